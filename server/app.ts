@@ -1,0 +1,179 @@
+// The application apart from its process: hooks and routes in the order in which a request meets them.
+import { randomUUIDv7 } from 'node:crypto';
+import swagger from '@fastify/swagger';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { type Authenticate, buildAuthenticate } from './auth/authentication.ts';
+import { KeyUse } from './auth/key-use.ts';
+import { AddressCounter, openRedisCounter, rateLimitHeaders, secondsUntil } from './auth/rate-limit.ts';
+import type { Config } from './config.ts';
+import { resourceSchema, sharedSchemas } from './crud/openapi.ts';
+import { addResourceRoutes } from './crud/routes.ts';
+import { type Database, requestDeadlineMs } from './database/database.ts';
+import { ApiError, errorBody, toApiError } from './errors.ts';
+import { checkContentType, parseJson, readBody } from './http/json-body.ts';
+import {
+  answerBeforeRouting,
+  answerExpectation,
+  routableUrl,
+  routeSpecialRequests,
+} from './http/raw-requests.ts';
+import { logRequest } from './http/request-log.ts';
+import { preferredLanguage } from './messages.ts';
+import { resources } from './resources/index.ts';
+import { healthRoutes } from './routes/health.ts';
+import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
+import { referenceRoutes } from './routes/reference.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** A time of performance.now() by which the request is answered. */
+    deadline: number;
+    /** Set once the key is known. */
+    tenantId: string;
+    ignoredFields: readonly string[];
+    problem: ApiError | undefined;
+  }
+}
+
+export type AppConfig = Pick<
+  Config,
+  'BODY_LIMIT_BYTES' | 'FAILED_AUTH_LIMIT_PER_MINUTE' | 'RATE_LIMIT_PER_MINUTE' | 'REDIS_URL' | 'TRUST_PROXY'
+>;
+
+export async function buildApp(
+  config: AppConfig,
+  database: Database,
+  log: FastifyBaseLogger,
+): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    // Lines name their request themselves, so that no logger is made for each.
+    childLoggerFactory: (logger) => logger,
+    genReqId: () => randomUUIDv7(),
+    trustProxy: config.TRUST_PROXY.length > 0 && config.TRUST_PROXY,
+    rewriteUrl: routableUrl,
+    clientErrorHandler: answerBeforeRouting,
+    // A request that arrives on an open connection while the service stops is still served; 503 is not published.
+    return503OnClosing: false,
+    requestTimeout: 30_000,
+    http: { requireHostHeader: false },
+  });
+  const keyUse = new KeyUse(database);
+  const redisCounter = config.REDIS_URL
+    ? openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
+    : undefined;
+  app.addHook('onClose', async () => {
+    await keyUse.close();
+    redisCounter?.close();
+  });
+  routeSpecialRequests(app.server);
+
+  // Answers are written as they are; the schemas of routes document them, and the tests hold them to it.
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.setValidatorCompiler(() => () => true);
+  app.decorateRequest('deadline', 0);
+  app.decorateRequest('tenantId', '');
+  app.decorateRequest('ignoredFields');
+  app.decorateRequest('problem');
+  app.addHook('onRequest', async (request, reply) => {
+    request.deadline = performance.now() + requestDeadlineMs;
+    reply.header('X-Request-Id', request.id);
+  });
+  app.addHook('onResponse', logRequest);
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler(() => {
+    throw new ApiError('not_found');
+  });
+
+  await app.register(swagger, openapiInfo);
+  for (const schema of sharedSchemas) app.addSchema(schema);
+  for (const definition of resources) app.addSchema(resourceSchema(definition));
+  await app.register(healthRoutes, { database });
+  await app.register(openapiRoutes);
+  await app.register(referenceRoutes);
+  await app.register(apiRoutes, {
+    prefix: '/api/v1',
+    config,
+    database,
+    authenticate: buildAuthenticate(database, keyUse, redisCounter),
+  });
+  return app;
+}
+
+interface ApiOptions {
+  config: AppConfig;
+  database: Database;
+  authenticate: Authenticate;
+}
+
+/** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
+async function apiRoutes(
+  api: FastifyInstance,
+  { config, database, authenticate }: ApiOptions,
+): Promise<void> {
+  const failedAuthentications = new AddressCounter();
+
+  api.addHook('onRequest', async (request, reply) => {
+    const admission = await authenticate({
+      key: request.headers.apikey,
+      address: request.ip,
+      userAgent: request.headers['user-agent'] ?? '',
+      deadline: request.deadline,
+    }).catch((error) => {
+      throw error.status === 401 ? countFailure(request, reply, error) : error;
+    });
+    request.tenantId = admission.tenantId;
+    const limit = config.RATE_LIMIT_PER_MINUTE;
+    const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
+    reply.headers(rateLimitHeaders('tenant', limit, count));
+    if (request.is404) throw new ApiError('not_recognised');
+    if (admission.ordinal > limit) throw rateLimited(reply, 'rate_limited', count.windowEndsInMs);
+  });
+
+  /** Limits guesses per address. A key that has ended was no guess: its sender is known, and is told each time. */
+  function countFailure(request: FastifyRequest, reply: FastifyReply, error: ApiError): ApiError {
+    const limit = config.FAILED_AUTH_LIMIT_PER_MINUTE;
+    const isGuess = error.code !== 'key_replaced' && error.code !== 'key_deleted';
+    const count = failedAuthentications.count(request.ip, isGuess ? 1 : 0);
+    reply.headers(rateLimitHeaders('failed-authentication', limit, count));
+    return isGuess && count.requests > limit
+      ? rateLimited(reply, 'too_many_failed_authentications', count.windowEndsInMs)
+      : error;
+  }
+
+  api.addHook('preParsing', async (request, reply) => {
+    checkContentType(request.headers);
+    answerExpectation(request.headers.expect, reply.raw);
+  });
+  api.removeAllContentTypeParsers();
+  api.addContentTypeParser('*', async (_request: FastifyRequest, payload: FastifyRequest['raw']) =>
+    parseJson(await readBody(payload, config.BODY_LIMIT_BYTES)),
+  );
+  api.setNotFoundHandler(() => {
+    throw new ApiError('not_recognised');
+  });
+  for (const definition of resources) addResourceRoutes(api, definition, database);
+}
+
+function rateLimited(
+  reply: FastifyReply,
+  code: 'rate_limited' | 'too_many_failed_authentications',
+  windowEndsInMs: number,
+): ApiError {
+  reply.header('Retry-After', secondsUntil(windowEndsInMs));
+  return new ApiError(code);
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = toApiError(error);
+  request.problem = problem;
+  const body = errorBody(problem, request.id, preferredLanguage(request.headers['accept-language']));
+  reply.code(problem.status).send(body);
+}

@@ -1,0 +1,128 @@
+// Every request's key is looked up in the database, with no cache, so that a key ends everywhere at once. Look-ups
+// that arrive together share one statement, and a look-up never joins a statement that was sent before it arrived.
+import { Batch, DeadlineError } from '../database/batch.ts';
+import { type Database, databaseUnavailable, isDatabaseAway } from '../database/database.ts';
+import { ApiError } from '../errors.ts';
+import { hashApiKey, isWellFormedKey } from './api-keys.ts';
+import type { KeyUse } from './key-use.ts';
+import { type RedisCounter, windowSeconds } from './rate-limit.ts';
+
+export interface Admission {
+  tenantId: string;
+  /** Where this request stands among those of its tenant in the current window, beginning with 1. */
+  ordinal: number;
+  windowEndsInMs: number;
+}
+
+interface KeyRow {
+  key_hash: Buffer;
+  tenant_id: string;
+  ended_by: 'REPLACED' | 'DELETED' | null;
+  requests: string | null;
+  window_ends_in_ms: number | null;
+}
+
+type LookUp = { row: KeyRow; admission: Admission } | { row: undefined };
+
+export type Authenticate = (request: {
+  key: string | string[] | undefined;
+  address: string;
+  userAgent: string;
+  deadline: number;
+}) => Promise<Admission>;
+
+/** Answers with the tenant of a key, or throws the ApiError that says why there is none. */
+export function buildAuthenticate(
+  database: Database,
+  keyUse: KeyUse,
+  redisCounter: RedisCounter | undefined,
+): Authenticate {
+  const lookUps = new Batch<Buffer, LookUp>({
+    run: (hashes) => lookUpKeys(database, redisCounter, hashes),
+    maxItems: 1000,
+    maxConcurrent: 2,
+  });
+
+  return async function authenticate({ key, address, userAgent, deadline }) {
+    if (typeof key !== 'string' || key === '') throw new ApiError('key_missing');
+    if (!isWellFormedKey(key)) throw new ApiError('key_malformed');
+    const found = await lookUps.add(hashApiKey(key), deadline).catch((error) => {
+      if (error instanceof DeadlineError || isDatabaseAway(error)) throw databaseUnavailable(error);
+      throw error;
+    });
+    if (found.row === undefined) throw new ApiError('key_unknown');
+    keyUse.note(found.row, address, userAgent);
+    if (found.row.ended_by === 'REPLACED') throw new ApiError('key_replaced');
+    if (found.row.ended_by === 'DELETED') throw new ApiError('key_deleted');
+    return found.admission;
+  };
+}
+
+async function lookUpKeys(
+  database: Database,
+  redisCounter: RedisCounter | undefined,
+  hashes: readonly Buffer[],
+): Promise<LookUp[]> {
+  const names = hashes.map((hash) => hash.toString('base64'));
+  const requestsByHash = new Map<string, number>();
+  for (const name of names) requestsByHash.set(name, (requestsByHash.get(name) ?? 0) + 1);
+
+  const countsInRedis = redisCounter?.isReady() ?? false;
+  let rows = await readKeys(database, requestsByHash, !countsInRedis);
+  if (countsInRedis && !(await countInRedis(redisCounter!, rows, requestsByHash))) {
+    rows = await readKeys(database, requestsByHash, true);
+  }
+
+  const rowByHash = new Map(rows.map((row) => [row.key_hash.toString('base64'), row]));
+  const taken = new Map<string, number>();
+  return names.map((name) => {
+    const row = rowByHash.get(name);
+    if (row === undefined) return { row };
+    // The count covers all requests of the batch; each of them gets its own place in it.
+    const position = (taken.get(name) ?? 0) + 1;
+    taken.set(name, position);
+    const ordinal = Number(row.requests) - requestsByHash.get(name)! + position;
+    return {
+      row,
+      admission: { tenantId: row.tenant_id, ordinal, windowEndsInMs: row.window_ends_in_ms ?? 0 },
+    };
+  });
+}
+
+async function readKeys(
+  database: Database,
+  requestsByHash: ReadonlyMap<string, number>,
+  countsRequests: boolean,
+): Promise<KeyRow[]> {
+  const { rows } = await database.pool.query<KeyRow>({
+    name: 'authenticate',
+    text: 'SELECT * FROM authenticate($1, $2, $3)',
+    values: [
+      [...requestsByHash.keys()].map((name) => Buffer.from(name, 'base64')),
+      [...requestsByHash.values()].map((count) => (countsRequests ? count : 0)),
+      windowSeconds,
+    ],
+  });
+  return rows;
+}
+
+/** Puts Redis' counts into the rows of live keys; false if Redis did not answer and somebody else must count. */
+async function countInRedis(
+  redisCounter: RedisCounter,
+  rows: KeyRow[],
+  requestsByHash: ReadonlyMap<string, number>,
+): Promise<boolean> {
+  const live = rows.filter((row) => row.ended_by === null);
+  const counts = await redisCounter.count(
+    live.map((row) => ({
+      tenantId: row.tenant_id,
+      requests: requestsByHash.get(row.key_hash.toString('base64'))!,
+    })),
+  );
+  if (counts === undefined) return false;
+  live.forEach((row, index) => {
+    row.requests = String(counts[index]!.requests);
+    row.window_ends_in_ms = counts[index]!.windowEndsInMs;
+  });
+  return true;
+}

@@ -1,0 +1,110 @@
+// Counting of requests. Those of a tenant are counted in PostgreSQL together with the look-up of its key, or in
+// Redis if there is one: exact over all processes either way. Failed authentications are counted per address in
+// each process, where a flood of them costs the database nothing.
+import { Redis } from 'ioredis';
+
+export const windowSeconds = 60;
+
+export interface WindowCount {
+  requests: number;
+  windowEndsInMs: number;
+}
+
+export interface RedisCounter {
+  isReady(): boolean;
+  /** Adds requests to their tenants' windows in one round trip; undefined if Redis does not answer. */
+  count(
+    additions: readonly { tenantId: string; requests: number }[],
+  ): Promise<readonly WindowCount[] | undefined>;
+  close(): void;
+}
+
+/** After a failure Redis is left alone for this long, so that a hanging one does not delay every request. */
+const pauseAfterFailureMs = 1000;
+const commandTimeoutMs = 250;
+
+export function openRedisCounter(url: string, onStateChange: (message: string) => void): RedisCounter {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: 2000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 1000),
+  });
+  let pausedUntil = 0;
+  let isAway = false;
+  const noteState = (away: boolean, reason: string) => {
+    if (away === isAway) return;
+    isAway = away;
+    onStateChange(
+      away ? `Redis is away (${reason}): PostgreSQL counts requests.` : 'Redis counts requests again.',
+    );
+  };
+  redis.on('error', (error) => noteState(true, error.message));
+  redis.on('close', () => noteState(true, 'connection closed'));
+  redis.on('ready', () => noteState(false, ''));
+
+  return {
+    isReady: () => redis.status === 'ready' && Date.now() >= pausedUntil,
+    async count(additions) {
+      if (additions.length === 0) return [];
+      const transaction = redis.multi();
+      for (const { tenantId, requests } of additions) {
+        const key = `stamm:requests:${tenantId}`;
+        transaction
+          .set(key, 0, 'PX', windowSeconds * 1000, 'NX')
+          .incrby(key, requests)
+          .pttl(key);
+      }
+      try {
+        const replies = (await transaction.exec()) ?? [];
+        return additions.map((_, index) => ({
+          requests: replyNumber(replies[index * 3 + 1]),
+          windowEndsInMs: replyNumber(replies[index * 3 + 2]),
+        }));
+      } catch (error) {
+        pausedUntil = Date.now() + pauseAfterFailureMs;
+        noteState(true, (error as Error).message);
+        return undefined;
+      }
+    },
+    close: () => redis.disconnect(),
+  };
+}
+
+function replyNumber(reply: [Error | null, unknown] | undefined): number {
+  if (!reply || reply[0] || typeof reply[1] !== 'number') throw reply?.[0] ?? new Error('unexpected reply');
+  return reply[1];
+}
+
+const maxAddresses = 100_000;
+
+/** Counts per address in windows of one minute that all begin together, and forgets everything with each window. */
+export class AddressCounter {
+  #counts = new Map<string, number>();
+  #windowEndsAt = 0;
+
+  /** Adds to the count of an address, or with 0 only tells it. */
+  count(address: string, addition: 0 | 1): WindowCount {
+    const now = Date.now();
+    if (now >= this.#windowEndsAt || this.#counts.size >= maxAddresses) {
+      this.#counts = new Map();
+      this.#windowEndsAt = now + windowSeconds * 1000;
+    }
+    const requests = (this.#counts.get(address) ?? 0) + addition;
+    if (addition > 0) this.#counts.set(address, requests);
+    return { requests, windowEndsInMs: this.#windowEndsAt - now };
+  }
+}
+
+/** The two headers of the IETF's draft (draft-ietf-httpapi-ratelimit-headers), as structured fields. */
+export function rateLimitHeaders(policy: string, limit: number, { requests, windowEndsInMs }: WindowCount) {
+  return {
+    'RateLimit-Policy': `"${policy}";q=${limit};w=${windowSeconds}`,
+    RateLimit: `"${policy}";r=${Math.max(0, limit - requests)};t=${secondsUntil(windowEndsInMs)}`,
+  };
+}
+
+export function secondsUntil(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000));
+}

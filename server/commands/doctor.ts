@@ -1,0 +1,134 @@
+// Looks at everything that the service needs, and says what to do about what is wrong.
+import { statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { Config } from '../config.ts';
+import { openConnection } from '../database/connection.ts';
+import { serviceRole } from '../database/database.ts';
+import { findPendingMigrations } from '../database/migrations.ts';
+import type { Command } from './command.ts';
+
+interface Finding {
+  check: string;
+  status: 'ok' | 'warning' | 'failed';
+  message: string;
+}
+
+const neededNodeVersion = 26;
+const lowDiskBytes = 1024 ** 3;
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'Check runtime, settings, database, migrations and disk, and say what to do.',
+  options: {},
+  async run({ config }) {
+    // Settings have been read by now: had one been wrong, that would have been the answer.
+    const findings: Finding[] = [
+      checkRuntime(),
+      { check: 'settings', status: 'ok', message: 'all settings can be read' },
+      ...(await checkDatabase(config)),
+      ...(await checkRedis(config)),
+    ];
+    const hasFailure = findings.some((finding) => finding.status === 'failed');
+    const marks = { ok: '✓', warning: '!', failed: '✗' };
+    const lines = findings.map(
+      ({ check, status, message }) => `${marks[status]} ${check.padEnd(11)} ${message}`,
+    );
+    return { text: lines.join('\n'), json: { ok: !hasFailure, findings }, exitCode: hasFailure ? 1 : 0 };
+  },
+};
+
+function checkRuntime(): Finding {
+  const isRecent = Number.parseInt(process.versions.node, 10) >= neededNodeVersion;
+  return {
+    check: 'runtime',
+    status: isRecent ? 'ok' : 'failed',
+    message: isRecent
+      ? `Node ${process.versions.node} on ${process.platform} ${process.arch}`
+      : `Node ${process.versions.node} is too old. Run "npm ci", which brings the right one, and start through npm.`,
+  };
+}
+
+async function checkDatabase(config: Config): Promise<Finding[]> {
+  const disk = config.DATABASE_URL === undefined ? [await checkDisk(config.DATA_DIR)] : [];
+  try {
+    const connection = await openConnection(config, { purpose: 'command' });
+    const client = new pg.Client(connection.client);
+    try {
+      await client.connect();
+      const database: Finding = { check: 'database', status: 'ok', message: connection.description };
+      return [database, await checkMigrations(client), await checkRole(client), ...disk];
+    } finally {
+      await client.end().catch(() => {});
+      await connection.close();
+    }
+  } catch (error) {
+    return [{ check: 'database', status: 'failed', message: (error as Error).message }, ...disk];
+  }
+}
+
+async function checkMigrations(client: pg.Client): Promise<Finding> {
+  const pending = await findPendingMigrations(client);
+  return {
+    check: 'migrations',
+    status: pending.length === 0 ? 'ok' : 'warning',
+    message:
+      pending.length === 0
+        ? 'up to date'
+        : `${pending.join(', ')} not applied yet: start the service, or run "npm run --silent stamm -- migrate"`,
+  };
+}
+
+async function checkRole(client: pg.Client): Promise<Finding> {
+  const { rows } = await client.query<{ is_unsafe: boolean }>(
+    'SELECT rolsuper OR rolbypassrls AS is_unsafe FROM pg_roles WHERE rolname = $1',
+    [serviceRole],
+  );
+  if (!rows[0])
+    return { check: 'role', status: 'warning', message: `${serviceRole} is made with the first migration` };
+  return rows[0].is_unsafe
+    ? {
+        check: 'role',
+        status: 'failed',
+        message: `${serviceRole} bypasses row-level security. Run: ALTER ROLE ${serviceRole} NOSUPERUSER NOBYPASSRLS`,
+      }
+    : {
+        check: 'role',
+        status: 'ok',
+        message: `requests run as ${serviceRole}, which bypasses no row-level security`,
+      };
+}
+
+async function checkDisk(dataDir: string): Promise<Finding> {
+  // The folder itself may not be there yet; then its nearest parent tells.
+  for (let folder = dataDir; ; folder = path.dirname(folder)) {
+    const space = await statfs(folder).catch(() => undefined);
+    if (space === undefined && folder !== path.dirname(folder)) continue;
+    const freeBytes = space ? space.bavail * space.bsize : 0;
+    const free = `${(freeBytes / 1024 ** 3).toFixed(1)} GiB free for ${dataDir}`;
+    return freeBytes >= lowDiskBytes
+      ? { check: 'disk', status: 'ok', message: free }
+      : { check: 'disk', status: 'warning', message: `${free}: make room, or move DATA_DIR` };
+  }
+}
+
+async function checkRedis(config: Config): Promise<Finding[]> {
+  if (config.REDIS_URL === undefined) return [];
+  const redis = new Redis(config.REDIS_URL, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: 2000,
+  });
+  redis.on('error', () => {});
+  try {
+    await redis.connect();
+    await redis.ping();
+    return [{ check: 'redis', status: 'ok', message: 'answers, and counts requests' }];
+  } catch (error) {
+    const message = `does not answer (${(error as Error).message}): PostgreSQL counts requests until it does. Check REDIS_URL.`;
+    return [{ check: 'redis', status: 'warning', message }];
+  } finally {
+    redis.disconnect();
+  }
+}

@@ -1,0 +1,40 @@
+import { createApiKey, deleteApiKey } from '../auth/api-keys.ts';
+import { isUuid } from '../crud/validation.ts';
+import { type Command, UsageError, withOwner } from './command.ts';
+
+const options = { tenant: 'Id of the tenant, as "tenant list" shows it.' };
+
+export const keyCreate: Command = {
+  name: 'key create',
+  summary: "Make a tenant's API key and show it once. The key before it ends at once.",
+  options,
+  async run({ config, options }) {
+    const tenantId = tenantIdFrom(options);
+    const key = await withOwner(config, (client) => createApiKey(client, tenantId));
+    if (key === undefined)
+      throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
+    return {
+      text: `${key}\nStore it safely now: it is not kept here and cannot be shown again.`,
+      json: { key },
+    };
+  },
+};
+
+export const keyDelete: Command = {
+  name: 'key delete',
+  summary: "Delete a tenant's API key. It ends at once.",
+  options,
+  async run({ config, options }) {
+    const tenantId = tenantIdFrom(options);
+    const hadKey = await withOwner(config, (client) => deleteApiKey(client, tenantId));
+    if (!hadKey) throw new UsageError(`The tenant ${tenantId} has no key, or does not exist.`);
+    return { text: `The key of ${tenantId} is deleted.`, json: { deleted: true } };
+  },
+};
+
+function tenantIdFrom(options: Record<string, string>): string {
+  const tenantId = options.tenant!;
+  if (!isUuid(tenantId))
+    throw new UsageError(`"${tenantId}" is not the id of a tenant. "tenant list" shows all of them.`);
+  return tenantId.toLowerCase();
+}

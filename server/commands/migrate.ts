@@ -1,0 +1,19 @@
+import { openConnection } from '../database/connection.ts';
+import { migrate } from '../database/migrations.ts';
+import type { Command } from './command.ts';
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  summary: 'Bring the database up to date. The service does so itself when it starts.',
+  options: {},
+  async run({ config }) {
+    const connection = await openConnection(config, { purpose: 'command' });
+    try {
+      const applied = await migrate(connection.client);
+      const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.';
+      return { text, json: { applied } };
+    } finally {
+      await connection.close();
+    }
+  },
+};

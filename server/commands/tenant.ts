@@ -1,0 +1,47 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { type Command, UsageError, withOwner } from './command.ts';
+
+export const tenantCreate: Command = {
+  name: 'tenant create',
+  summary: 'Make a tenant: a business with its own data and its own key.',
+  options: { name: 'Name of the business.' },
+  async run({ config, options }) {
+    const name = options.name!.trim();
+    if (name === '') throw new UsageError('The name of a tenant must not be empty.');
+    const tenantId = randomUUIDv7();
+    await withOwner(config, (client) =>
+      client.query('INSERT INTO tenant (tenant_id, name) VALUES ($1, $2)', [tenantId, name]),
+    );
+    const text = `Made the tenant ${name}: ${tenantId}\nNext, make its key: npm run --silent stamm -- key create --tenant ${tenantId}`;
+    return { text, json: { tenantId } };
+  },
+};
+
+export const tenantList: Command = {
+  name: 'tenant list',
+  summary: 'List all tenants, and when their keys were last used.',
+  options: {},
+  async run({ config }) {
+    const { rows } = await withOwner(config, (client) =>
+      client.query<{
+        tenantId: string;
+        name: string;
+        createdAt: Date;
+        keyEnding: string | null;
+        keyLastUsedAt: Date | null;
+      }>(
+        `SELECT tenant.tenant_id AS "tenantId", tenant.name, tenant.created_at AS "createdAt",
+           key.last_four AS "keyEnding", key.last_used_at AS "keyLastUsedAt"
+         FROM tenant LEFT JOIN api_key AS key ON key.tenant_id = tenant.tenant_id AND key.ended_at IS NULL
+         ORDER BY tenant.created_at, tenant.tenant_id`,
+      ),
+    );
+    const lines = rows.map(({ tenantId, name, keyEnding, keyLastUsedAt }) => {
+      const key = keyEnding
+        ? `key …${keyEnding}, last used ${keyLastUsedAt?.toISOString() ?? 'never'}`
+        : 'no key';
+      return `${tenantId}  ${name}  (${key})`;
+    });
+    return { text: lines.join('\n') || 'There is no tenant yet.', json: { tenants: rows } };
+  },
+};

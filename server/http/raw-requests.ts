@@ -1,0 +1,66 @@
+// What Node would answer by itself before any route is found: the same JSON shape and published statuses.
+import { randomUUIDv7 } from 'node:crypto';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { ApiError, type ErrorCode, errorBody } from '../errors.ts';
+
+const codes: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_INVALID_METHOD: 'not_recognised',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/** For requests that the parser refuses. There is no parsed header, so the language is English. */
+export function answerBeforeRouting(error: Error & { code?: string }, socket: Socket): void {
+  // An answer that has begun on this connection must not be cut into by another one.
+  const { _httpMessage: begun } = socket as Socket & { _httpMessage?: { headersSent: boolean } };
+  if (!socket.writable || error.code === 'ECONNRESET' || begun?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  writeAnswer(socket, new ApiError(codes[error.code ?? ''] ?? 'bad_request'));
+}
+
+function writeAnswer(socket: Socket, problem: ApiError): void {
+  const requestId = randomUUIDv7();
+  const body = JSON.stringify(errorBody(problem, requestId, 'en'));
+  socket.end(
+    [
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+/** The path that is routed. What cannot be decoded is no known path, so it takes the way of all unknown ones. */
+export function routableUrl(request: IncomingMessage): string {
+  const url = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/';
+  if (!url.includes('%')) return url;
+  try {
+    decodeURIComponent(url.split('?', 1)[0]!);
+    return url;
+  } catch {
+    return url.replaceAll('%', '%25');
+  }
+}
+
+/** Leads what Node handles apart from ordinary requests the same way: key first, then path, then everything else. */
+export function routeSpecialRequests(server: Server): void {
+  const route = (request: IncomingMessage, response: ServerResponse) =>
+    server.emit('request', request, response);
+  server.on('checkContinue', route);
+  server.on('checkExpectation', route);
+  server.on('connect', (_request, socket: Socket) => writeAnswer(socket, new ApiError('not_recognised')));
+}
+
+/** Called when a body is wanted: a client that asked whether to send it has had to show its key before. */
+export function answerExpectation(expectation: string | undefined, response: ServerResponse): void {
+  if (expectation === undefined) return;
+  if (expectation.toLowerCase() !== '100-continue') throw new ApiError('bad_request');
+  response.writeContinue();
+}

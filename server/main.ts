@@ -1,0 +1,100 @@
+// The command line: picks a command, and turns what goes wrong into a sentence and exit code 1.
+import { parseArgs } from 'node:util';
+import { type Command, type CommandContext, UsageError } from './commands/command.ts';
+import { doctor } from './commands/doctor.ts';
+import { keyCreate, keyDelete } from './commands/key.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { serve } from './commands/serve.ts';
+import { tenantCreate, tenantList } from './commands/tenant.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { ConnectionError } from './database/connection.ts';
+import { EmbeddedPostgresError } from './database/embedded.ts';
+import { MigrationError } from './database/migrations.ts';
+
+const commands: readonly Command[] = [
+  serve,
+  tenantCreate,
+  tenantList,
+  keyCreate,
+  keyDelete,
+  migrateCommand,
+  doctor,
+];
+
+const program = 'npm run --silent stamm --';
+
+async function main(words: readonly string[]): Promise<number> {
+  const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
+  const wantsHelp = words.includes('--help') || words.includes('-h') || words.length === 0;
+  if (!command) {
+    const group = commands.filter(({ name }) => words[0] !== undefined && name.startsWith(`${words[0]} `));
+    const overview = helpOverview(group.length > 0 ? group : commands);
+    if (wantsHelp) return print(overview);
+    throw new UsageError(`There is no command "${words.join(' ')}".\n\n${overview}`);
+  }
+  if (wantsHelp) return print(helpFor(command));
+  const context: CommandContext = {
+    ...parseOptions(command, words.slice(command.name.split(' ').length)),
+    config: readConfig(process.env),
+  };
+  const outcome = await command.run(context);
+  if (outcome === undefined) return 0;
+  print(context.isJson ? JSON.stringify(outcome.json) : outcome.text);
+  return outcome.exitCode ?? 0;
+}
+
+function parseOptions(command: Command, words: string[]): Pick<CommandContext, 'options' | 'isJson'> {
+  const options = Object.fromEntries(
+    Object.keys(command.options).map((name) => [name, { type: 'string' as const }]),
+  );
+  try {
+    const { values } = parseArgs({ args: words, options: { ...options, json: { type: 'boolean' } } });
+    const { json = false, ...given } = values as Record<string, string> & { json?: boolean };
+    const missing = Object.keys(options).filter((name) => given[name] === undefined);
+    if (missing.length > 0) throw new Error(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.`);
+    return { options: given, isJson: json };
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${helpFor(command)}`);
+  }
+}
+
+function helpOverview(list: readonly Command[]): string {
+  const width = Math.max(...list.map(({ name }) => name.length));
+  const lines = list.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+  return [
+    `Usage: ${program} COMMAND [OPTIONS]`,
+    '',
+    ...lines,
+    '',
+    `${program} COMMAND --help tells more.`,
+  ].join('\n');
+}
+
+function helpFor({ name, summary, options }: Command): string {
+  const rows = [...Object.entries(options), ['json', 'Print one JSON object instead of text.'] as const];
+  const usage = Object.keys(options).map((option) => ` --${option} …`);
+  return [
+    `Usage: ${program} ${name}${usage.join('')}`,
+    '',
+    summary,
+    '',
+    ...rows.map(([option, meaning]) => `  --${option.padEnd(8)}  ${meaning}`),
+  ].join('\n');
+}
+
+function print(text: string): 0 {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+/** What a person can act on. Everything else is a defect of ours and shows where it happened. */
+const expectedErrors = [UsageError, ConfigError, ConnectionError, EmbeddedPostgresError, MigrationError];
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const isExpected = expectedErrors.some((expected) => error instanceof expected);
+  const { message, stack } = error as Error;
+  process.stderr.write(`${isExpected ? message : stack}\n`);
+  process.exitCode = 1;
+}

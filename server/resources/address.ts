@@ -1,0 +1,32 @@
+import { double, type Fields, group, text } from '../crud/fields.ts';
+
+const location: Fields = {
+  lat: double({ minimum: -90, maximum: 90, description: 'Latitude in degrees.', example: 53.5503 }),
+  lng: double({ minimum: -180, maximum: 180, description: 'Longitude in degrees.', example: 9.9928 }),
+};
+
+/** The published interface sets no lengths here, so there are none but that of the body. */
+export const address = group({
+  isRequired: true,
+  description: 'Postal address.',
+  fields: {
+    streetName: text({ isRequired: true, description: 'Street.', example: 'Ballindamm' }),
+    houseNumber: text({
+      isRequired: true,
+      mayBeEmpty: true,
+      description: 'House number. May be empty, since places without one exist.',
+      example: '17a',
+    }),
+    zipCode: text({ isRequired: true, description: 'Postal code.', example: '20095' }),
+    city: text({ isRequired: true, description: 'City.', example: 'Hamburg' }),
+    location: group({ description: 'Geographic position.', fields: location }),
+  },
+});
+
+export const addressExample = {
+  streetName: 'Ballindamm',
+  houseNumber: '17a',
+  zipCode: '20095',
+  city: 'Hamburg',
+  location: { lat: 53.5503, lng: 9.9928 },
+};

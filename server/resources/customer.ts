@@ -1,0 +1,42 @@
+import { defineResource } from '../crud/definition.ts';
+import { choice, text } from '../crud/fields.ts';
+import { address, addressExample } from './address.ts';
+
+export const customer = defineResource({
+  name: 'customer',
+  table: 'customer',
+  path: '/customer',
+  title: 'Customer',
+  description: 'A customer of the business: who has the plants.',
+  fields: {
+    companyName: text({
+      isRequired: true,
+      maxLength: 100,
+      description: 'Name of the company.',
+      example: 'Hotel Alsterblick GmbH',
+    }),
+    address,
+    customerNumber: text({
+      maxLength: 30,
+      mayBeEmpty: false,
+      description: 'Number of the customer in your books, unique among your customers.',
+      example: 'K-10023',
+    }),
+    email: text({
+      maxLength: 254,
+      format: 'email',
+      description: 'E-mail address.',
+      example: 'empfang@alsterblick.example',
+    }),
+    phone: text({ maxLength: 30, description: 'Telephone number.', example: '+49 40 123456' }),
+    vatId: text({ maxLength: 20, description: 'VAT identification number.', example: 'DE123456789' }),
+    comment: text({ maxLength: 150, description: 'Free note.', example: 'Deliveries through the yard.' }),
+    status: choice({
+      choices: ['ACTIVE', 'INACTIVE'],
+      default: 'ACTIVE',
+      description: 'Whether the customer is being served.',
+    }),
+  },
+  uniqueFields: ['customerNumber'],
+  example: { companyName: 'Hotel Alsterblick GmbH', address: addressExample },
+});

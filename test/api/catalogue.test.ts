@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { columnsOf, sqlType } from '../../server/crud/definition.ts';
+import { serviceRole } from '../../server/database/database.ts';
+import { resources } from '../../server/resources/index.ts';
+import { startService } from '../service.ts';
+
+const { owner, database } = await startService();
+
+/** The list of migrations belongs to no tenant. */
+const sharedTables = ['schema_migration'];
+
+async function tenantTables(): Promise<{ name: string; enabled: boolean; forced: boolean; owner: string }[]> {
+  const { rows } = await owner.query(
+    `SELECT relname AS name, relrowsecurity AS enabled, relforcerowsecurity AS forced, pg_get_userbyid(relowner) AS owner
+     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> ALL ($1)`,
+    [sharedTables],
+  );
+  assert.ok(rows.length >= 4);
+  return rows;
+}
+
+test('row-level security is enabled and forced on every tenant table', async () => {
+  for (const table of await tenantTables()) {
+    assert.deepEqual([table.enabled, table.forced], [true, true], table.name);
+  }
+});
+
+test('the role that requests run as owns nothing and bypasses nothing', async () => {
+  const { rows } = await database.pool.query('SELECT current_user AS name');
+  assert.equal(rows[0].name, serviceRole);
+  const role = await owner.query('SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = $1', [
+    serviceRole,
+  ]);
+  assert.deepEqual(role.rows, [{ rolsuper: false, rolbypassrls: false }]);
+  for (const table of await tenantTables()) assert.notEqual(table.owner, serviceRole, table.name);
+});
+
+test('every policy for that role compares tenant_id with the tenants of the transaction', async () => {
+  const { rows } = await owner.query(
+    `SELECT tablename, qual, with_check FROM pg_policies WHERE schemaname = 'public' AND roles @> ARRAY[$1::name]`,
+    [serviceRole],
+  );
+  assert.equal(rows.length, (await tenantTables()).length);
+  for (const { tablename, qual, with_check } of rows) {
+    assert.match(qual, /^\(tenant_id = ANY \(\( SELECT current_tenants\(\)/, tablename);
+    assert.equal(with_check, null, `${tablename}: what may be seen and what may be written are the same`);
+  }
+});
+
+test('every primary key, unique constraint and foreign key begins with tenant_id', async () => {
+  const { rows } = await owner.query(
+    `SELECT conrelid::regclass::text AS table, conname AS name, attname AS first_column
+     FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
+     WHERE connamespace = 'public'::regnamespace AND contype IN ('p', 'u', 'f') AND conrelid::regclass::text <> ALL ($1)
+     UNION ALL
+     SELECT indrelid::regclass::text, indexrelid::regclass::text, coalesce(attname, '(expression)')
+     FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+     LEFT JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+     WHERE indisunique AND relnamespace = 'public'::regnamespace AND indrelid::regclass::text <> ALL ($1)`,
+    [sharedTables],
+  );
+  assert.ok(rows.length > 10);
+  for (const row of rows) assert.equal(row.first_column, 'tenant_id', `${row.table}: ${row.name}`);
+});
+
+test('no sequence is shared over tenants', async () => {
+  const { rows } = await owner.query(`SELECT relname FROM pg_class WHERE relkind = 'S'`);
+  assert.deepEqual(rows, []);
+});
+
+test('without a tenant nothing is seen and nothing can be written', async () => {
+  for (const table of await tenantTables()) {
+    const { rows } = await database.pool.query(`SELECT count(*)::integer AS count FROM ${table.name}`);
+    assert.equal(rows[0].count, 0, table.name);
+  }
+  await assert.rejects(
+    database.pool.query(`INSERT INTO tenant (tenant_id, name) VALUES (gen_random_uuid(), 'x')`),
+    /row-level security/,
+  );
+});
+
+test('each definition has exactly the columns of its table', async () => {
+  for (const definition of resources) {
+    const { rows } = await owner.query<{ name: string; type: string; required: boolean }>(
+      `SELECT attname AS name, format_type(atttypid, atttypmod) AS type, attnotnull AS required
+       FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped`,
+      [definition.table],
+    );
+    const kept = new Set(['tenant_id', 'id', 'version', 'created_at', 'updated_at']);
+    const found = rows.filter((row) => !kept.has(row.name)).map((row) => `${row.name} ${row.type}`);
+    const expected = columnsOf(definition.fields).map((column) => `${column.name} ${sqlType(column)}`);
+    assert.deepEqual(found.sort(), expected.sort(), definition.name);
+  }
+});

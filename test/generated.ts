@@ -1,0 +1,46 @@
+// Writes what is generated from the code, or with --check fails where the committed files are stale.
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pino } from 'pino';
+import { buildApp } from '../server/app.ts';
+import { readConfig, settings } from '../server/config.ts';
+import { openDatabase } from '../server/database/database.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+async function openapiDocument(): Promise<string> {
+  // The document needs the routes and no connection: the pool opens none before its first query.
+  const app = await buildApp(readConfig({}), openDatabase({}, 2), pino({ level: 'silent' }));
+  await app.ready();
+  const document = JSON.stringify(app.swagger(), undefined, 2);
+  await app.close();
+  return `${document}\n`;
+}
+
+function settingsPage(): string {
+  const rows = Object.entries(settings).map(
+    ([name, setting]) => `| \`${name}\` | ${setting.default} | ${setting.meaning} |`,
+  );
+  return `# Settings
+
+Environment variables. All wrong ones are reported at once when a command starts. This page is generated from \`server/config.ts\`.
+
+| Name | Default | Meaning |
+|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+const files = new Map([
+  ['generated/openapi.json', await openapiDocument()],
+  ['docs/settings.md', settingsPage()],
+]);
+
+for (const [name, content] of files) {
+  const file = path.join(root, name);
+  if (!process.argv.includes('--check')) await writeFile(file, content);
+  else if ((await readFile(file, 'utf8').catch(() => '')) !== content) {
+    process.stderr.write(`${name} is stale: run "npm run generate" and commit it.\n`);
+    process.exitCode = 1;
+  }
+}

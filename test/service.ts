@@ -1,0 +1,106 @@
+// The service as tests use it: the real application on a database of its own, copied from the template.
+import assert from 'node:assert/strict';
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { after } from 'node:test';
+import type { InjectOptions } from 'fastify';
+import pg from 'pg';
+import { pino } from 'pino';
+import { type AppConfig, buildApp } from '../server/app.ts';
+import { createApiKey } from '../server/auth/api-keys.ts';
+import { openDatabase } from '../server/database/database.ts';
+import { templateDatabase } from './postgres.ts';
+
+/** Runs after the file's tests, the newest first: what was opened last is closed first. */
+const cleanups: (() => Promise<unknown>)[] = [];
+after(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+});
+
+/** Makes an empty database and drops it after the file's tests. */
+export async function createTestDatabase(): Promise<pg.ClientConfig> {
+  assert.ok(process.env.STAMM_TEST_POSTGRES, 'run the tests with "npm test", which starts PostgreSQL');
+  const server: pg.ClientConfig = JSON.parse(process.env.STAMM_TEST_POSTGRES);
+  const database = `test_${randomUUID().replaceAll('-', '')}`;
+  await runOnce(server, `CREATE DATABASE ${database} TEMPLATE ${templateDatabase}`);
+  cleanups.push(() => runOnce(server, `DROP DATABASE ${database} WITH (FORCE)`));
+  return { ...server, database };
+}
+
+async function runOnce(connection: pg.ClientConfig, sql: string): Promise<void> {
+  const client = new pg.Client(connection);
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+export interface Tenant {
+  tenantId: string;
+  key: string;
+}
+
+export type TestService = Awaited<ReturnType<typeof startService>>;
+
+/** Tests send more than a person would; those that are about limits set them themselves. */
+const generousLimits: AppConfig = {
+  BODY_LIMIT_BYTES: 102_400,
+  FAILED_AUTH_LIMIT_PER_MINUTE: 1_000_000,
+  RATE_LIMIT_PER_MINUTE: 1_000_000,
+  REDIS_URL: undefined,
+  TRUST_PROXY: [],
+};
+
+export async function startService(settings: Partial<AppConfig> & { connection?: pg.ClientConfig } = {}) {
+  const { connection = await createTestDatabase(), ...config } = settings;
+  const database = openDatabase(connection, 10);
+  const logLines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
+  const app = await buildApp({ ...generousLimits, ...config }, database, log);
+  const owner = new pg.Client(connection);
+  await owner.connect();
+  cleanups.push(async () => {
+    await app.close();
+    await database.close();
+    await owner.end();
+  });
+
+  async function createTenant(name = 'Grün & Gut GmbH'): Promise<Tenant> {
+    const tenantId = randomUUIDv7();
+    await owner.query('INSERT INTO tenant (tenant_id, name) VALUES ($1, $2)', [tenantId, name]);
+    return { tenantId, key: (await createApiKey(owner, tenantId))! };
+  }
+
+  const tenant = await createTenant();
+
+  /** Sends JSON with the first tenant's key; anything in `options` comes instead. */
+  function post(path: string, body: unknown, options: InjectOptions = {}) {
+    const { headers, ...rest } = options;
+    return app.inject({
+      method: 'POST',
+      url: `/api/v1${path}`,
+      headers: { apikey: tenant.key, 'content-type': 'application/json', ...headers },
+      payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+      ...rest,
+    });
+  }
+
+  async function createCustomer(body: object = {}, options: InjectOptions = {}): Promise<string> {
+    const response = await post('/customer', { ...validCustomer, ...body }, options);
+    assert.equal(response.statusCode, 201, response.body);
+    return response.json().id;
+  }
+
+  return { app, connection, database, owner, logLines, tenant, createTenant, post, createCustomer };
+}
+
+export const validAddress = {
+  streetName: 'Ballindamm',
+  houseNumber: '17a',
+  zipCode: '20095',
+  city: 'Hamburg',
+};
+
+export const validCustomer = { companyName: 'Hotel Alsterblick GmbH', address: validAddress };
+
+export function validSite(customerId: string) {
+  return { customerId, name: 'Lobby', address: validAddress, needsAppointment: true, hasKey: false };
+}
