@@ -20,6 +20,11 @@ const configuration = {
   persistAuth: false,
   documentDownloadType: 'direct',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  orderSchemaPropertiesBy: 'preserve',
+  // Hides a link to Scalar, and a placeholder that looks like a key in the field for the key.
+  customCss: `
+    .darklight-reference a[href*="scalar.com"] { display: none; }
+    .scalar-password-input::placeholder { color: transparent !important; }`,
 };
 
 // The bundle writes its own style elements; every script is a file.
@@ -35,7 +40,11 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const startScript = `Scalar.createApiReference('#reference', ${JSON.stringify(configuration)});\n`;
+// Zod, inside the bundle, probes whether it may compile code, which the policy would report, unless told not to.
+const startScript = `globalThis.__zod_globalConfig = { jitless: true };
+addEventListener('DOMContentLoaded', () =>
+  Scalar.createApiReference('#reference', ${JSON.stringify(configuration)}));
+`;
 
 const page = (bundleVersion: string) => `<!doctype html>
 <html lang="en">
@@ -48,8 +57,8 @@ const page = (bundleVersion: string) => `<!doctype html>
 <body>
 <noscript>This page needs JavaScript. The document that it shows is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <div id="reference"></div>
-<script src="/docs/scalar.js?v=${bundleVersion}"></script>
 <script src="/docs/start.js"></script>
+<script src="/docs/scalar.js?v=${bundleVersion}"></script>
 </body>
 </html>
 `;

@@ -22,15 +22,13 @@ const quietFlags = [
   '--disable-sync',
 ];
 
-const isRoot = process.getuid?.() === 0;
-
 /** A real Chromium, whichever this machine has. */
 export async function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? (await installChromium()),
     headless: true,
-    // Chromium refuses to start its sandbox as root.
-    chromiumSandbox: !isRoot,
+    // Root and most containers have no sandbox, and the tests open only our own pages.
+    chromiumSandbox: false,
     args: quietFlags,
   });
 }
@@ -42,16 +40,19 @@ function findChromium(): string | undefined {
   return chosen;
 }
 
+/** Test files run side by side: the first that finds no Chromium installs it, the others wait for it. */
+const aptInstall = `test -e /usr/bin/chromium ||
+  { apt-get update && apt-get install -y --no-install-recommends chromium; }`;
+
 async function installChromium(): Promise<string> {
   const advice = 'Install Chromium or Google Chrome, or set CHROMIUM_PATH to its program.';
-  if (!isRoot || !existsSync('/etc/debian_version')) {
+  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) {
     throw new Error(`The browser tests need a Chromium, and none was found. ${advice}`);
   }
-  const apt = (...args: string[]) =>
-    promisify(execFile)('apt-get', args, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
   try {
-    await apt('update');
-    await apt('install', '-y', '--no-install-recommends', 'chromium');
+    await promisify(execFile)('flock', ['/var/lock/stamm-chromium', 'sh', '-c', aptInstall], {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
   } catch (cause) {
     throw new Error(`The browser tests need a Chromium, and apt-get could not install it. ${advice}`, {
       cause,

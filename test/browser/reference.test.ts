@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
 import { referenceRoutes } from '../../server/routes/reference.ts';
@@ -49,19 +50,17 @@ const document = {
   },
 };
 
+const createdId = '0199d0a4-7b1c-7000-8000-000000000001';
+
 describe('the API reference', () => {
   let app: FastifyInstance;
   let browser: Browser;
   let origin: string;
-  const keysReceived: unknown[] = [];
 
   before(async () => {
     app = Fastify();
     app.get('/openapi.json', async () => document);
-    app.post('/api/v1/customer', async (request, reply) => {
-      keysReceived.push(request.headers.apikey);
-      return reply.code(201).send({ id: '0199d0a4-7b1c-7000-8000-000000000001' });
-    });
+    app.post('/api/v1/customer', async (_request, reply) => reply.code(201).send({ id: createdId }));
     app.register(referenceRoutes);
     origin = await app.listen({ host: '127.0.0.1', port: 0 });
     browser = await launchChromium();
@@ -94,15 +93,55 @@ describe('the API reference', () => {
     );
     await page.goto(`${origin}/docs`);
     await page.getByRole('heading', { name: 'Create a customer' }).waitFor();
-    await page.waitForLoadState('networkidle');
+    await page.evaluate('document.fonts.ready');
     return { page, complaints };
   }
 
   test('shows the operations without a request to another host and without an error', async () => {
     const { page, complaints } = await openReference();
     assert.equal(await page.title(), 'Stamm API');
-    await page.screenshot({ path: '/tmp/reference.png' });
+    const advertisements = page.locator('a[href*="scalar.com"]').or(page.getByText(/Ask AI|MCP/));
+    assert.equal(await advertisements.filter({ visible: true }).count(), 0);
     assert.deepEqual(complaints, []);
     await page.close();
+  });
+
+  test('sends a trial request to its own origin with the key, and stores the key nowhere', async () => {
+    const { page, complaints } = await openReference();
+    const key = 'stamm_012345678901234567890123456789abcdef';
+    await page.getByLabel('Value').first().fill(key);
+    await page.getByRole('button', { name: 'Test Request' }).click();
+    const sent = page.waitForRequest(`${origin}/api/v1/customer`);
+    await page.getByRole('button', { name: 'Send', exact: false }).first().click();
+    assert.equal((await sent).headers().apikey, key);
+    await page.getByText(createdId).first().waitFor();
+
+    const stored = [
+      await page.context().storageState({ indexedDB: true }),
+      await page.evaluate('({ ...sessionStorage })'),
+    ];
+    assert.ok(!JSON.stringify(stored).includes(key));
+    await page.reload();
+    await page.getByLabel('Value').first().waitFor();
+    assert.equal(await page.getByLabel('Value').first().inputValue(), '');
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  test('the bundle is kept for a year under its version only, and is the same compressed and plain', async () => {
+    const { body } = await app.inject('/docs');
+    const url = /"(\/docs\/scalar\.js\?v=[^"]+)"/.exec(body)?.[1];
+    assert.ok(url);
+    const compressed = await app.inject({ url, headers: { 'accept-encoding': 'gzip, br' } });
+    assert.equal(compressed.headers['content-encoding'], 'gzip');
+    assert.equal(compressed.headers['cache-control'], 'public, max-age=31536000, immutable');
+    const plain = await app.inject(url);
+    assert.equal(plain.headers['content-encoding'], undefined);
+    assert.ok(gunzipSync(compressed.rawPayload).equals(plain.rawPayload));
+
+    const revalidated = await app.inject({ url, headers: { 'if-none-match': `${plain.headers.etag}` } });
+    assert.equal(revalidated.statusCode, 304);
+    const ofAnotherVersion = await app.inject('/docs/scalar.js?v=other');
+    assert.equal(ofAnotherVersion.headers['cache-control'], 'no-cache');
   });
 });
