@@ -78,11 +78,13 @@ export async function startServer(cluster: Cluster, deadline: number): Promise<v
   await log.handle.close();
   while (Date.now() < deadline) {
     const state = await readServerState(cluster);
-    if (state?.pid === server.pid && state?.isReady) return;
+    if (state?.isReady && state.pid === server.pid) return;
     if (failure) {
       const messages = (await readFile(cluster.logFile)).subarray(log.sizeInBytes).toString();
-      if (/lock file ".*" (already exists|is empty)|pre-existing shared memory block/.test(messages))
-        return void (await sleep(100));
+      if (/lock file ".*" (already exists|is empty)|pre-existing shared memory block/.test(messages)) {
+        await sleep(100);
+        return;
+      }
       throw new EmbeddedPostgresError(
         `PostgreSQL could not be started on ${cluster.folder}: ${failure}. ${describeLog(cluster, messages)}`,
       );

@@ -57,9 +57,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   let recovery: Promise<void> | undefined;
 
   async function takeHold(): Promise<void> {
-    const client = await attach(cluster, options, closing.signal).catch((error) =>
-      refuseDataDir(dataDir, error),
-    );
+    const client = await attach(cluster, options, closing.signal).catch(refuse);
     const { rows } = await client.query('show server_version');
     version = rows[0].server_version;
     hold = client;
@@ -140,16 +138,17 @@ async function attach(
     const server = await readServerState(cluster);
     let isAnswering = false;
     if (server?.isReady) {
+      let client: pg.Client | undefined;
       try {
-        const client = await connect(cluster, applicationName);
+        client = await connect(cluster, applicationName);
         if (await takeLocks(cluster, client, purpose)) return client;
-        await client.end();
         isAnswering = true;
       } catch (error) {
         if (error instanceof EmbeddedPostgresError) throw error;
-        isAnswering ||= error instanceof pg.DatabaseError;
+        isAnswering = error instanceof pg.DatabaseError;
         obstacle = (error as Error).message;
       }
+      await client?.end();
     }
     if (isAnswering || (server && (await isServerProcess(cluster, server.pid)))) await sleep(20);
     else if (closing.aborted) break;

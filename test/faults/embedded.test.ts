@@ -13,6 +13,7 @@ import {
   defaultDataDir,
   type EmbeddedPostgres,
   EmbeddedPostgresError,
+  type EmbeddedPostgresOptions,
   openEmbeddedPostgres,
 } from '../../server/database/embedded.ts';
 
@@ -89,6 +90,19 @@ function isServerOf(pid: number, dataDir: string): boolean {
   return existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(dataDir);
 }
 
+/** Sees also a server that has not written its lock file yet. */
+function findServersOn(dataDir: string): number[] {
+  if (process.platform !== 'linux') return [];
+  const pids = readdirSync('/proc').map(Number).filter(Boolean);
+  return pids.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`\0-D\0${dataDir}`);
+    } catch {
+      return false;
+    }
+  });
+}
+
 async function query(postgres: Pick<EmbeddedPostgres, 'connection'>, text: string) {
   const client = new pg.Client(postgres.connection);
   client.on('error', () => {});
@@ -98,6 +112,12 @@ async function query(postgres: Pick<EmbeddedPostgres, 'connection'>, text: strin
   } finally {
     await client.end();
   }
+}
+
+async function openHere(t: TestContext, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const postgres = await openEmbeddedPostgres(options);
+  cleanUpAfter(t, () => postgres.close());
+  return postgres;
 }
 
 /** Runs in a process of its own, from a checkout of its own where one is given. */
@@ -153,11 +173,11 @@ async function makeCheckoutWithoutLinks(t: TestContext): Promise<string> {
 describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
   test('data outlives the server, which is down after the only process has closed', async (t) => {
     const dataDir = await makeEmptyDataDir(t);
-    const first = await openEmbeddedPostgres({ dataDir, purpose: 'serve' });
+    const first = await openHere(t, { dataDir, purpose: 'serve' });
     await query(first, 'create table kept as select 42 as answer');
     await first.close();
     assert.equal(serverPid(dataDir), undefined);
-    const second = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+    const second = await openHere(t, { dataDir, purpose: 'command' });
     assert.deepEqual(await query(second, 'select answer from kept'), [{ answer: 42 }]);
     assert.match(second.description, /^PostgreSQL 18\.\d+, data in .*\/postgres-18$/);
     await second.close();
@@ -165,7 +185,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
   });
 
   test('the cluster is UTF-8, checksummed, durable, and listens on no network', async (t) => {
-    const postgres = await openEmbeddedPostgres({ dataDir: await makeDataDir(t), purpose: 'command' });
+    const postgres = await openHere(t, { dataDir: await makeDataDir(t), purpose: 'command' });
     const wanted = {
       server_encoding: 'UTF8',
       data_checksums: 'on',
@@ -188,7 +208,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     const first = await openElsewhere(t, { dataDir, purpose: 'serve', label: 'http://127.0.0.1:3000' });
     const { postgres } = await first.opened;
     const expected = `Stamm is already running on this data directory (${dataDir}): http://127.0.0.1:3000, process ${first.child.pid}. Stop it first, or choose another DATA_DIR.`;
-    await assert.rejects(openEmbeddedPostgres({ dataDir, purpose: 'serve' }), (error: Error) => {
+    await assert.rejects(openHere(t, { dataDir, purpose: 'serve' }), (error: Error) => {
       assert.ok(error instanceof EmbeddedPostgresError);
       assert.equal(error.message, expected);
       return true;
@@ -202,10 +222,10 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     const dataDir = await makeDataDir(t);
     const starter = await openElsewhere(t, { dataDir, purpose: 'command' });
     await starter.opened;
-    const service = await openEmbeddedPostgres({ dataDir, purpose: 'serve' });
+    const service = await openHere(t, { dataDir, purpose: 'serve' });
     const pid = serverPid(dataDir);
     await starter.close();
-    const command = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+    const command = await openHere(t, { dataDir, purpose: 'command' });
     await command.close();
     assert.deepEqual(await query(service, 'select 1 as one'), [{ one: 1 }]);
     assert.equal(serverPid(dataDir), pid);
@@ -238,7 +258,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     const pid = serverPid(dataDir);
     killed.child.kill('SIGKILL');
     await killed.exit;
-    const next = await openEmbeddedPostgres({ dataDir, purpose: 'serve' });
+    const next = await openHere(t, { dataDir, purpose: 'serve' });
     assert.equal(serverPid(dataDir), pid);
     assert.deepEqual(await query(next, 'select answer from kept'), [{ answer: 42 }]);
     await next.close();
@@ -250,7 +270,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     const events: string[] = [];
     const onEvent = ({ level, message }: { level: string; message: string }) =>
       events.push(`${level} ${message}`);
-    const service = await openEmbeddedPostgres({ dataDir, purpose: 'serve', label: 'here', onEvent });
+    const service = await openHere(t, { dataDir, purpose: 'serve', label: 'here', onEvent });
     await query(service, 'create table kept as select 42 as answer');
     for (const round of [1, 2]) {
       process.kill(serverPid(dataDir)!, 'SIGKILL');
@@ -267,17 +287,16 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     assert.equal(serverPid(dataDir), undefined);
   });
 
-  test('closing while the server is gone neither hangs nor leaves one behind', async (t) => {
-    const dataDir = await makeDataDir(t);
-    const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'serve' });
-    const pid = serverPid(dataDir)!;
-    process.kill(pid, 'SIGKILL');
-    await postgres.close();
-    await until('no server', () => !isServerOf(pid, dataDir));
-    assert.ok(
-      [undefined, pid].includes(serverPid(dataDir)),
-      'only the lock file of the killed server may be left',
-    );
+  test('closing while the server is gone or coming back neither hangs nor leaves one behind', async (t) => {
+    for (const isRecovering of [false, true]) {
+      const dataDir = await makeDataDir(t);
+      const postgres = await openHere(t, { dataDir, purpose: 'serve' });
+      const killed = serverPid(dataDir)!;
+      process.kill(killed, 'SIGKILL');
+      if (isRecovering) await until('the next server starts', () => serverPid(dataDir) !== killed);
+      await postgres.close();
+      assert.deepEqual(findServersOn(dataDir), []);
+    }
   });
 
   test('lock files with the number of a foreign process do not block a start', async (t) => {
@@ -296,7 +315,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
       const content = readFileSync(join(dataDir, name), 'utf8');
       writeFileSync(join(dataDir, name), content.replace(/^\d+/, String(foreign.pid)));
     }
-    const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'serve' });
+    const postgres = await openHere(t, { dataDir, purpose: 'serve' });
     await query(postgres, 'select 1');
     await postgres.close();
     assert.equal(foreign.exitCode, null);
@@ -315,7 +334,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     assert.ok(!existsSync(join(dataDir, 'postgres-18')));
     // The initdb of the killed process may outlive it for a moment, so its folder goes with this start or the next.
     await until('the leftovers are gone', async () => {
-      await (await openEmbeddedPostgres({ dataDir, purpose: 'serve' })).close();
+      await (await openHere(t, { dataDir, purpose: 'serve' })).close();
       return findLeftovers().length === 0;
     });
   });
@@ -323,7 +342,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
   test('a data directory with a long name, or with quotes and commas in it, works', async (t) => {
     const parent = join(await makeFolder(t), `long, "${'ä'.repeat(50)}"`);
     await mkdir(parent, { mode: 0o755 });
-    const postgres = await openEmbeddedPostgres({
+    const postgres = await openHere(t, {
       dataDir: await makeEmptyDataDir(t, parent),
       purpose: 'serve',
     });
@@ -336,7 +355,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
 
   test('what cannot be used is refused with a sentence', async (t) => {
     const folder = await makeFolder(t);
-    const refusal = (dataDir: string) => openEmbeddedPostgres({ dataDir, purpose: 'command' });
+    const refusal = (dataDir: string) => openHere(t, { dataDir, purpose: 'command' });
     writeFileSync(join(folder, 'file'), '');
     await assert.rejects(refusal(join(folder, 'file')), /data directory .* cannot be used: EEXIST/);
     await mkdir(join(folder, 'older/postgres-17'), { recursive: true });
@@ -398,7 +417,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     const closed = await makeFolder(t);
     await chmod(closed, 0o700);
     const dataDir = await makeEmptyDataDir(t, closed);
-    await assert.rejects(openEmbeddedPostgres({ dataDir, purpose: 'command' }), (error: Error) => {
+    await assert.rejects(openHere(t, { dataDir, purpose: 'command' }), (error: Error) => {
       assert.match(error.message, new RegExp(`may not enter ${closed}, .*DATA_DIR=/var/lib/stamm`));
       return true;
     });
