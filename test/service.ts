@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { after } from 'node:test';
-import type { InjectOptions } from 'fastify';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { pino } from 'pino';
 import { type AppConfig, buildApp } from '../server/app.ts';
 import { createApiKey } from '../server/auth/api-keys.ts';
 import { openDatabase } from '../server/database/database.ts';
+import { assertDeclared } from './api/declared-answers.ts';
 import { templateDatabase } from './postgres.ts';
 
 /** Runs after the file's tests, the newest first: what was opened last is closed first. */
@@ -55,6 +56,7 @@ export async function startService(settings: Partial<AppConfig> & { connection?:
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const app = await buildApp({ ...generousLimits, ...config }, database, log);
+  holdToDocument(app);
   const owner = new pg.Client(connection);
   await owner.connect();
   cleanups.push(async () => {
@@ -90,6 +92,18 @@ export async function startService(settings: Partial<AppConfig> & { connection?:
   }
 
   return { app, connection, database, owner, logLines, tenant, createTenant, post, createCustomer };
+}
+
+/** Every answer that a test receives from `app.inject` is one that the OpenAPI document declares. */
+function holdToDocument(app: FastifyInstance): void {
+  const inject = app.inject.bind(app) as (options: InjectOptions) => Promise<LightMyRequestResponse>;
+  const checkedInject = async (options: InjectOptions) => {
+    const response = await inject(options);
+    const { statusCode: status, headers, body } = response;
+    assertDeclared(options.method ?? 'GET', String(options.url), { status, headers, body });
+    return response;
+  };
+  app.inject = checkedInject as typeof app.inject;
 }
 
 export const validAddress = {

@@ -64,12 +64,12 @@ export function buildCheck(definition: Definition): (body: JsonBody) => Checked 
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return { faults: [{ path: [], code: 'type', params: { type: 'object' } }], ignoredFields: [], row: {} };
     }
-    const faults = [...textFaults];
+    let faults = [...textFaults];
     if (!validate(value)) {
       // A text that cannot be stored, or a number that is none, has been reported already.
       const reported = new Set(textFaults.map((fault) => fault.path.join('/')));
       const found = validate.errors!.map(toFault);
-      faults.push(...found.filter((fault) => !reported.has(fault.path.join('/'))));
+      faults = faults.concat(found.filter((fault) => !reported.has(fault.path.join('/'))));
     }
     const row: Row = {};
     for (const column of columns) {
@@ -77,7 +77,7 @@ export function buildCheck(definition: Definition): (body: JsonBody) => Checked 
       if (sent !== undefined) row[column.name] = toStored(column, sent, memberAt(exact, column.path), faults);
       else if (column.field.default !== undefined) row[column.name] = column.field.default;
     }
-    if (faults.length === 0) faults.push(...findDateOrderFaults(definition, value));
+    faults = faults.concat(findDateOrderFaults(definition, value, faults));
     return { faults, ignoredFields: findIgnoredFields(definition.fields, value), row };
   };
 }
@@ -103,13 +103,18 @@ function toStored({ field, path }: Column, sent: unknown, exact: unknown, faults
       }
       return sent;
     }
-    case 'decimal':
-      if (isTooPrecise(exactNumberText(exact) ?? '')) {
+    case 'decimal': {
+      const source = exactNumberText(exact) ?? '';
+      if (isTooPrecise(source)) {
         faults.push({ path, code: 'too_precise', params: { max: maxDecimalPlaces } });
+      } else if (sent === 0 && field.schema.minimum === 0 && source.startsWith('-')) {
+        // Less than nothing, but so little that the validated double is zero.
+        faults.push({ path, code: 'too_small', params: { min: 0 } });
       }
       return exact ?? sent;
+    }
     case 'list':
-      faults.push(...findNestingFaults(exact ?? sent, path));
+      for (const fault of findNestingFaults(exact ?? sent, path)) faults.push(fault);
       return exact ?? sent;
     default:
       return sent;
@@ -139,8 +144,10 @@ function findNestingFaults(root: unknown, path: readonly string[]): Fault[] {
   return faults;
 }
 
-function findDateOrderFaults(definition: Definition, value: object): Fault[] {
+/** Days can be compared where both are days, whatever else is wrong with the body. */
+function findDateOrderFaults(definition: Definition, value: object, faults: readonly Fault[]): Fault[] {
   return definition.dateOrders.flatMap(([earlier, later]): Fault[] => {
+    if (faults.some(({ path }) => path[0] === earlier || path[0] === later)) return [];
     const [from, until] = [memberAt(value, [earlier]), memberAt(value, [later])];
     // Texts of the form YYYY-MM-DD sort like the days that they name.
     const isWrong = typeof from === 'string' && typeof until === 'string' && until < from;

@@ -24,8 +24,11 @@ export interface JsonBody {
   faults: Fault[];
 }
 
-/** A body without a media type, or with a charset other than UTF-8, is refused like any other type. */
-const jsonType = /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+/**
+ * A body without a media type, or with a charset other than UTF-8, is refused like any other type. No two runs of
+ * white space stand side by side here, so that a long one is read once.
+ */
+const jsonType = /^application\/json\s*(?:;\s*(?:charset\s*=\s*"?utf-8"?\s*(?:;\s*)?)?)?$/i;
 
 export function checkContentType(headers: IncomingMessage['headers']): void {
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -81,8 +84,9 @@ export function parseJson(bytes: Buffer): JsonBody {
   const hasSuspectNumber = mayHoldInexactNumber.test(text);
   const needsSecondLook = hasSuspectNumber || text.includes('\\u') || text.includes('__proto__');
   if (!needsSecondLook) return { value, exact: undefined, faults: [] };
-  const exact = hasSuspectNumber ? JSON.parse(text, keepExactNumber) : undefined;
-  return { value, exact, faults: findTextFaults(value) };
+  // Before the exact numbers: that walk is recursive, and this one refuses what would exhaust its stack.
+  const faults = findTextFaults(value);
+  return { value, exact: hasSuspectNumber ? JSON.parse(text, keepExactNumber) : undefined, faults };
 }
 
 const maxDoubleDigits = 15;
@@ -121,29 +125,50 @@ export function hasFraction(source: string): boolean {
   return decimalParts(source).exponent < 0;
 }
 
-/** Walks without recursion, so that a deeply nested body cannot exhaust the stack. */
+interface Place {
+  value: unknown;
+  step: string | number;
+  parent: Place | undefined;
+  depth: number;
+}
+
+const maxDepth = 1000;
+/** More are never reported. */
+const maxTextFaults = 100;
+
+/** Walks without recursion, and names a place only where it is faulty: nesting costs neither stack nor time. */
 function findTextFaults(root: unknown): Fault[] {
   const faults: Fault[] = [];
-  const pending: { value: unknown; path: Fault['path'] }[] = [{ value: root, path: [] }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, path } = next;
+  const pending: Place[] = [{ value: root, step: '', parent: undefined, depth: 0 }];
+  for (let place = pending.pop(); place && faults.length < maxTextFaults; place = pending.pop()) {
+    const { value, depth } = place;
+    if (depth > maxDepth) throw validationError([{ path: [], code: 'too_deep', params: { max: maxDepth } }]);
     if (typeof value === 'string') {
-      if (!isStorableText(value)) faults.push({ path, code: 'invalid_text' });
+      if (!isStorableText(value)) faults.push({ path: pathTo(place), code: 'invalid_text' });
     } else if (typeof value === 'number') {
-      if (!Number.isFinite(value)) faults.push({ path, code: 'number_out_of_range' });
-    } else if (Array.isArray(value)) {
-      value.forEach((item, index) => {
-        pending.push({ value: item, path: [...path, index] });
-      });
+      if (!Number.isFinite(value)) faults.push({ path: pathTo(place), code: 'number_out_of_range' });
     } else if (typeof value === 'object' && value !== null) {
-      for (const [name, member] of Object.entries(value)) {
-        if (name === '__proto__') faults.push({ path: [...path, name], code: 'forbidden_name' });
-        else if (!isStorableText(name)) faults.push({ path, code: 'invalid_text' });
-        else pending.push({ value: member, path: [...path, name] });
+      const isList = Array.isArray(value);
+      for (const [name, member] of Object.entries(value).reverse()) {
+        if (name === '__proto__') faults.push({ path: [...pathTo(place), name], code: 'forbidden_name' });
+        else if (!isStorableText(name)) faults.push({ path: pathTo(place), code: 'invalid_text' });
+        else
+          pending.push({
+            value: member,
+            step: isList ? Number(name) : name,
+            parent: place,
+            depth: depth + 1,
+          });
       }
     }
   }
-  return faults.reverse();
+  return faults;
+}
+
+function pathTo(place: Place): (string | number)[] {
+  const path: (string | number)[] = [];
+  for (let at: Place = place; at.parent !== undefined; at = at.parent) path.unshift(at.step);
+  return path;
 }
 
 function isStorableText(text: string): boolean {

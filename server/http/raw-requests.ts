@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts';
 
 const codes: Record<string, ErrorCode> = {
@@ -10,20 +11,48 @@ const codes: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** For requests that the parser refuses. There is no parsed header, so the language is English. */
-export function answerBeforeRouting(error: Error & { code?: string }, socket: Socket): void {
-  // An answer that has begun on this connection must not be cut into by another one.
-  const { _httpMessage: begun } = socket as Socket & { _httpMessage?: { headersSent: boolean } };
-  if (!socket.writable || error.code === 'ECONNRESET' || begun?.headersSent) {
-    socket.destroy();
-    return;
-  }
-  writeAnswer(socket, new ApiError(codes[error.code ?? ''] ?? 'bad_request'));
+/** The answer that Node has under way on a connection. */
+interface BegunAnswer extends ServerResponse {
+  req: IncomingMessage;
 }
 
-function writeAnswer(socket: Socket, problem: ApiError): void {
+const refused = new WeakSet<Socket>();
+
+/** For requests that the parser refuses. There is no parsed header, so the language is English. */
+export function answerBeforeRouting(
+  this: FastifyInstance,
+  error: Error & { code?: string },
+  socket: Socket,
+): void {
+  // The parser complains about each packet that follows; the first complaint has been answered.
+  if (refused.has(socket)) return;
+  refused.add(socket);
+  const problem = new ApiError(codes[error.code ?? ''] ?? 'bad_request');
+  if (error.code === 'ECONNRESET') socket.destroy();
+  else refuseAfterBegunAnswers(socket, problem, this.log);
+}
+
+function refuseAfterBegunAnswers(socket: Socket, problem: ApiError, log: FastifyBaseLogger): void {
+  const { _httpMessage: begun } = socket as Socket & { _httpMessage?: BegunAnswer };
+  // Requests that were complete get their own answers first; one that never will be is what is refused here.
+  if (begun?.req.complete) begun.once('finish', () => refuseAfterBegunAnswers(socket, problem, log));
+  else if (!socket.writable || begun?.headersSent) socket.destroy();
+  else writeAnswer(socket, problem, log);
+}
+
+/** How long a client may take to read an answer, and to stop sending, before its connection is cut. */
+const lingerMs = 1000;
+
+function writeAnswer(socket: Socket, problem: ApiError, log?: FastifyBaseLogger): void {
   const requestId = randomUUIDv7();
+  const { status, code } = problem;
+  log?.info({ requestId, status, code, address: socket.remoteAddress }, 'request');
   const body = JSON.stringify(errorBody(problem, requestId, 'en'));
+  // Node leaves some of these sockets without a listener, and an error that nobody hears ends the process.
+  socket.on('error', () => {});
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+  socket.resume();
   socket.end(
     [
       `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,

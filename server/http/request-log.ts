@@ -1,5 +1,6 @@
 // One JSON line a request, without anything that is secret: no key, no cookie, no body, no query.
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import pg from 'pg';
 import { pino } from 'pino';
 
 export function openLog(level: string): FastifyBaseLogger {
@@ -26,5 +27,22 @@ export async function logRequest(request: FastifyRequest, reply: FastifyReply): 
     ignoredFields: ignoredFields?.length ? ignoredFields : undefined,
   };
   if (reply.statusCode < 500) request.server.log.info(line, 'request');
-  else request.server.log.error({ ...line, err: problem?.cause ?? problem }, 'request failed');
+  else request.server.log.error({ ...line, err: withoutData(problem?.cause ?? problem) }, 'request failed');
+}
+
+/** What PostgreSQL reports may quote the row that it refused; of such reports only what names the place is kept. */
+function withoutData(error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError)) return error;
+  const { code, severity, table, column, constraint, routine } = error;
+  const mayQuoteData = /^(22|23|P0)/.test(code ?? '');
+  return {
+    type: 'DatabaseError',
+    code,
+    severity,
+    table,
+    column,
+    constraint,
+    routine,
+    ...(!mayQuoteData && { message: error.message }),
+  };
 }

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeApiKey } from '../../server/auth/api-keys.ts';
+import { startService, validCustomer } from '../service.ts';
+import { exchange, listen, postBytes } from './raw-client.ts';
+
+const { app, owner, post, tenant, logLines, createTenant } = await startService();
+const port = await listen(app);
+
+/** Runs the work and answers with the lines that it logged, which are all JSON. */
+async function linesOf(work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
+  const start = logLines.length;
+  await work();
+  return logLines.slice(start).map((line) => JSON.parse(line));
+}
+
+test('a request leaves one line with its id, tenant, status, path and time', async () => {
+  let requestId: unknown;
+  const lines = await linesOf(async () => {
+    const response = await post('/customer', validCustomer, { headers: { 'user-agent': 'ERP/1.0' } });
+    requestId = response.headers['x-request-id'];
+  });
+  assert.equal(lines.length, 1);
+  const { time, durationMs, pid: _pid, hostname: _hostname, ...line } = lines[0]!;
+  assert.deepEqual(line, {
+    level: 30,
+    requestId,
+    tenantId: tenant.tenantId,
+    method: 'POST',
+    path: '/api/v1/customer',
+    status: 201,
+    address: '127.0.0.1',
+    userAgent: 'ERP/1.0',
+    msg: 'request',
+  });
+  assert.ok(Number(durationMs) > 0 && time);
+});
+
+test('a refused body leaves its faults by field and code', async () => {
+  const lines = await linesOf(() => post('/customer', { companyName: '', address: {}, typo: 1 }));
+  assert.equal(lines.length, 1);
+  const { status, code, faults, ignoredFields } = lines[0]!;
+  assert.deepEqual([status, code, ignoredFields], [400, 'validation_failed', ['typo']]);
+  assert.ok((faults as string[]).includes('companyName: blank'));
+  assert.ok((faults as string[]).includes('address.city: required'));
+});
+
+test('a request without a live key leaves no tenant', async () => {
+  const lines = await linesOf(() => post('/customer', {}, { headers: { apikey: makeApiKey() } }));
+  assert.equal(lines.length, 1);
+  assert.deepEqual([lines[0]!.status, lines[0]!.code, lines[0]!.tenantId], [401, 'key_unknown', undefined]);
+});
+
+test('what is no request leaves a line under the id of its answer too', async () => {
+  for (const bytes of ['garbage\r\n\r\n', `GET / HTTP/1.1\r\nX: ${'7319'.repeat(9000)}\r\n\r\n`]) {
+    let requestId: unknown;
+    const lines = await linesOf(async () => {
+      const { answers } = await exchange(port, bytes);
+      requestId = answers[0]!.headers['x-request-id'];
+    });
+    assert.deepEqual(
+      lines.map((line) => line.requestId),
+      [requestId],
+    );
+    assert.ok(!JSON.stringify(lines).includes('7319'));
+  }
+});
+
+test('no line holds a key, a cookie, a query or anything of a body, whatever the answer is', async () => {
+  const other = await createTenant();
+  const secret = 'Geheim-7319';
+  const headers = { cookie: `session=${secret}`, authorization: `Bearer ${secret}`, 'x-other': secret };
+  const body = { ...validCustomer, companyName: secret, comment: secret, typo: secret };
+  const start = logLines.length;
+  const statuses: number[] = [];
+  const send = async (payload: unknown, more: Record<string, string> = {}, path = '/customer') => {
+    const response = await post(`${path}?ApiKey=${secret}&q=${secret}`, payload, {
+      headers: { ...headers, ...more },
+    });
+    statuses.push(response.statusCode);
+  };
+  await send(body);
+  await send({ ...body, companyName: secret.repeat(20), status: secret, email: secret, address: secret });
+  await send(`{"companyName":"${secret}`);
+  await send(body, { apikey: `${secret}-key` });
+  await send(body, { apikey: other.key.slice(0, -1) });
+  await send(body, {}, '/nothing');
+  await send(body, { 'content-type': 'text/plain' });
+  await send(secret.repeat(20_000));
+  // A fault that only the database finds, and whose report quotes the row.
+  await owner.query(
+    `CREATE FUNCTION quote_row() RETURNS trigger LANGUAGE plpgsql AS
+       'BEGIN PERFORM NEW.company_name::integer; RETURN NEW; END';
+     CREATE TRIGGER quote_row BEFORE INSERT ON customer FOR EACH ROW EXECUTE FUNCTION quote_row()`,
+  );
+  await send(body);
+  await owner.query('DROP FUNCTION quote_row CASCADE');
+  assert.deepEqual(statuses, [201, 400, 400, 401, 401, 403, 413, 415, 500]);
+  await exchange(port, postBytes(`/api/v1/customer?${secret}`, JSON.stringify(body), { ApiKey: other.key }));
+
+  const lines = logLines.slice(start);
+  assert.equal(lines.length, 10, 'one line each');
+  for (const line of lines) {
+    assert.ok(!line.includes('7319'), line);
+    for (const { key } of [tenant, other]) assert.ok(!line.includes(key.slice(0, 20)), line);
+  }
+});
+
+test('a fault of the service leaves what caused it', async () => {
+  await owner.query(`ALTER TABLE customer ADD CONSTRAINT broken_again CHECK (false) NOT VALID`);
+  const lines = await linesOf(() => post('/customer', validCustomer));
+  await owner.query('ALTER TABLE customer DROP CONSTRAINT broken_again');
+  assert.equal(lines.length, 1);
+  assert.deepEqual([lines[0]!.level, lines[0]!.status, lines[0]!.msg], [50, 500, 'request failed']);
+  assert.match(JSON.stringify(lines[0]!.err), /broken_again/);
+});

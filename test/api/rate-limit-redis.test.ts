@@ -1,0 +1,163 @@
+// The rate limit with a Redis that the test starts itself, stops, and lets come back.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { startService, type TestService, validCustomer } from '../service.ts';
+
+const program = ['redis-server', 'valkey-server'].find((name) => !spawnSync(name, ['--version']).error);
+const skip = program === undefined && 'neither redis-server nor valkey-server is installed';
+
+const limit = 30;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function startRedis(port: number, directory: string): Promise<ChildProcess> {
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
+  const child = spawn(program!, options, { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const chunk of child.stdout!) {
+    if (/ready to accept connections/i.test(String(chunk))) break;
+  }
+  return child;
+}
+
+async function stopRedis(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** Asks again and again until it is so; the bound is for when it never will be. */
+async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await pause(20)) {
+    if (await condition()) return;
+  }
+  assert.fail(`${what} did not happen`);
+}
+
+/** Two processes' worth of service on one database and one Redis, both of which count there. */
+async function startBoth() {
+  const directory = await mkdtemp(path.join(tmpdir(), 'stamm-redis-'));
+  const port = await freePort();
+  let child = await startRedis(port, directory);
+  const url = `redis://127.0.0.1:${port}`;
+  const first = await startService({ RATE_LIMIT_PER_MINUTE: limit, REDIS_URL: url });
+  const second = await startService({
+    RATE_LIMIT_PER_MINUTE: limit,
+    REDIS_URL: url,
+    connection: first.connection,
+  });
+  after(async () => {
+    await stopRedis(child);
+    await rm(directory, { recursive: true });
+  });
+  const both = {
+    first,
+    second,
+    process: () => child,
+    stop: () => stopRedis(child),
+    restart: async () => {
+      child = await startRedis(port, directory);
+    },
+    countInRedis: async (tenantId: string): Promise<number> => {
+      const redis = new Redis(url);
+      const count = await redis.get(`stamm:requests:${tenantId}`);
+      redis.disconnect();
+      return Number(count);
+    },
+  };
+  for (const service of [first, second]) await untilItCountsInRedis(both, service);
+  return both;
+}
+
+type Both = Awaited<ReturnType<typeof startBoth>>;
+
+async function untilItCountsInRedis(both: Both, service: TestService): Promise<void> {
+  const { key, tenantId } = await both.first.createTenant();
+  await until(async () => {
+    await send(service, key);
+    return (await both.countInRedis(tenantId)) > 0;
+  }, 'counting in Redis');
+}
+
+function send(service: TestService, key: string) {
+  return service.post('/customer', validCustomer, { headers: { apikey: key } });
+}
+
+async function countInPostgres(service: TestService, tenantId: string): Promise<number> {
+  const { rows } = await service.owner.query('SELECT requests FROM request_window WHERE tenant_id = $1', [
+    tenantId,
+  ]);
+  return Number(rows[0]?.requests ?? 0);
+}
+
+/** Sends three times as many requests as are allowed to both at once; answers how many passed. */
+async function countAdmitted({ first, second }: Both, key: string): Promise<number> {
+  const responses = await Promise.all(
+    Array.from({ length: 3 * limit }, (_, index) => send(index % 2 ? first : second, key)),
+  );
+  const statuses = responses.map((response) => response.statusCode);
+  assert.deepEqual([...new Set(statuses)].sort(), [201, 429]);
+  return statuses.filter((status) => status === 201).length;
+}
+
+test('Redis counts for all processes, exactly, and PostgreSQL does not', { skip }, async () => {
+  const both = await startBoth();
+  const { key, tenantId } = await both.first.createTenant();
+  assert.equal(await countAdmitted(both, key), limit);
+  assert.equal(await both.countInRedis(tenantId), 3 * limit);
+  assert.equal(await countInPostgres(both.first, tenantId), 0);
+  const refused = await send(both.first, key);
+  assert.match(String(refused.headers.ratelimit), /^"tenant";r=0;t=([1-9]|[1-5]\d|60)$/);
+  assert.match(String(refused.headers['retry-after']), /^([1-9]|[1-5]\d|60)$/);
+});
+
+test('a Redis that dies takes no request with it, and is used again when it is back', { skip }, async () => {
+  const both = await startBoth();
+  await both.stop();
+  const { key, tenantId } = await both.first.createTenant();
+  assert.equal(await countAdmitted(both, key), limit, 'PostgreSQL counts exactly in the meantime');
+  assert.equal(await countInPostgres(both.first, tenantId), 3 * limit);
+  await both.restart();
+  for (const service of [both.first, both.second]) await untilItCountsInRedis(both, service);
+  const later = await both.first.createTenant();
+  assert.equal(await countAdmitted(both, later.key), limit);
+  assert.equal(await countInPostgres(both.first, later.tenantId), 0);
+  const said = both.first.logLines
+    .filter((line) => line.includes('Redis'))
+    .map((line) => JSON.parse(line).msg);
+  assert.match(said.at(0), /^Redis is away .*PostgreSQL counts requests/);
+  assert.equal(said.at(-1), 'Redis counts requests again.');
+});
+
+test('a Redis that hangs delays requests a little and stops none', { skip }, async () => {
+  const both = await startBoth();
+  const { key, tenantId } = await both.first.createTenant();
+  both.process().kill('SIGSTOP');
+  try {
+    const startedAt = performance.now();
+    assert.equal(await countAdmitted(both, key), limit);
+    assert.ok(performance.now() - startedAt < 1500, 'answered in time');
+    assert.equal(await countInPostgres(both.first, tenantId), 3 * limit);
+  } finally {
+    both.process().kill('SIGCONT');
+  }
+  for (const service of [both.first, both.second]) await untilItCountsInRedis(both, service);
+  const said = both.first.logLines
+    .filter((line) => line.includes('Redis'))
+    .map((line) => JSON.parse(line).msg);
+  assert.equal(said.at(-1), 'Redis counts requests again.', 'the log says that it is over');
+});
