@@ -19,6 +19,9 @@ BEGIN
   EXECUTE format('CREATE POLICY own_tenant ON %s TO stamm_service
     USING (tenant_id = ANY ((SELECT current_tenants())::uuid[]))', target);
   EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO stamm_service', target);
+  -- The owner is not the service. It works for all tenants: at the command line, and in the few functions below that
+  -- run with its rights, each of which names the tenant itself.
+  EXECUTE format('CREATE POLICY owner_administers ON %s TO current_user USING (true)', target);
 END $$;
 
 CREATE TABLE tenant (
@@ -67,24 +70,14 @@ COMMENT ON TABLE request_window IS 'Requests of each tenant in its current windo
 
 SELECT isolate_tenants(name) FROM unnest(ARRAY['tenant', 'api_key', 'ended_key_use', 'request_window']::regclass[]) AS name;
 
--- The owner works for all tenants here: the command line lists them, and the two functions below find a tenant by
--- its key. Everything else the owner sees only as a superuser, or not at all.
-DO $$
-DECLARE name text;
-BEGIN
-  FOREACH name IN ARRAY ARRAY['tenant', 'api_key', 'ended_key_use', 'request_window'] LOOP
-    EXECUTE format('CREATE POLICY owner_administers ON %I TO current_user USING (true)', name);
-  END LOOP;
-END $$;
-
 -- Finds the tenants of many keys at once and counts their requests, in one statement. It sees every key that was
 -- replaced or deleted before the statement began, which is what makes a replaced key end at once on every node.
 -- Rows are locked in the order of tenant_id, so that two nodes cannot wait for each other.
 CREATE FUNCTION authenticate(key_hashes bytea[], request_counts bigint[], window_seconds integer)
-  RETURNS TABLE (key_hash bytea, tenant_id uuid, ended_by text, requests bigint, window_ends_in_ms integer)
+  RETURNS TABLE (key_hash bytea, tenant_id uuid, last_four text, ended_by text, requests bigint, window_ends_in_ms integer)
   LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
   WITH shown AS (
-    SELECT key.key_hash, key.tenant_id, key.ended_by, asked.requests
+    SELECT key.key_hash, key.tenant_id, key.last_four, key.ended_by, asked.requests
     FROM unnest(key_hashes, request_counts) AS asked (key_hash, requests)
     JOIN api_key AS key ON key.key_hash = asked.key_hash
   ), counted AS (
@@ -99,7 +92,7 @@ CREATE FUNCTION authenticate(key_hashes bytea[], request_counts bigint[], window
         THEN excluded.requests ELSE current_window.requests + excluded.requests END
     RETURNING current_window.tenant_id, current_window.started_at, current_window.requests
   )
-  SELECT shown.key_hash, shown.tenant_id, shown.ended_by, counted.requests,
+  SELECT shown.key_hash, shown.tenant_id, shown.last_four, shown.ended_by, counted.requests,
     (extract(epoch FROM counted.started_at + make_interval(secs => window_seconds) - clock_timestamp()) * 1000)::integer
   FROM shown LEFT JOIN counted USING (tenant_id)
 $$;

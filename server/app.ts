@@ -12,7 +12,7 @@ import { type Authenticate, buildAuthenticate } from './auth/authentication.ts';
 import { KeyUse } from './auth/key-use.ts';
 import { AddressCounter, openRedisCounter, rateLimitHeaders, secondsUntil } from './auth/rate-limit.ts';
 import type { Config } from './config.ts';
-import { resourceSchema, sharedSchemas } from './crud/openapi.ts';
+import { resourceSchemas, sharedSchemas } from './crud/openapi.ts';
 import { addResourceRoutes } from './crud/routes.ts';
 import { type Database, requestDeadlineMs } from './database/database.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
@@ -36,6 +36,8 @@ declare module 'fastify' {
     deadline: number;
     /** Set once the key is known. */
     tenantId: string;
+    /** Who acts, for the journal. */
+    actor: string;
     ignoredFields: readonly string[];
     problem: ApiError | undefined;
   }
@@ -64,6 +66,8 @@ export async function buildApp(
     return503OnClosing: false,
     requestTimeout: 30_000,
     http: { requireHostHeader: false },
+    // The longest external id, percent-encoded.
+    routerOptions: { maxParamLength: 1200 },
   });
   const keyUse = new KeyUse(database);
   const redisCounter = config.REDIS_URL
@@ -80,6 +84,7 @@ export async function buildApp(
   app.setValidatorCompiler(() => () => true);
   app.decorateRequest('deadline', 0);
   app.decorateRequest('tenantId', '');
+  app.decorateRequest('actor', '');
   app.decorateRequest('ignoredFields');
   app.decorateRequest('problem');
   app.addHook('onRequest', async (request, reply) => {
@@ -94,7 +99,7 @@ export async function buildApp(
 
   await app.register(swagger, openapiInfo);
   for (const schema of sharedSchemas) app.addSchema(schema);
-  for (const definition of resources) app.addSchema(resourceSchema(definition));
+  for (const schema of resources.flatMap(resourceSchemas)) app.addSchema(schema);
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
@@ -113,6 +118,8 @@ interface ApiOptions {
   authenticate: Authenticate;
 }
 
+const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
+
 /** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
 async function apiRoutes(
   api: FastifyInstance,
@@ -130,6 +137,7 @@ async function apiRoutes(
       throw error.status === 401 ? countFailure(request, reply, error) : error;
     });
     request.tenantId = admission.tenantId;
+    request.actor = `key …${admission.keyEnding}`;
     const limit = config.RATE_LIMIT_PER_MINUTE;
     const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
     reply.headers(rateLimitHeaders('tenant', limit, count));
@@ -149,7 +157,8 @@ async function apiRoutes(
   }
 
   api.addHook('preParsing', async (request, reply) => {
-    checkContentType(request.headers);
+    if (!bodyMethods.has(request.method)) return;
+    checkContentType(request.raw);
     answerExpectation(request.headers.expect, reply.raw);
   });
   api.removeAllContentTypeParsers();
@@ -159,7 +168,7 @@ async function apiRoutes(
   api.setNotFoundHandler(() => {
     throw new ApiError('not_recognised');
   });
-  for (const definition of resources) addResourceRoutes(api, definition, database);
+  for (const definition of resources) addResourceRoutes(api, definition, resources, database);
 }
 
 function rateLimited(

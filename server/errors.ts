@@ -15,9 +15,13 @@ const statusOfCode = {
   not_recognised: 403,
   not_found: 404,
   conflict: 409,
+  has_dependants: 409,
+  request_in_progress: 409,
+  version_mismatch: 412,
   content_type: 413,
   body_too_large: 415,
   headers_too_large: 415,
+  idempotency_key_reused: 422,
   rate_limited: 429,
   too_many_failed_authentications: 429,
   internal_error: 500,
@@ -35,6 +39,8 @@ export interface Fault {
 
 export const faultCodes = [
   'required',
+  'required_one_of',
+  'ambiguous',
   'type',
   'blank',
   'too_long',
@@ -46,17 +52,39 @@ export const faultCodes = [
   'invalid_date',
   'invalid_email',
   'invalid_time_zone',
+  'invalid_time',
+  'invalid_timestamp',
+  'invalid_gtin',
+  'invalid_currency',
+  'invalid_unit_code',
+  'invalid_cursor',
   'invalid_text',
   'invalid_json',
   'date_order',
   'forbidden_name',
   'number_out_of_range',
+  'out_of_range',
   'too_deep',
   'too_precise',
   'reference_not_found',
+  'differs_from_path',
+  'unknown_parameter',
+  'repeated_parameter',
 ] as const;
 
 export type FaultCode = (typeof faultCodes)[number];
+
+/** Why something is on the attention list. */
+export const attentionCodes = [
+  'unresolved_reference',
+  'unknown_shape',
+  'half_position',
+  'no_position',
+  'probable_duplicate',
+  'validity_ended',
+] as const;
+
+export type AttentionCode = (typeof attentionCodes)[number];
 
 const maxFaults = 100;
 

@@ -1,9 +1,9 @@
 // Every sentence that an API answer can hold, in both languages. Codes are the contract; sentences may change.
-import type { ErrorCode, FaultCode } from './errors.ts';
+import type { AttentionCode, ErrorCode, FaultCode } from './errors.ts';
 
 export type Language = 'en' | 'de';
 
-const messages: Record<ErrorCode | FaultCode, Record<Language, string>> = {
+const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, string>> = {
   validation_failed: {
     en: 'The request holds invalid data. See "errors" for each faulty field.',
     de: 'Die Anfrage enthält ungültige Daten. Unter "errors" steht jedes fehlerhafte Feld.',
@@ -48,6 +48,22 @@ const messages: Record<ErrorCode | FaultCode, Record<Language, string>> = {
     en: 'Another object already has this value, which must be unique. See "field" and "id".',
     de: 'Ein anderes Objekt hat bereits diesen Wert, der eindeutig sein muss. Siehe "field" und "id".',
   },
+  has_dependants: {
+    en: 'Other objects belong to this one. Delete or move them first; "dependants" names them.',
+    de: 'Andere Objekte gehören zu diesem. Bitte zuerst löschen oder umhängen; "dependants" nennt sie.',
+  },
+  request_in_progress: {
+    en: 'A request with the same Idempotency-Key is under way. Try again in a moment.',
+    de: 'Eine Anfrage mit demselben Idempotency-Key läuft gerade. Bitte gleich erneut versuchen.',
+  },
+  version_mismatch: {
+    en: 'The object has another version than "If-Match" names. Read it again, then decide.',
+    de: 'Das Objekt hat eine andere Version, als "If-Match" nennt. Bitte neu lesen, dann entscheiden.',
+  },
+  idempotency_key_reused: {
+    en: 'This Idempotency-Key has been used with another body. Use a new key for a new request.',
+    de: 'Dieser Idempotency-Key wurde mit einem anderen Inhalt verwendet. Bitte für eine neue Anfrage einen neuen wählen.',
+  },
   content_type: {
     en: 'Send the body as "Content-Type: application/json", in UTF-8 and without compression.',
     de: 'Bitte den Inhalt als "Content-Type: application/json" senden, in UTF-8 und unkomprimiert.',
@@ -78,6 +94,14 @@ const messages: Record<ErrorCode | FaultCode, Record<Language, string>> = {
   },
 
   required: { en: 'This field is required.', de: 'Dieses Feld ist erforderlich.' },
+  required_one_of: {
+    en: 'At least one of these is required: {fields}.',
+    de: 'Mindestens eines davon ist erforderlich: {fields}.',
+  },
+  ambiguous: {
+    en: 'Send either this or {other}, not both.',
+    de: 'Bitte entweder dieses Feld oder {other} senden, nicht beide.',
+  },
   type: { en: 'This must be of type {type}.', de: 'Hier muss der Typ {type} stehen.' },
   blank: {
     en: 'This must hold at least one character that is not white space.',
@@ -107,6 +131,30 @@ const messages: Record<ErrorCode | FaultCode, Record<Language, string>> = {
     en: 'This must be the IANA name of a time zone, such as Europe/Berlin.',
     de: 'Hier muss der IANA-Name einer Zeitzone stehen, etwa Europe/Berlin.',
   },
+  invalid_time: {
+    en: 'This must be a time of day in the form HH:mm.',
+    de: 'Hier muss eine Uhrzeit in der Form HH:mm stehen.',
+  },
+  invalid_timestamp: {
+    en: 'This must be a moment with its time zone, such as 2026-01-31T08:00:00Z.',
+    de: 'Hier muss ein Zeitpunkt mit Zeitzone stehen, etwa 2026-01-31T08:00:00Z.',
+  },
+  invalid_gtin: {
+    en: 'This must be a GTIN of 8 to 14 digits with a right check digit.',
+    de: 'Hier muss eine GTIN mit 8 bis 14 Ziffern und richtiger Prüfziffer stehen.',
+  },
+  invalid_currency: {
+    en: 'This must be a currency code after ISO 4217, such as EUR.',
+    de: 'Hier muss ein Währungscode nach ISO 4217 stehen, etwa EUR.',
+  },
+  invalid_unit_code: {
+    en: 'This must be a unit code after UN/ECE Recommendation 20, such as H87.',
+    de: 'Hier muss ein Einheitencode nach UN/ECE-Empfehlung 20 stehen, etwa H87.',
+  },
+  invalid_cursor: {
+    en: 'This is not a cursor of this list in this order. Begin without one.',
+    de: 'Das ist kein Cursor dieser Liste in dieser Reihenfolge. Bitte ohne ihn beginnen.',
+  },
   invalid_text: {
     en: 'This text holds a NUL character or half of a surrogate pair, or is not valid UTF-8.',
     de: 'Dieser Text enthält ein NUL-Zeichen oder ein halbes Ersatzzeichenpaar oder ist kein gültiges UTF-8.',
@@ -127,6 +175,10 @@ const messages: Record<ErrorCode | FaultCode, Record<Language, string>> = {
     en: 'This number is larger than a JSON number can be.',
     de: 'Diese Zahl ist größer, als eine JSON-Zahl sein kann.',
   },
+  out_of_range: {
+    en: 'This must be a whole number from {min} to {max}.',
+    de: 'Hier muss eine ganze Zahl von {min} bis {max} stehen.',
+  },
   too_deep: {
     en: 'This is nested more than {max} levels deep.',
     de: 'Das ist mehr als {max} Ebenen tief verschachtelt.',
@@ -139,9 +191,50 @@ const messages: Record<ErrorCode | FaultCode, Record<Language, string>> = {
     en: 'There is no {resource} with this id.',
     de: 'Mit dieser Id gibt es nichts vom Typ {resource}.',
   },
+  differs_from_path: {
+    en: 'This must be the same as in the path, or absent.',
+    de: 'Hier muss dasselbe stehen wie im Pfad, oder nichts.',
+  },
+  unknown_parameter: {
+    en: 'There is no such parameter. Known are: {known}.',
+    de: 'Diesen Parameter gibt es nicht. Bekannt sind: {known}.',
+  },
+  repeated_parameter: {
+    en: 'This parameter may be given once only.',
+    de: 'Dieser Parameter darf nur einmal angegeben werden.',
+  },
+
+  unresolved_reference: {
+    en: 'This id names nothing that is stored here yet.',
+    de: 'Diese Id benennt noch nichts, was hier gespeichert ist.',
+  },
+  unknown_shape: {
+    en: 'An entry has a shape that cannot be shown or planned with.',
+    de: 'Ein Eintrag hat eine Form, die nicht angezeigt und nicht verplant werden kann.',
+  },
+  half_position: {
+    en: 'Of the position only one of latitude and longitude is known.',
+    de: 'Von der Position ist nur Breiten- oder Längengrad bekannt.',
+  },
+  no_position: {
+    en: 'The position is not known, so this is missing on the map.',
+    de: 'Die Position ist nicht bekannt, daher fehlt der Eintrag auf der Karte.',
+  },
+  probable_duplicate: {
+    en: 'There is another one with the same name in the same place.',
+    de: 'Es gibt noch einen Eintrag mit demselben Namen am selben Ort.',
+  },
+  validity_ended: {
+    en: 'The validity has ended.',
+    de: 'Die Gültigkeit ist abgelaufen.',
+  },
 };
 
-export function text(code: ErrorCode | FaultCode, language: Language, params: object = {}): string {
+export function text(
+  code: ErrorCode | FaultCode | AttentionCode,
+  language: Language,
+  params: object = {},
+): string {
   return messages[code][language].replace(/\{(\w+)\}/g, (_, name) => {
     const value = (params as Record<string, unknown>)[name];
     return Array.isArray(value) ? value.join(', ') : String(value);

@@ -1,12 +1,13 @@
 // The service as tests use it: the real application on a database of its own, copied from the template.
 import assert from 'node:assert/strict';
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { after } from 'node:test';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { pino } from 'pino';
 import { type AppConfig, buildApp } from '../server/app.ts';
 import { createApiKey } from '../server/auth/api-keys.ts';
+import { createTenant as insertTenant } from '../server/auth/tenants.ts';
 import { openDatabase } from '../server/database/database.ts';
 import { assertDeclared } from './api/declared-answers.ts';
 import { templateDatabase } from './postgres.ts';
@@ -66,8 +67,7 @@ export async function startService(settings: Partial<AppConfig> & { connection?:
   });
 
   async function createTenant(name = 'Grün & Gut GmbH'): Promise<Tenant> {
-    const tenantId = randomUUIDv7();
-    await owner.query('INSERT INTO tenant (tenant_id, name) VALUES ($1, $2)', [tenantId, name]);
+    const tenantId = await insertTenant(owner, name);
     return { tenantId, key: (await createApiKey(owner, tenantId))! };
   }
 

@@ -9,6 +9,8 @@ import { type RedisCounter, windowSeconds } from './rate-limit.ts';
 
 export interface Admission {
   tenantId: string;
+  /** The last four characters of the key. */
+  keyEnding: string;
   /** Where this request stands among those of its tenant in the current window, beginning with 1. */
   ordinal: number;
   windowEndsInMs: number;
@@ -17,6 +19,7 @@ export interface Admission {
 interface KeyRow {
   key_hash: Buffer;
   tenant_id: string;
+  last_four: string;
   ended_by: 'REPLACED' | 'DELETED' | null;
   requests: string | null;
   window_ends_in_ms: number | null;
@@ -84,7 +87,12 @@ async function lookUpKeys(
     const ordinal = Number(row.requests) - requestsByHash.get(name)! + position;
     return {
       row,
-      admission: { tenantId: row.tenant_id, ordinal, windowEndsInMs: row.window_ends_in_ms ?? 0 },
+      admission: {
+        tenantId: row.tenant_id,
+        keyEnding: row.last_four,
+        ordinal,
+        windowEndsInMs: row.window_ends_in_ms ?? 0,
+      },
     };
   });
 }

@@ -1,5 +1,5 @@
 import { createApiKey, deleteApiKey } from '../auth/api-keys.ts';
-import { isUuid } from '../crud/validation.ts';
+import { isUuid } from '../crud/formats.ts';
 import { type Command, UsageError, withOwner } from './command.ts';
 
 const options = { tenant: 'Id of the tenant, as "tenant list" shows it.' };

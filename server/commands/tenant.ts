@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { createTenant } from '../auth/tenants.ts';
 import { type Command, UsageError, withOwner } from './command.ts';
 
 export const tenantCreate: Command = {
@@ -8,10 +8,7 @@ export const tenantCreate: Command = {
   async run({ config, options }) {
     const name = options.name!.trim();
     if (name === '') throw new UsageError('The name of a tenant must not be empty.');
-    const tenantId = randomUUIDv7();
-    await withOwner(config, (client) =>
-      client.query('INSERT INTO tenant (tenant_id, name) VALUES ($1, $2)', [tenantId, name]),
-    );
+    const tenantId = await withOwner(config, (client) => createTenant(client, name));
     const text = `Made the tenant ${name}: ${tenantId}\nNext, make its key: npm run --silent stamm -- key create --tenant ${tenantId}`;
     return { text, json: { tenantId } };
   },

@@ -1,5 +1,7 @@
 // The kinds of fields that a definition is made of. A field is data: its JSON Schema, which validates it and
-// documents it, and the type of its column.
+// documents it, the type of its column, and its titles.
+import type { Format } from './formats.ts';
+
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
@@ -18,18 +20,25 @@ export type FieldKind =
 export interface Field {
   readonly kind: FieldKind;
   readonly schema: JsonSchema;
+  /** Title for people in German; the English one follows from the name. */
+  readonly de: string;
   readonly isRequired: boolean;
   /** Stored where nothing was sent. */
   readonly default?: unknown;
   /** The members of a group, whose columns are named by their whole path. */
   readonly fields?: Fields;
-  /** The resource whose id this is. An owner must exist; anything else may arrive later. */
-  readonly reference?: { readonly resource: string; readonly isOwner: boolean };
+  /** The resources of which one has this id. An owner must exist; anything else may arrive later. */
+  readonly reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
+  /** The shape of a list's items that the office can show. Any other is stored all the same. */
+  readonly knownItem?: JsonSchema;
+  /** Whether lists can be filtered by it; references, choices and flags always can. */
+  readonly isFilter?: boolean;
 }
 
 export type Fields = { readonly [name: string]: Field };
 
 interface Options {
+  de: string;
   description: string;
   isRequired?: boolean;
   example?: unknown;
@@ -40,6 +49,7 @@ function field(kind: FieldKind, schema: JsonSchema, options: Options, more: Part
   const { default: fallback } = more;
   return {
     kind,
+    de: options.de,
     isRequired: options.isRequired ?? false,
     schema: {
       description,
@@ -51,16 +61,17 @@ function field(kind: FieldKind, schema: JsonSchema, options: Options, more: Part
   };
 }
 
+interface TextOptions extends Options {
+  maxLength?: number;
+  mayBeEmpty?: boolean;
+  format?: Format;
+  default?: string;
+  isFilter?: boolean;
+}
+
 /** Lengths count code points. A required text must hold more than white space, unless it may be empty. */
-export function text(
-  options: Options & {
-    maxLength?: number;
-    mayBeEmpty?: boolean;
-    format?: 'email' | 'time-zone';
-    default?: string;
-  },
-): Field {
-  const { maxLength, format } = options;
+export function text(options: TextOptions): Field {
+  const { maxLength, format, isFilter } = options;
   const mustHoldText = !(options.mayBeEmpty ?? !options.isRequired);
   const schema = {
     type: 'string',
@@ -68,20 +79,21 @@ export function text(
     ...(mustHoldText && { pattern: '\\S' }),
     ...(format && { format }),
   };
-  return field('text', schema, options, { default: options.default });
+  return field('text', schema, options, { default: options.default, isFilter });
 }
 
 export function choice(options: Options & { choices: readonly string[]; default?: string }): Field {
-  return field('text', { type: 'string', enum: options.choices }, options, { default: options.default });
+  const { choices, default: fallback } = options;
+  return field('text', { type: 'string', enum: choices }, options, { default: fallback, isFilter: true });
 }
 
-export function flag(options: Options): Field {
-  return field('flag', { type: 'boolean' }, options);
+export function flag(options: Options & { default?: boolean }): Field {
+  return field('flag', { type: 'boolean' }, options, { default: options.default, isFilter: true });
 }
 
-export function integer(options: Options & { minimum: number; maximum?: number }): Field {
+export function integer(options: Options & { minimum: number; maximum?: number; default?: number }): Field {
   const { minimum, maximum = Number.MAX_SAFE_INTEGER } = options;
-  return field('integer', { type: 'integer', minimum, maximum }, options);
+  return field('integer', { type: 'integer', minimum, maximum }, options, { default: options.default });
 }
 
 /** Kept as the exact decimal that was sent. */
@@ -100,28 +112,60 @@ export function date(options: Options): Field {
   return field('date', { type: 'string', format: 'date' }, options);
 }
 
-export function reference(resource: string, options: Options & { isOwner?: boolean }): Field {
-  return field('uuid', { type: 'string', format: 'uuid' }, options, {
-    reference: { resource, isOwner: options.isOwner ?? false },
-  });
+/** What owns this object: it must exist, and may be named by its external id instead. */
+export function owner(resource: string, options: Options): Field {
+  const reference = { resources: [resource], isOwner: true };
+  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, isFilter: true });
+}
+
+/** Stored whatever it names, since what it names may arrive later. */
+export function reference(resources: readonly string[], options: Options): Field {
+  const reference = { resources, isOwner: false };
+  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, isFilter: true });
 }
 
 /** A list of objects of any shape, returned as they were sent. */
-export function list(options: Options & { maxItems: number; default?: readonly object[] }): Field {
-  const schema = { type: 'array', maxItems: options.maxItems, items: { type: 'object' } };
-  return field('list', schema, options, { default: options.default });
+export function list(
+  options: Options & { maxItems: number; knownItem: JsonSchema; default?: readonly object[] },
+): Field {
+  const { maxItems, knownItem, default: fallback } = options;
+  const schema = { type: 'array', maxItems, items: { type: 'object' } };
+  return field('list', schema, options, { default: fallback, knownItem });
 }
 
 export function group(options: Options & { fields: Fields }): Field {
   return field('group', objectSchema(options.fields), options, { fields: options.fields });
 }
 
-/** The schema of an object with these fields. Unknown members are allowed: they are ignored and named in the answer. */
+/** customerId may be named by customerExternalId instead. */
+export function externalIdName(ownerName: string): string {
+  return ownerName.replace(/Id$/, 'ExternalId');
+}
+
+export const externalIdSchema = { type: 'string', maxLength: 100, pattern: '\\S' };
+
+/**
+ * The schema of an object with these fields. Unknown members are allowed: they are ignored and named in the answer.
+ * Whether an owner is named by one of its two ids is not for the schema to say, but for the validation.
+ */
 export function objectSchema(fields: Fields): JsonSchema {
-  const required = Object.keys(fields).filter((name) => fields[name]!.isRequired);
+  const entries = Object.entries(fields);
+  const required = entries.filter(([, field]) => field.isRequired && !field.reference?.isOwner);
   return {
     type: 'object',
-    properties: Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema])),
-    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(
+      entries.flatMap(([name, { schema, reference }]) => [
+        [name, schema],
+        ...(reference?.isOwner
+          ? [
+              [
+                externalIdName(name),
+                { ...externalIdSchema, description: `Your own id of it, instead of \`${name}\`.` },
+              ],
+            ]
+          : []),
+      ]),
+    ),
+    ...(required.length > 0 && { required: required.map(([name]) => name) }),
   };
 }

@@ -1,20 +1,76 @@
 // What the OpenAPI document shares between routes: the schemas of bodies and the error answers.
-import { faultCodes } from '../errors.ts';
-import type { Definition } from './definition.ts';
+import { attentionCodes, faultCodes } from '../errors.ts';
+import { type Definition, ownersOf } from './definition.ts';
 import { type JsonSchema, objectSchema } from './fields.ts';
+import { defaultLimit, filtersOf, maxLimit, sortNames } from './reads.ts';
 
 /** "contact-person" is ContactPerson. */
 export function schemaName(definition: Definition): string {
   return definition.name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-export function resourceSchema(definition: Definition): JsonSchema {
+/** The schemas of a resource: the body that creates it, and what is answered. */
+export function resourceSchemas(definition: Definition): JsonSchema[] {
+  const schema = bodySchema(definition);
+  const stored = { ...definition.fields };
+  return [
+    {
+      $id: `New${schemaName(definition)}`,
+      title: `New ${definition.title.toLowerCase()}`,
+      description: `${definition.description} Unknown fields are ignored and named in the header Stamm-Ignored-Fields.`,
+      ...schema,
+      examples: [definition.example],
+    },
+    {
+      $id: schemaName(definition),
+      title: definition.title,
+      description: definition.description,
+      type: 'object',
+      properties: {
+        id: { type: 'string', format: 'uuid', description: 'Identifier.' },
+        ...Object.fromEntries(Object.entries(stored).map(([name, field]) => [name, field.schema])),
+        version: { type: 'integer', minimum: 1, description: 'Rises with every change; also the ETag.' },
+        createdAt: { type: 'string', format: 'date-time', description: 'When it was created.' },
+        updatedAt: { type: 'string', format: 'date-time', description: 'When it was last changed.' },
+      },
+      required: [
+        ...['id', 'version', 'createdAt', 'updatedAt'],
+        ...Object.keys(stored).filter(
+          (name) => stored[name]!.isRequired || stored[name]!.default !== undefined,
+        ),
+      ],
+    },
+    {
+      $id: `${schemaName(definition)}Page`,
+      title: `Page of ${definition.collection}`,
+      type: 'object',
+      properties: {
+        data: { type: 'array', items: { $ref: `${schemaName(definition)}#` } },
+        nextCursor: {
+          type: ['string', 'null'],
+          description: 'Where the next page begins; null on the last one.',
+        },
+        total: { type: 'integer', description: 'How many there are in all, with `count=true`.' },
+      },
+      required: ['data', 'nextCursor'],
+    },
+  ];
+}
+
+/** A required owner is named by one of two ids. */
+function bodySchema(definition: Definition): JsonSchema {
+  const alternatives = ownersOf(definition)
+    .filter(({ column }) => column.field.isRequired)
+    .map(({ column, externalName }) => ({
+      anyOf: [{ required: [column.path[0]] }, { required: [externalName] }],
+    }));
+  const oneOf = definition.requiredOneOf.map((names) => ({
+    anyOf: names.map((name) => ({ required: [name] })),
+  }));
+  const conditions = [...alternatives, ...oneOf];
   return {
-    $id: schemaName(definition),
-    title: definition.title,
-    description: `${definition.description} Unknown fields are ignored and named in the header Stamm-Ignored-Fields.`,
     ...objectSchema(definition.fields),
-    examples: [definition.example],
+    ...(conditions.length === 1 ? conditions[0] : conditions.length > 1 && { allOf: conditions }),
   };
 }
 
@@ -54,6 +110,56 @@ export const sharedSchemas: readonly JsonSchema[] = [
     required: [...Object.keys(problem), 'field', 'id'],
   },
   {
+    $id: 'Dependants',
+    title: 'Dependants',
+    type: 'object',
+    properties: {
+      ...problem,
+      dependants: {
+        type: 'array',
+        description: 'What belongs to the object and must go first.',
+        items: {
+          type: 'object',
+          properties: {
+            resource: { type: 'string' },
+            count: { type: 'integer' },
+            ids: { type: 'array', items: { type: 'string', format: 'uuid' }, description: 'The first ten.' },
+          },
+          required: ['resource', 'count', 'ids'],
+        },
+      },
+    },
+    required: [...Object.keys(problem), 'dependants'],
+  },
+  {
+    $id: 'AttentionEntry',
+    title: 'Attention entry',
+    type: 'object',
+    properties: {
+      resource: { type: 'string', description: 'Type of the object.', examples: ['site'] },
+      id: { type: 'string', format: 'uuid', description: 'The object.' },
+      field: { type: 'string', description: 'The field to look at.' },
+      code: { type: 'string', enum: attentionCodes },
+      message: { type: 'string', description: 'The same in a sentence.' },
+    },
+    required: ['resource', 'id', 'field', 'code', 'message'],
+  },
+  {
+    $id: 'DryRun',
+    title: 'Dry run',
+    type: 'object',
+    properties: {
+      dryRun: { type: 'boolean', const: true },
+      attention: {
+        type: 'array',
+        items: { $ref: 'AttentionEntry#' },
+        description: 'What the office would look at.',
+      },
+      ignoredFields: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['dryRun', 'attention', 'ignoredFields'],
+  },
+  {
     $id: 'ValidationError',
     title: 'ValidationError',
     type: 'object',
@@ -83,19 +189,32 @@ export const sharedSchemas: readonly JsonSchema[] = [
 // The meanings that this service assigns. 403, 413 and 415 differ from HTTP's on purpose: see server/errors.ts.
 const errorDescriptions = {
   400: {
-    schema: 'ValidationError',
+    schemas: ['ValidationError'],
     description: 'Invalid data in the request. Check required fields and formats.',
   },
   401: {
-    schema: 'Problem',
+    schemas: ['Problem'],
     description: 'Authentication failed. Check the API key and the `ApiKey` header.',
   },
-  403: { schema: 'Problem', description: 'Request not permitted or not recognised. Check method and path.' },
-  409: { schema: 'Conflict', description: 'A value that must be unique is taken by another object.' },
-  413: { schema: 'Problem', description: 'Content type invalid. Set `Content-Type: application/json`.' },
-  415: { schema: 'Problem', description: 'Payload too large. Send a smaller request.' },
-  429: { schema: 'Problem', description: 'Too many requests. Wait for `Retry-After` seconds and retry.' },
-  500: { schema: 'Problem', description: 'Internal error. Retry later; contact support if needed.' },
+  403: {
+    schemas: ['Problem'],
+    description: 'Request not permitted or not recognised. Check method and path.',
+  },
+  404: { schemas: ['Problem'], description: 'There is no such object.' },
+  409: {
+    schemas: ['Conflict', 'Dependants', 'Problem'],
+    description:
+      'A value that must be unique is taken by another object; or the object has dependants; or a request with the same `Idempotency-Key` is under way.',
+  },
+  412: {
+    schemas: ['Problem'],
+    description: 'The object has been changed since: `If-Match` names another version.',
+  },
+  413: { schemas: ['Problem'], description: 'Content type invalid. Set `Content-Type: application/json`.' },
+  415: { schemas: ['Problem'], description: 'Payload too large. Send a smaller request.' },
+  422: { schemas: ['Problem'], description: 'The `Idempotency-Key` was used with another body.' },
+  429: { schemas: ['Problem'], description: 'Too many requests. Wait for `Retry-After` seconds and retry.' },
+  500: { schemas: ['Problem'], description: 'Internal error. Retry later; contact support if needed.' },
 } as const;
 
 const commonHeaders = {
@@ -106,18 +225,223 @@ const commonHeaders = {
 
 export function errorResponses(...statuses: (keyof typeof errorDescriptions)[]) {
   return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      {
-        description: errorDescriptions[status].description,
-        headers: {
-          ...commonHeaders,
-          ...(status === 429 && {
-            'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
-          }),
+    statuses.map((status) => {
+      const { schemas, description } = errorDescriptions[status];
+      const references = schemas.map((name) => ({ $ref: `${name}#` }));
+      const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
+      return [
+        status,
+        {
+          description,
+          headers: { ...commonHeaders, ...(status === 429 && retryAfter) },
+          content: {
+            'application/json': { schema: references.length === 1 ? references[0] : { anyOf: references } },
+          },
         },
-        content: { 'application/json': { schema: { $ref: `${errorDescriptions[status].schema}#` } } },
-      },
-    ]),
+      ];
+    }),
   );
+}
+
+function answer(description: string, schema: JsonSchema, headers: object = {}) {
+  return {
+    description,
+    headers: { ...commonHeaders, ...headers },
+    content: { 'application/json': { schema } },
+  };
+}
+
+const ignoredFieldsHeader = {
+  'Stamm-Ignored-Fields': {
+    description: 'Paths of fields that were sent but are not known, percent-encoded and separated by commas.',
+    schema: { type: 'string', examples: ['adress, address.zip'] },
+  },
+};
+const etagHeader = { ETag: { description: 'The version, for `If-Match`.', schema: { type: 'string' } } };
+const ifMatch = {
+  type: 'object',
+  properties: {
+    'If-Match': { type: 'string', description: 'Change only this version: an ETag that was read.' },
+  },
+};
+const idParameter = {
+  type: 'object',
+  properties: { id: { type: 'string', format: 'uuid', description: 'Identifier.' } },
+  required: ['id'],
+};
+const dryRun = {
+  type: 'object',
+  properties: {
+    dryRun: {
+      type: 'boolean',
+      default: false,
+      description: 'Check everything, answer alike, and store nothing.',
+    },
+  },
+};
+
+export function writeDocs(definition: Definition) {
+  const name = schemaName(definition);
+  const thing = definition.title.toLowerCase();
+  const tags = [definition.title];
+  const body = { $ref: `New${name}#` };
+  return {
+    create: {
+      operationId: `create${name}`,
+      summary: `Create a ${thing}`,
+      description: definition.description,
+      tags,
+      body,
+      querystring: dryRun,
+      headers: {
+        type: 'object',
+        properties: {
+          'Idempotency-Key': {
+            type: 'string',
+            maxLength: 255,
+            description: 'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
+          },
+        },
+      },
+      response: {
+        200: answer('Dry run: it would be created.', { $ref: 'DryRun#' }, ignoredFieldsHeader),
+        201: answer(
+          'Created, and durable when this is answered.',
+          { $ref: 'IdResponse#' },
+          {
+            ...ignoredFieldsHeader,
+            'Idempotency-Replayed': {
+              description: '`true` if this is the answer of an earlier request.',
+              schema: { type: 'string' },
+            },
+          },
+        ),
+        ...errorResponses(400, 401, 403, 409, 413, 415, 422, 429, 500),
+      },
+    },
+    upsert: {
+      operationId: `put${name}ByExternalId`,
+      summary: `Create or replace a ${thing} by your own id`,
+      description: 'Fields that are not sent are cleared.',
+      tags,
+      body,
+      querystring: dryRun,
+      params: {
+        type: 'object',
+        properties: { externalId: { type: 'string', description: 'The id in your own system.' } },
+        required: ['externalId'],
+      },
+      headers: ifMatch,
+      response: {
+        200: answer('Replaced.', { $ref: 'IdResponse#' }, ignoredFieldsHeader),
+        201: answer('Created.', { $ref: 'IdResponse#' }, ignoredFieldsHeader),
+        ...errorResponses(400, 401, 403, 409, 412, 413, 415, 429, 500),
+      },
+    },
+    patch: {
+      operationId: `patch${name}`,
+      summary: `Change a ${thing}`,
+      description:
+        'JSON Merge Patch (RFC 7396): what is sent replaces, `null` clears, everything else stays.',
+      tags,
+      params: idParameter,
+      headers: ifMatch,
+      querystring: dryRun,
+      body: { type: 'object', description: 'The fields to change.', examples: [{ comment: null }] },
+      response: {
+        200: answer('As it is now.', { $ref: `${name}#` }, { ...etagHeader, ...ignoredFieldsHeader }),
+        ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
+      },
+    },
+    delete: {
+      operationId: `delete${name}`,
+      summary: `Delete a ${thing}`,
+      description: 'Refused while other objects belong to it.',
+      tags,
+      params: idParameter,
+      headers: ifMatch,
+      querystring: dryRun,
+      response: {
+        204: { description: 'Deleted.', headers: commonHeaders, type: 'null' },
+        ...errorResponses(400, 401, 403, 404, 409, 412, 429, 500),
+      },
+    },
+  };
+}
+
+export function readDocs(definition: Definition) {
+  const name = schemaName(definition);
+  const tags = [definition.title];
+  const filters = filtersOf(definition).map(({ name: filter, column: { field } }) => [
+    filter,
+    {
+      ...(field.kind === 'flag' ? { type: 'boolean' } : filterSchema(field.schema)),
+      description: `Filter: ${field.schema.description}`,
+    },
+  ]);
+  return {
+    read: {
+      operationId: `get${name}`,
+      summary: `Read a ${definition.title.toLowerCase()}`,
+      tags,
+      params: idParameter,
+      headers: {
+        type: 'object',
+        properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },
+      },
+      response: {
+        200: answer('The object.', { $ref: `${name}#` }, etagHeader),
+        304: { description: 'Unchanged.', headers: { ...commonHeaders, ...etagHeader }, type: 'null' },
+        ...errorResponses(400, 401, 403, 404, 429, 500),
+      },
+    },
+    list: {
+      operationId: `list${name}s`,
+      summary: `List ${definition.collection}`,
+      description:
+        'Pages stay stable while objects are added and removed. Follow `nextCursor`, or `Link` with rel="next".',
+      tags,
+      querystring: {
+        type: 'object',
+        properties: {
+          limit: {
+            type: 'integer',
+            minimum: 1,
+            maximum: maxLimit,
+            default: defaultLimit,
+            description: 'Objects a page.',
+          },
+          cursor: { type: 'string', description: '`nextCursor` of the page before.' },
+          sort: {
+            type: 'string',
+            enum: sortNames,
+            default: 'createdAt',
+            description: 'Order; a minus turns it round.',
+          },
+          q: {
+            type: 'string',
+            description:
+              'Search in the names, tolerant of typing errors and umlauts. Finds the 1,000 best matches.',
+          },
+          count: { type: 'boolean', default: false, description: 'Also tell the total.' },
+          updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
+          ...Object.fromEntries(filters),
+        },
+      },
+      response: {
+        200: answer(
+          'A page.',
+          { $ref: `${name}Page#` },
+          {
+            Link: { description: 'Address of the next page, with rel="next".', schema: { type: 'string' } },
+          },
+        ),
+        ...errorResponses(400, 401, 403, 429, 500),
+      },
+    },
+  };
+}
+
+function filterSchema({ type, format, enum: choices }: JsonSchema): JsonSchema {
+  return { type, ...(format !== undefined && { format }), ...(choices !== undefined && { enum: choices }) };
 }

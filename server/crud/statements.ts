@@ -1,55 +1,136 @@
-// The SQL of a resource, built once from its definition.
-import { type Column, columnName, columnsOf, type Definition, sqlType } from './definition.ts';
+// The SQL that writes a resource, built once from its definition. Rows come as JSON: one parameter for any number.
+import { columnsOf, type Definition, type Owner, ownersOf, shapeColumnsOf, sqlType } from './definition.ts';
+import { representation } from './representation.ts';
 
-export interface InsertStatement {
+export interface Statement {
   name: string;
   text: string;
 }
 
-/** The owners that a row of this resource must have: column of the id, field and table. */
-export function ownersOf(definition: Definition) {
-  return columnsOf(definition.fields)
-    .filter((column) => column.field.reference?.isOwner)
-    .map((column) => ({
-      column,
-      table: columnName([column.field.reference!.resource.replaceAll('-', '_')]),
-    }));
+/** Each column that a write fills, with its type. */
+function writtenColumns(definition: Definition): { name: string; type: string }[] {
+  return [
+    ...columnsOf(definition.fields).map((column) => ({ name: column.name, type: sqlType(column) })),
+    ...shapeColumnsOf(definition).map(({ name }) => ({ name, type: 'boolean' })),
+  ];
+}
+
+/** The record that $1 holds: the row, its owners' external ids, and who writes it. */
+function sentRecord(definition: Definition): string {
+  const columns = [
+    ...[
+      { name: 'tenant_id', type: 'uuid' },
+      { name: 'id', type: 'uuid' },
+    ],
+    ...writtenColumns(definition),
+    ...ownersOf(definition).map(({ externalColumn }) => ({ name: externalColumn, type: 'text' })),
+    ...[
+      { name: 'actor', type: 'text' },
+      { name: 'request_id', type: 'uuid' },
+      { name: 'changes', type: 'jsonb' },
+    ],
+  ];
+  return columns.map(({ name, type }) => `${name} ${type}`).join(', ');
+}
+
+/** The id of a row's owner, which may be named by its external id. */
+function ownerId({ column, externalColumn, table }: Owner): string {
+  return `coalesce(sent.${column.name}, (SELECT ${table}.id FROM ${table}
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.${externalColumn}))`;
+}
+
+function ownerExists(owner: Owner): string {
+  const { column, externalColumn, table } = owner;
+  const exists = `EXISTS (SELECT FROM ${table} WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = ${ownerId(owner)})`;
+  return column.field.isRequired
+    ? exists
+    : `((sent.${column.name} IS NULL AND sent.${externalColumn} IS NULL) OR ${exists})`;
 }
 
 /**
- * Inserts any number of rows, of any tenants, given as one JSON array, and returns the ids of those that were written.
- * A row without its owner, or with a unique value that is taken, is left out and does not touch its neighbours.
+ * Inserts any number of rows, of any tenants, with their journal entries, and returns the ids of those that were
+ * written. A row without its owner, or with a unique value that is taken, is left out and does not touch its neighbours.
  */
-export function buildInsert(definition: Definition): InsertStatement {
-  const columns = columnsOf(definition.fields);
-  const names = ['tenant_id', 'id', ...columns.map((column) => column.name)];
-  const record = [
-    'tenant_id uuid',
-    'id uuid',
-    ...columns.map((column) => `${column.name} ${sqlType(column)}`),
-  ];
-  const ownersExist = ownersOf(definition).map(
-    ({ column, table }) =>
-      `EXISTS (SELECT FROM ${table} WHERE ${table}.tenant_id = new.tenant_id AND ${table}.id = new.${column.name})`,
-  );
+export function buildInsert(definition: Definition): Statement {
+  const owners = new Map(ownersOf(definition).map((owner) => [owner.column.name, owner]));
+  const names = writtenColumns(definition).map(({ name }) => name);
+  const values = names.map((name) => (owners.has(name) ? ownerId(owners.get(name)!) : `sent.${name}`));
+  const conditions = [...owners.values()].map(ownerExists);
   return {
     name: `insert ${definition.name}`,
     text: `
-      INSERT INTO ${definition.table} (${names.join(', ')})
-      SELECT ${names.map((name) => `new.${name}`).join(', ')}
-      FROM json_to_recordset($1) AS new (${record.join(', ')})
-      ${ownersExist.length > 0 ? `WHERE ${ownersExist.join(' AND ')}` : ''}
-      ON CONFLICT DO NOTHING
-      RETURNING id`,
+      WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (${sentRecord(definition)})),
+      written AS (
+        INSERT INTO ${definition.table} (tenant_id, id, ${names.join(', ')})
+        SELECT sent.tenant_id, sent.id, ${values.join(', ')} FROM sent
+        ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+        ON CONFLICT DO NOTHING
+        RETURNING tenant_id, id, external_id, version
+      ), ${journalled(definition, 'CREATED', 'sent')}
+      SELECT id FROM written`,
   };
 }
 
-/** Asks whether an owner exists: $1 tenant, $2 id. */
-export function buildOwnerExists(table: string): string {
-  return `SELECT FROM ${table} WHERE tenant_id = $1 AND id = $2`;
+/** Replaces one row by the one in $1, and returns its new representation and version. */
+export function buildUpdate(definition: Definition): Statement {
+  const names = writtenColumns(definition).map(({ name }) => name);
+  const { table } = definition;
+  return {
+    name: `update ${definition.name}`,
+    text: `
+      WITH sent AS (SELECT * FROM json_to_record($1) AS sent (${sentRecord(definition)})),
+      written AS (
+        UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
+          version = ${table}.version + 1, updated_at = now()
+        FROM sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
+        RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
+          ${representation(definition, table)} AS json
+      ), ${journalled(definition, 'CHANGED', 'sent')}
+      SELECT id, version, json FROM written`,
+  };
 }
 
-/** Finds who holds a unique value: $1 tenant, $2 value. */
-export function buildFindHolder(definition: Definition, column: Column): string {
-  return `SELECT id FROM ${definition.table} WHERE tenant_id = $1 AND ${column.name} = $2`;
+/** Deletes the row that $1 names, and leaves a tombstone in the journal. */
+export function buildDelete(definition: Definition): Statement {
+  const { table } = definition;
+  return {
+    name: `delete ${definition.name}`,
+    text: `
+      WITH sent AS (SELECT * FROM json_to_record($1) AS sent (${sentRecord(definition)})),
+      written AS (
+        DELETE FROM ${table} USING sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
+        RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version
+      ), ${journalled(definition, 'DELETED', 'sent')}
+      SELECT id FROM written`,
+  };
+}
+
+/**
+ * Journal entries for the rows in `written`, which are in `source` too. The heads stay locked until the commit, and are
+ * locked in the order of tenant_id: positions are in the order of commits, without gaps, and nobody waits in a circle.
+ */
+function journalled(
+  definition: Definition,
+  action: 'CREATED' | 'CHANGED' | 'DELETED',
+  source: string,
+): string {
+  return `
+    heads AS MATERIALIZED (
+      SELECT tenant_id FROM journal_head WHERE tenant_id IN (SELECT tenant_id FROM written)
+      ORDER BY tenant_id FOR UPDATE
+    ), moved AS (
+      UPDATE journal_head AS head SET last_position = head.last_position + added.entries
+      FROM (SELECT tenant_id, count(*) AS entries FROM written GROUP BY tenant_id) AS added
+      JOIN heads USING (tenant_id)
+      WHERE head.tenant_id = added.tenant_id
+      RETURNING head.tenant_id, head.last_position - added.entries AS last_position
+    ), journalled AS (
+      INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, request_id, changes)
+      SELECT written.tenant_id,
+        moved.last_position + row_number() OVER (PARTITION BY written.tenant_id ORDER BY written.id),
+        '${definition.name}', written.id, written.external_id, '${action}', written.version,
+        ${source}.actor, ${source}.request_id, ${source}.changes
+      FROM written JOIN moved USING (tenant_id)
+      JOIN ${source} ON ${source}.tenant_id = written.tenant_id AND ${source}.id = written.id
+    )`;
 }

@@ -1,6 +1,6 @@
 // A body against its definition: every fault at once, what was ignored, and the row that is to be stored.
 import { Ajv, type ErrorObject } from 'ajv';
-import type { Fault, FaultCode } from '../errors.ts';
+import type { Fault } from '../errors.ts';
 import {
   exactNumberText,
   hasFraction,
@@ -8,8 +8,9 @@ import {
   type JsonBody,
   maxDecimalPlaces,
 } from '../http/json-body.ts';
-import { type Column, columnsOf, type Definition } from './definition.ts';
-import { type Fields, objectSchema } from './fields.ts';
+import { columnsOf, type Definition, type Owner, ownersOf, shapeColumnsOf } from './definition.ts';
+import { externalIdName, type Field, type Fields, objectSchema } from './fields.ts';
+import { formatChecks, formatCodes } from './formats.ts';
 
 /** A row by column names, ready to be written as JSON. Optional fields that were not sent are absent. */
 export type Row = Record<string, unknown>;
@@ -18,81 +19,116 @@ export interface Checked {
   faults: Fault[];
   /** Paths of fields that were sent but are not known, such as "address.zip". */
   ignoredFields: string[];
-  /** Complete only where there are no faults. */
+  /** What is known of the body, as it is stored. Complete only where there are no faults. */
+  value: Record<string, unknown>;
   row: Row;
 }
 
-const ajv = new Ajv({
-  allErrors: true,
-  strict: true,
-  formats: { uuid: isUuid, date: isDate, email: /^[^\s@]+@[^\s@]+$/, 'time-zone': isTimeZone },
-});
+export type Check = (body: JsonBody) => Checked;
 
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
-}
+const ajv = new Ajv({ allErrors: true, strict: true, formats: formatChecks });
 
-/** Days that exist. The year 0000 does not: neither the calendar nor PostgreSQL has it. */
-function isDate(text: string): boolean {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
-  if (!match) return false;
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
-  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
-}
-
-function daysInMonth(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
-}
-
-function isTimeZone(text: string): boolean {
-  // Offsets such as "+01:00" are accepted by the runtime but name no zone: they know no summer time.
-  if (!/^[A-Za-z]/.test(text)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-export function buildCheck(definition: Definition): (body: JsonBody) => Checked {
+export function buildCheck(definition: Definition): Check {
   const validate = ajv.compile(objectSchema(definition.fields));
-  const columns = columnsOf(definition.fields);
+  const toRow = buildToRow(definition);
+  const owners = ownersOf(definition);
+  const knownNames = new Set([
+    ...Object.keys(definition.fields),
+    ...owners.map((owner) => owner.externalName),
+  ]);
 
-  return function check({ value, exact, faults: textFaults }) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return { faults: [{ path: [], code: 'type', params: { type: 'object' } }], ignoredFields: [], row: {} };
+  return function check({ value: sent, exact, faults: textFaults }) {
+    if (!isObject(sent)) {
+      const fault: Fault = { path: [], code: 'type', params: { type: 'object' } };
+      return { faults: [...textFaults, fault], ignoredFields: [], value: {}, row: {} };
     }
     let faults = [...textFaults];
-    if (!validate(value)) {
+    if (!validate(sent)) {
       // A text that cannot be stored, or a number that is none, has been reported already.
       const reported = new Set(textFaults.map((fault) => fault.path.join('/')));
       const found = validate.errors!.map(toFault);
       faults = faults.concat(found.filter((fault) => !reported.has(fault.path.join('/'))));
     }
-    const row: Row = {};
-    for (const column of columns) {
-      const sent = memberAt(value, column.path);
-      if (sent !== undefined) row[column.name] = toStored(column, sent, memberAt(exact, column.path), faults);
-      else if (column.field.default !== undefined) row[column.name] = column.field.default;
-    }
+    faults.push(...findMissingAlternatives(definition, owners, sent));
+    const value = toStored(definition.fields, sent, exact, [], faults);
     faults = faults.concat(findDateOrderFaults(definition, value, faults));
-    return { faults, ignoredFields: findIgnoredFields(definition.fields, value), row };
+    const ignoredFields = findIgnoredFields(definition.fields, knownNames, sent);
+    return { faults, ignoredFields, value, row: toRow(value) };
+  };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Flattens a value into its columns, with the owners' external ids and whether lists have the known shape. */
+function buildToRow(definition: Definition): (value: Record<string, unknown>) => Row {
+  const columns = columnsOf(definition.fields);
+  const owners = ownersOf(definition);
+  const shapes = shapeColumnsOf(definition).map(({ name, list }) => ({
+    name,
+    list,
+    isKnown: ajv.compile({ type: 'array', items: list.field.knownItem! }),
+  }));
+  return function toRow(value) {
+    const row: Row = {};
+    for (const { name, path } of columns) {
+      const member = memberAt(value, path);
+      if (member !== undefined) row[name] = member;
+    }
+    for (const { externalName, externalColumn } of owners) {
+      if (value[externalName] !== undefined) row[externalColumn] = value[externalName];
+    }
+    for (const { name, list, isKnown } of shapes) {
+      if (row[list.name] !== undefined) row[name] = isKnown(memberAt(value, list.path));
+    }
+    return row;
   };
 }
 
 function memberAt(value: unknown, path: readonly string[]): unknown {
   let member = value;
   for (const step of path) {
-    if (typeof member !== 'object' || member === null || !Object.hasOwn(member, step)) return undefined;
-    member = (member as Record<string, unknown>)[step];
+    if (!isObject(member)) return undefined;
+    member = member[step];
   }
   return member;
 }
 
-/** The value as it is stored, which is the value as it was sent; only ids are written in lower case. */
-function toStored({ field, path }: Column, sent: unknown, exact: unknown, faults: Fault[]): unknown {
+/** The known members as they are stored: as they were sent, but for ids in lower case, exact numbers and defaults. */
+function toStored(
+  fields: Fields,
+  sent: Record<string, unknown>,
+  exact: unknown,
+  parents: readonly string[],
+  faults: Fault[],
+): Record<string, unknown> {
+  const stored: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const path = [...parents, name];
+    const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+    const exactValue = isObject(exact) ? exact[name] : undefined;
+    if (field.reference?.isOwner && Object.hasOwn(sent, externalIdName(name))) {
+      stored[externalIdName(name)] = sent[externalIdName(name)];
+    }
+    if (value === undefined) {
+      if (field.default !== undefined) stored[name] = field.default;
+    } else if (field.fields) {
+      if (isObject(value)) stored[name] = toStored(field.fields, value, exactValue, path, faults);
+    } else {
+      stored[name] = toStoredMember(field, value, exactValue, path, faults);
+    }
+  }
+  return stored;
+}
+
+function toStoredMember(
+  field: Field,
+  sent: unknown,
+  exact: unknown,
+  path: Fault['path'],
+  faults: Fault[],
+): unknown {
   switch (field.kind) {
     case 'uuid':
       return typeof sent === 'string' ? sent.toLowerCase() : sent;
@@ -124,15 +160,16 @@ function toStored({ field, path }: Column, sent: unknown, exact: unknown, faults
 const maxDepth = 50;
 
 /** Lists hold values of any shape, but what is stored must also be readable again: bounded in depth and precision. */
-function findNestingFaults(root: unknown, path: readonly string[]): Fault[] {
+function findNestingFaults(root: unknown, path: Fault['path']): Fault[] {
   const pending: { value: unknown; path: Fault['path'] }[] = [{ value: root, path }];
   const faults: Fault[] = [];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, path: at } = next;
     const source = exactNumberText(value);
     if (source !== undefined) {
-      if (isTooPrecise(source))
+      if (isTooPrecise(source)) {
         faults.push({ path: at, code: 'too_precise', params: { max: maxDecimalPlaces } });
+      }
     } else if (typeof value === 'object' && value !== null) {
       if (at.length > maxDepth) return [{ path, code: 'too_deep', params: { max: maxDepth } }];
       const isList = Array.isArray(value);
@@ -144,32 +181,61 @@ function findNestingFaults(root: unknown, path: readonly string[]): Fault[] {
   return faults;
 }
 
+/** Owners that are named by neither of their ids or by both, and fields of which one is needed. */
+function findMissingAlternatives(
+  definition: Definition,
+  owners: readonly Owner[],
+  sent: Record<string, unknown>,
+): Fault[] {
+  const faults: Fault[] = [];
+  for (const { column, externalName } of owners) {
+    const name = column.path[0]!;
+    const isNamed = Object.hasOwn(sent, name);
+    const isNamedExternally = Object.hasOwn(sent, externalName);
+    if (isNamed && isNamedExternally)
+      faults.push({ path: [externalName], code: 'ambiguous', params: { other: name } });
+    else if (!isNamed && !isNamedExternally && column.field.isRequired)
+      faults.push({ path: [name], code: 'required' });
+  }
+  for (const names of definition.requiredOneOf) {
+    if (names.some((name) => Object.hasOwn(sent, name))) continue;
+    faults.push({ path: [names[0]!], code: 'required_one_of', params: { fields: names } });
+  }
+  return faults;
+}
+
 /** Days can be compared where both are days, whatever else is wrong with the body. */
-function findDateOrderFaults(definition: Definition, value: object, faults: readonly Fault[]): Fault[] {
+function findDateOrderFaults(
+  definition: Definition,
+  value: Record<string, unknown>,
+  faults: readonly Fault[],
+): Fault[] {
   return definition.dateOrders.flatMap(([earlier, later]): Fault[] => {
     if (faults.some(({ path }) => path[0] === earlier || path[0] === later)) return [];
-    const [from, until] = [memberAt(value, [earlier]), memberAt(value, [later])];
+    const [from, until] = [value[earlier], value[later]];
     // Texts of the form YYYY-MM-DD sort like the days that they name.
     const isWrong = typeof from === 'string' && typeof until === 'string' && until < from;
     return isWrong ? [{ path: [later], code: 'date_order', params: { other: earlier } }] : [];
   });
 }
 
-function findIgnoredFields(fields: Fields, value: object, parents = ''): string[] {
-  return Object.entries(value).flatMap(([name, member]) => {
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (!field) return [parents + name];
-    const isGroup = field.fields && typeof member === 'object' && member !== null && !Array.isArray(member);
-    return isGroup ? findIgnoredFields(field.fields, member, `${parents}${name}.`) : [];
-  });
+function findIgnoredFields(
+  fields: Fields,
+  knownNames: { has(name: string): boolean },
+  sent: Record<string, unknown>,
+  parents = '',
+): string[] {
+  const ignored: string[] = [];
+  for (const [name, member] of Object.entries(sent)) {
+    const members = Object.hasOwn(fields, name) ? fields[name]!.fields : undefined;
+    if (!knownNames.has(name)) ignored.push(parents + name);
+    else if (members && isObject(member)) {
+      const memberNames = { has: (inner: string) => Object.hasOwn(members, inner) };
+      ignored.push(...findIgnoredFields(members, memberNames, member, `${parents}${name}.`));
+    }
+  }
+  return ignored;
 }
-
-const codesOfFormats: Record<string, FaultCode> = {
-  uuid: 'invalid_uuid',
-  date: 'invalid_date',
-  email: 'invalid_email',
-  'time-zone': 'invalid_time_zone',
-};
 
 function toFault({ keyword, instancePath, params }: ErrorObject): Fault {
   const path = instancePath
@@ -195,7 +261,7 @@ function toFault({ keyword, instancePath, params }: ErrorObject): Fault {
     case 'enum':
       return { path, code: 'invalid_choice', params: { choices: params.allowedValues } };
     case 'format':
-      return { path, code: codesOfFormats[params.format]! };
+      return { path, code: formatCodes[params.format as keyof typeof formatCodes] };
     default:
       // A new keyword in a schema needs its code here; the test that walks all codes finds it missing.
       throw new Error(`no code for the keyword ${keyword}`);

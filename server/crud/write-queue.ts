@@ -1,101 +1,100 @@
-// Rows that arrive together are written together: one statement and one commit for all of them, before any answer.
-import type pg from 'pg';
+// Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
 import { Batch, DeadlineError } from '../database/batch.ts';
 import { type Database, databaseUnavailable, isDatabaseAway } from '../database/database.ts';
-import { ApiError, type Fault, validationError } from '../errors.ts';
-import { columnsOf, type Definition } from './definition.ts';
-import { buildFindHolder, buildInsert, buildOwnerExists, ownersOf } from './statements.ts';
-import type { Row } from './validation.ts';
+import { ApiError } from '../errors.ts';
+import { claimKeys, type IdempotencyClaim, releaseKeys } from './idempotency.ts';
+import type { Author, NewRow, Outcome, Writes } from './writes.ts';
 
-export interface NewRow extends Row {
-  tenant_id: string;
-  id: string;
+export interface Creation {
+  row: NewRow;
+  author: Author;
+  claim?: IdempotencyClaim;
 }
 
 export interface WriteQueue {
-  /** Resolves when the row is durable; throws the ApiError that says why it was not written. */
-  create(row: NewRow, deadline: number): Promise<void>;
-  /** Faults of the row's owners, for a body that is refused anyway and should hear of everything at once. */
-  findOwnerFaults(row: NewRow): Promise<Fault[]>;
+  /** Resolves with the id when the row is durable: the row's own, or that of the request that this one repeats. */
+  create(creation: Creation, deadline: number): Promise<{ id: string; isReplay: boolean }>;
 }
 
-type Outcome = 'written' | ApiError;
+type CreationOutcome = { id: string; isReplay: boolean } | ApiError;
 
 const maxRowsPerStatement = 500;
 
-export function buildWriteQueue(database: Database, definition: Definition): WriteQueue {
-  const insert = buildInsert(definition);
-  const owners = ownersOf(definition);
-  const uniqueColumns = columnsOf(definition.fields).filter(({ path }) =>
-    definition.uniqueFields.includes(path.join('.')),
-  );
-
-  const queue = new Batch<NewRow, Outcome>({
-    run: writeRows,
+export function buildWriteQueue(database: Database, writes: Writes): WriteQueue {
+  const queue = new Batch<Creation, CreationOutcome>({
+    run: write,
     maxItems: maxRowsPerStatement,
     maxConcurrent: 2,
   });
 
-  async function writeRows(rows: readonly NewRow[]): Promise<Outcome[]> {
+  async function write(creations: readonly Creation[]): Promise<CreationOutcome[]> {
     try {
-      return await insertRows(rows);
+      return await writeTogether(creations);
     } catch (error) {
-      // A statement that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours.
-      if (rows.length === 1 || isDatabaseAway(error)) throw error;
-      return Promise.all(rows.map((row) => insertRows([row]).then(([outcome]) => outcome!, toApiFailure)));
+      // A transaction that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours.
+      if (creations.length === 1 || isDatabaseAway(error)) throw error;
+      return Promise.all(
+        creations.map((creation) => writeTogether([creation]).then(([outcome]) => outcome!, toApiFailure)),
+      );
     }
   }
 
-  async function insertRows(rows: readonly NewRow[]): Promise<Outcome[]> {
-    const tenantIds = [...new Set(rows.map((row) => row.tenant_id))];
-    return database.inTenants(tenantIds, async (client) => {
-      const result = await client.query<{ id: string }>({ ...insert, values: [JSON.stringify(rows)] });
-      const written = new Set(result.rows.map((row) => row.id));
-      const outcomes: Outcome[] = [];
-      for (const row of rows)
-        outcomes.push(written.has(row.id) ? 'written' : await explainRefusal(client, row));
-      return outcomes;
-    });
-  }
-
-  async function explainRefusal(client: pg.ClientBase, row: NewRow): Promise<ApiError> {
-    const faults = await ownerFaults(client, row);
-    if (faults.length > 0) return validationError(faults);
-    for (const column of uniqueColumns) {
-      if (row[column.name] === undefined) continue;
-      const values = [row.tenant_id, row[column.name]];
-      const { rows } = await client.query<{ id: string }>(buildFindHolder(definition, column), values);
-      if (rows[0]) {
-        return new ApiError('conflict', { details: { field: column.path.join('.'), id: rows[0].id } });
-      }
+  async function writeTogether(creations: readonly Creation[]): Promise<CreationOutcome[]> {
+    const tenantIds = [...new Set(creations.map(({ row }) => row.tenant_id))];
+    if (creations.some(({ claim }) => claim)) {
+      return database.inTenants(tenantIds, (client) => createClaimed(client, writes, creations));
     }
-    throw new Error(`the row ${row.id} was not written, and nothing explains why`);
-  }
-
-  async function ownerFaults(client: pg.ClientBase, row: NewRow): Promise<Fault[]> {
-    const faults: Fault[] = [];
-    for (const { column, table } of owners) {
-      const { rowCount } = await client.query(buildOwnerExists(table), [row.tenant_id, row[column.name]]);
-      if (rowCount === 0) {
-        const params = { resource: column.field.reference!.resource };
-        faults.push({ path: column.path, code: 'reference_not_found', params });
-      }
-    }
-    return faults;
+    const rows = creations.map(toSentRow);
+    const values = [JSON.stringify(rows)];
+    const result = await database.queryInTenants<{ id: string }>(tenantIds, { ...writes.insert, values });
+    if (result.rows.length === rows.length) return rows.map(({ id }) => ({ id, isReplay: false }));
+    const written = new Set(result.rows.map((row) => row.id));
+    const outcomes = await database.inTenants(tenantIds, (client) =>
+      writes.explainOutcomes(client, rows, written),
+    );
+    return outcomes.map((outcome, index) => toCreationOutcome(outcome, rows[index]!.id));
   }
 
   return {
-    async create(row, deadline) {
-      const outcome = await queue.add(row, deadline).catch((error) => {
+    async create(creation, deadline) {
+      const outcome = await queue.add(creation, deadline).catch((error) => {
         throw toApiFailure(error);
       });
-      if (outcome !== 'written') throw outcome;
+      if (outcome instanceof ApiError) throw outcome;
+      return outcome;
     },
-    findOwnerFaults: (row) => database.inTenants([row.tenant_id], (client) => ownerFaults(client, row)),
   };
 }
 
-function toApiFailure(error: unknown): ApiError {
+/** Creations of which some carry an Idempotency-Key: the key is taken in the transaction that writes the row. */
+export async function createClaimed(
+  client: Parameters<Writes['insertRows']>[0],
+  writes: Writes,
+  creations: readonly Creation[],
+): Promise<CreationOutcome[]> {
+  const replies = await claimKeys(client, creations);
+  const open = creations.filter((creation) => !replies.has(creation));
+  const outcomes = await writes.insertRows(client, open.map(toSentRow));
+  const refused: Creation[] = [];
+  open.forEach((creation, index) => {
+    const outcome = outcomes[index]!;
+    if (outcome !== 'written' && creation.claim) refused.push(creation);
+    replies.set(creation, toCreationOutcome(outcome, creation.row.id));
+  });
+  // What made no row may be corrected and sent again under the same key.
+  await releaseKeys(client, refused);
+  return creations.map((creation) => replies.get(creation)!);
+}
+
+export function toSentRow({ row, author }: Creation) {
+  return { ...row, actor: author.actor, request_id: author.requestId };
+}
+
+function toCreationOutcome(outcome: Outcome, id: string): CreationOutcome {
+  return outcome === 'written' ? { id, isReplay: false } : outcome;
+}
+
+export function toApiFailure(error: unknown): ApiError {
   if (error instanceof DeadlineError || isDatabaseAway(error)) return databaseUnavailable(error);
   return error instanceof ApiError ? error : new ApiError('internal_error', { cause: error });
 }

@@ -12,11 +12,17 @@ const oldestVersion = 15;
 
 export interface Database {
   pool: pg.Pool;
-  /** Runs `work` in one transaction that sees the rows of these tenants and no others. */
+  /** Runs `work` in one transaction that sees the rows of these tenants and no others. A rehearsal writes nothing. */
   inTenants<Result>(
     tenantIds: readonly string[],
     work: (client: pg.PoolClient) => Promise<Result>,
+    options?: { isRehearsal?: boolean },
   ): Promise<Result>;
+  /** One statement in such a transaction, in one round trip. */
+  queryInTenants<Row extends pg.QueryResultRow>(
+    tenantIds: readonly string[],
+    query: pg.QueryConfig,
+  ): Promise<pg.QueryResult<Row>>;
   close(): Promise<void>;
 }
 
@@ -27,6 +33,8 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
     connectionTimeoutMillis: requestDeadlineMs,
     query_timeout: requestDeadlineMs,
     idleTimeoutMillis: 60_000,
+    // Queries are sent without waiting for the answers to those before them.
+    pipeline: true,
     // The types know only the callback's older form; the pool waits for the promise before it hands the client out.
     onConnect: takeServiceRole as (client: pg.ClientBase) => void,
   });
@@ -34,7 +42,8 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
   pool.on('error', () => {});
   return {
     pool,
-    inTenants: (tenantIds, work) => inTenants(pool, tenantIds, work),
+    inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options?.isRehearsal ?? false),
+    queryInTenants: (tenantIds, query) => queryInTenants(pool, tenantIds, query),
     close: () => pool.end(),
   };
 }
@@ -43,19 +52,28 @@ async function takeServiceRole(client: pg.ClientBase): Promise<void> {
   await client.query(`SET ROLE ${serviceRole}`);
 }
 
+/** The ids come from our own tables, never from a request. */
+function beginFor(tenantIds: readonly string[]): string {
+  return `BEGIN; SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantIds.join(','))}`;
+}
+
+/** PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement of the transaction failed. */
+function demandCommit({ command }: pg.QueryResult): void {
+  if (command !== 'COMMIT') throw new Error('The transaction was rolled back at its commit.');
+}
+
 async function inTenants<Result>(
   pool: pg.Pool,
   tenantIds: readonly string[],
   work: (client: pg.PoolClient) => Promise<Result>,
+  isRehearsal: boolean,
 ): Promise<Result> {
   const client = await pool.connect();
   try {
-    // One round trip for both. The ids come from our own tables, never from a request.
-    await client.query(`BEGIN; SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantIds.join(','))}`);
+    await client.query(beginFor(tenantIds));
     const result = await work(client);
-    const { command } = await client.query('COMMIT');
-    // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement of the transaction failed.
-    if (command !== 'COMMIT') throw new Error('The transaction was rolled back at its commit.');
+    if (isRehearsal) await client.query('ROLLBACK');
+    else demandCommit(await client.query('COMMIT'));
     client.release();
     return result;
   } catch (error) {
@@ -66,6 +84,23 @@ async function inTenants<Result>(
     );
     throw error;
   }
+}
+
+async function queryInTenants<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  tenantIds: readonly string[],
+  query: pg.QueryConfig,
+): Promise<pg.QueryResult<Row>> {
+  const client = await pool.connect();
+  const sent = [client.query(beginFor(tenantIds)), client.query<Row>(query), client.query('COMMIT')] as const;
+  // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.
+  const [begun, result, committed] = await Promise.allSettled(sent);
+  const failed = [result, begun, committed].find((outcome) => outcome.status === 'rejected');
+  const isBroken = failed !== undefined && isDatabaseAway(failed.reason);
+  client.release(isBroken);
+  if (failed) throw failed.reason;
+  if (committed.status === 'fulfilled') demandCommit(committed.value);
+  return (result as PromiseFulfilledResult<pg.QueryResult<Row>>).value;
 }
 
 /** Whether an error means that PostgreSQL is away or going away, and not that it refused a statement. */

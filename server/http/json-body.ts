@@ -17,6 +17,7 @@ declare global {
 }
 
 export interface JsonBody {
+  bytes: Buffer;
   value: unknown;
   /** The same value with each number that a double cannot hold as JSON.rawJSON; undefined where there is none. */
   exact: unknown;
@@ -30,9 +31,14 @@ export interface JsonBody {
  */
 const jsonType = /^application\/json\s*(?:;\s*(?:charset\s*=\s*"?utf-8"?\s*(?:;\s*)?)?)?$/i;
 
-export function checkContentType(headers: IncomingMessage['headers']): void {
+/** A patch may also say what it is. */
+const patchType = /^application\/merge-patch\+json\s*(?:;\s*(?:charset\s*=\s*"?utf-8"?\s*(?:;\s*)?)?)?$/i;
+
+export function checkContentType({ method, headers }: IncomingMessage): void {
+  const type = headers['content-type'] ?? '';
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (!jsonType.test(headers['content-type'] ?? '') || encoding.toLowerCase() !== 'identity') {
+  const isJson = jsonType.test(type) || (method === 'PATCH' && patchType.test(type));
+  if (!isJson || encoding.toLowerCase() !== 'identity') {
     throw new ApiError('content_type');
   }
 }
@@ -83,10 +89,10 @@ export function parseJson(bytes: Buffer): JsonBody {
   }
   const hasSuspectNumber = mayHoldInexactNumber.test(text);
   const needsSecondLook = hasSuspectNumber || text.includes('\\u') || text.includes('__proto__');
-  if (!needsSecondLook) return { value, exact: undefined, faults: [] };
+  if (!needsSecondLook) return { bytes, value, exact: undefined, faults: [] };
   // Before the exact numbers: that walk is recursive, and this one refuses what would exhaust its stack.
   const faults = findTextFaults(value);
-  return { value, exact: hasSuspectNumber ? JSON.parse(text, keepExactNumber) : undefined, faults };
+  return { bytes, value, exact: hasSuspectNumber ? JSON.parse(text, keepExactNumber) : undefined, faults };
 }
 
 const maxDoubleDigits = 15;

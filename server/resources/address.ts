@@ -1,25 +1,45 @@
 import { double, type Fields, group, text } from '../crud/fields.ts';
 
 const location: Fields = {
-  lat: double({ minimum: -90, maximum: 90, description: 'Latitude in degrees.', example: 53.5503 }),
-  lng: double({ minimum: -180, maximum: 180, description: 'Longitude in degrees.', example: 9.9928 }),
+  lat: double({
+    de: 'Breitengrad',
+    minimum: -90,
+    maximum: 90,
+    description: 'Latitude in degrees.',
+    example: 53.5503,
+  }),
+  lng: double({
+    de: 'Längengrad',
+    minimum: -180,
+    maximum: 180,
+    description: 'Longitude in degrees.',
+    example: 9.9928,
+  }),
 };
 
 /** The published interface sets no lengths here, so there are none but that of the body. */
 export const address = group({
+  de: 'Adresse',
   isRequired: true,
   description: 'Postal address.',
   fields: {
-    streetName: text({ isRequired: true, description: 'Street.', example: 'Ballindamm' }),
+    streetName: text({ de: 'Straße', isRequired: true, description: 'Street.', example: 'Ballindamm' }),
     houseNumber: text({
+      de: 'Hausnummer',
       isRequired: true,
       mayBeEmpty: true,
       description: 'House number. May be empty, since places without one exist.',
       example: '17a',
     }),
-    zipCode: text({ isRequired: true, description: 'Postal code.', example: '20095' }),
-    city: text({ isRequired: true, description: 'City.', example: 'Hamburg' }),
-    location: group({ description: 'Geographic position.', fields: location }),
+    zipCode: text({
+      de: 'PLZ',
+      isRequired: true,
+      isFilter: true,
+      description: 'Postal code.',
+      example: '20095',
+    }),
+    city: text({ de: 'Ort', isRequired: true, isFilter: true, description: 'City.', example: 'Hamburg' }),
+    location: group({ de: 'Position', description: 'Geographic position.', fields: location }),
   },
 });
 

@@ -1,20 +1,25 @@
 import { defineResource } from '../crud/definition.ts';
-import { date, decimal, flag, integer, list, reference, text } from '../crud/fields.ts';
+import { date, decimal, flag, integer, list, owner, reference, text } from '../crud/fields.ts';
 import { address, addressExample } from './address.ts';
+import { attendingInterval, openingHoursItem } from './calendar.ts';
 
 export const site = defineResource({
   name: 'site',
   table: 'site',
   path: '/customer/site',
+  collection: 'sites',
   title: 'Site',
+  de: 'Standort',
   description: 'A place of a customer where plants stand and are cared for.',
+  nameField: 'name',
   fields: {
-    customerId: reference('customer', {
-      isOwner: true,
+    customerId: owner('customer', {
+      de: 'Kunde',
       isRequired: true,
       description: 'Customer that owns the site.',
     }),
     name: text({
+      de: 'Bezeichnung',
       isRequired: true,
       maxLength: 60,
       description: 'Designation of the site.',
@@ -22,49 +27,86 @@ export const site = defineResource({
     }),
     address,
     needsAppointment: flag({
+      de: 'Termin nötig',
       isRequired: true,
       description: 'Whether appointments must be planned for the site.',
     }),
-    hasKey: flag({ isRequired: true, description: 'Whether a key for access exists.' }),
-    comment: text({ maxLength: 150, description: 'Free note.', example: 'Ring at the side entrance.' }),
+    hasKey: flag({
+      de: 'Schlüssel vorhanden',
+      isRequired: true,
+      description: 'Whether a key for access exists.',
+    }),
+    comment: text({
+      de: 'Bemerkung',
+      maxLength: 150,
+      description: 'Free note.',
+      example: 'Ring at the side entrance.',
+    }),
     appointmentPreparationTimeInMinutes: integer({
+      de: 'Vorbereitungszeit in Minuten',
       minimum: 0,
       description: 'Time buffer in minutes planned before an appointment at the site.',
       example: 15,
     }),
     attendingIntervals: list({
+      de: 'Besuchsintervalle',
       maxItems: 100,
+      knownItem: attendingInterval,
       description:
-        'Visit intervals of the site. Any object is accepted and returned unchanged; the shape that is planned with has `frequency`, `interval`, `byDay`, `startDate` and others.',
+        'Visit intervals of the site. Any object is accepted and returned unchanged; visits are planned with the shape `AttendingInterval`, and any other is put on the attention list.',
       example: [{ frequency: 'WEEKLY', interval: 2, byDay: ['TUESDAY'] }],
     }),
     openingHours: list({
+      de: 'Öffnungszeiten',
       maxItems: 100,
       default: [],
+      knownItem: openingHoursItem,
       description:
-        'Opening hours of the site. Any object is accepted and returned unchanged; the shape that is shown as a week has `dayOfWeek`, `opens`, `closes` and optionally `validFrom`, `validUntil`.',
+        'Opening hours of the site. Any object is accepted and returned unchanged; the office shows the shape `OpeningHours` as a week, and any other is put on the attention list. No item means unknown, not closed.',
       example: [{ dayOfWeek: 'MONDAY', opens: '08:00', closes: '18:00' }],
     }),
-    serviceRecordRecipientId: reference('contact-person', {
+    serviceRecordRecipientId: reference(['contact-person', 'customer'], {
+      de: 'Empfänger der Servicenachweise',
       description: 'Recipient of the service records for the site: a contact person or a customer.',
     }),
     callOutFee: decimal({
+      de: 'Anfahrtspauschale',
       minimum: 0,
       description: 'Call-out fee for the site, kept as the exact decimal.',
       example: 24.9,
     }),
-    assignedEmployeeId: reference('employee', { description: 'Employee assigned by default.' }),
-    contactPersonId: reference('contact-person', { description: 'Contact person at the site.' }),
-    contractId: reference('contract', { description: 'Associated contract.' }),
-    validFrom: date({ description: 'Start of validity.', example: '2026-01-01' }),
-    validUntil: date({ description: 'End of validity.', example: '2027-12-31' }),
+    assignedEmployeeId: reference(['employee'], {
+      de: 'Mitarbeiter',
+      description: 'Employee assigned by default.',
+    }),
+    contactPersonId: reference(['contact-person'], {
+      de: 'Ansprechpartner',
+      description: 'Contact person at the site.',
+    }),
+    contractId: reference(['contract'], { de: 'Vertrag', description: 'Associated contract.' }),
+    validFrom: date({ de: 'Gültig ab', description: 'Start of validity.', example: '2026-01-01' }),
+    validUntil: date({ de: 'Gültig bis', description: 'End of validity.', example: '2027-12-31' }),
     timeZone: text({
+      de: 'Zeitzone',
       format: 'time-zone',
       default: 'Europe/Berlin',
       description: 'IANA name of the time zone of opening hours and visits.',
     }),
   },
   dateOrders: [['validFrom', 'validUntil']],
+  duplicateFields: ['customerId'],
+  attentions: [
+    {
+      code: 'validity_ended',
+      field: 'validUntil',
+      condition: 'subject.valid_until < (now() AT TIME ZONE subject.time_zone)::date',
+    },
+    {
+      code: 'no_position',
+      field: 'address.location',
+      condition: 'subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL',
+    },
+  ],
   example: {
     customerId: '0198c0de-0000-7000-8000-000000000001',
     name: 'Lobby and bar',

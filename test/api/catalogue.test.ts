@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { columnsOf, sqlType } from '../../server/crud/definition.ts';
+import { columnsOf, shapeColumnsOf, sqlType } from '../../server/crud/definition.ts';
 import { serviceRole } from '../../server/database/database.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService } from '../service.ts';
@@ -84,12 +84,15 @@ test('each definition has exactly the columns of its table', async () => {
   for (const definition of resources) {
     const { rows } = await owner.query<{ name: string; type: string; required: boolean }>(
       `SELECT attname AS name, format_type(atttypid, atttypmod) AS type, attnotnull AS required
-       FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped`,
+       FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
       [definition.table],
     );
     const kept = new Set(['tenant_id', 'id', 'version', 'created_at', 'updated_at']);
     const found = rows.filter((row) => !kept.has(row.name)).map((row) => `${row.name} ${row.type}`);
-    const expected = columnsOf(definition.fields).map((column) => `${column.name} ${sqlType(column)}`);
+    const expected = [
+      ...columnsOf(definition.fields).map((column) => `${column.name} ${sqlType(column)}`),
+      ...shapeColumnsOf(definition).map((column) => `${column.name} boolean`),
+    ];
     assert.deepEqual(found.sort(), expected.sort(), definition.name);
   }
 });

@@ -1,0 +1,67 @@
+// Texts that must have a certain form. Each format has its own fault code, so that a program can tell them apart.
+import type { FaultCode } from '../errors.ts';
+
+export type Format = 'email' | 'time-zone' | 'gtin' | 'currency' | 'unit-code';
+
+export const formatCodes: Record<Format | 'uuid' | 'date' | 'time' | 'closing-time', FaultCode> = {
+  uuid: 'invalid_uuid',
+  date: 'invalid_date',
+  time: 'invalid_time',
+  'closing-time': 'invalid_time',
+  email: 'invalid_email',
+  'time-zone': 'invalid_time_zone',
+  gtin: 'invalid_gtin',
+  currency: 'invalid_currency',
+  'unit-code': 'invalid_unit_code',
+};
+
+export const formatChecks: Record<keyof typeof formatCodes, (text: string) => boolean> = {
+  uuid: isUuid,
+  date: isDate,
+  time: (text) => /^([01]\d|2[0-3]):[0-5]\d$/.test(text),
+  'closing-time': (text) => /^(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(text),
+  email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
+  'time-zone': isTimeZone,
+  gtin: isGtin,
+  currency: (text) => currencies.has(text),
+  // UN/ECE Recommendation 20: two or three capital letters and digits.
+  'unit-code': (text) => /^[A-Z0-9]{2,3}$/.test(text),
+};
+
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** Days that exist. The year 0000 does not: neither the calendar nor PostgreSQL has it. */
+export function isDate(text: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (!match) return false;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
+
+function isTimeZone(text: string): boolean {
+  // Offsets such as "+01:00" are accepted by the runtime but name no zone: they know no summer time.
+  if (!/^[A-Za-z]/.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const currencies = new Set(Intl.supportedValuesOf('currency'));
+
+/** 8, 12, 13 or 14 digits are in use; the standard's check digit makes any length from 8 to 14 sound. */
+function isGtin(text: string): boolean {
+  if (!/^\d{8,14}$/.test(text)) return false;
+  const digits = [...text].reverse().map(Number);
+  const sum = digits.slice(1).reduce((total, digit, index) => total + digit * (index % 2 === 0 ? 3 : 1), 0);
+  return (sum + digits[0]!) % 10 === 0;
+}

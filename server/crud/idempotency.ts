@@ -1,0 +1,107 @@
+// The same Idempotency-Key and body make one row, however often and wherever they arrive, and get one answer for a day.
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { ApiError, validationError } from '../errors.ts';
+import type { Creation } from './write-queue.ts';
+
+export interface IdempotencyClaim {
+  key: string;
+  fingerprint: string;
+}
+
+const maxKeyLength = 255;
+
+/** The claim that a request's header makes, if it has one. */
+export function readClaim(
+  key: string | string[] | undefined,
+  path: string,
+  body: Buffer,
+): IdempotencyClaim | undefined {
+  if (key === undefined) return undefined;
+  const text = String(key);
+  if (text.trim() === '') throw validationError([{ path: ['Idempotency-Key'], code: 'blank' }]);
+  if (text.length > maxKeyLength) {
+    throw validationError([{ path: ['Idempotency-Key'], code: 'too_long', params: { max: maxKeyLength } }]);
+  }
+  return {
+    key: text,
+    fingerprint: createHash('sha256').update(path).update('\n').update(body).digest('hex'),
+  };
+}
+
+type Reply = { id: string; isReplay: boolean } | ApiError;
+
+/**
+ * Takes the keys of these creations, and answers for those that need no row: repeated, under way elsewhere, or used
+ * for another body. An advisory lock tells "under way" without waiting for it; it ends with the transaction.
+ */
+export async function claimKeys(
+  client: pg.ClientBase,
+  creations: readonly Creation[],
+): Promise<Map<Creation, Reply>> {
+  const replies = new Map<Creation, Reply>();
+  const claimed = new Map<string, Creation>();
+  for (const creation of creations) {
+    if (!creation.claim) continue;
+    const name = nameOf(creation);
+    if (claimed.has(name)) replies.set(creation, new ApiError('request_in_progress'));
+    else claimed.set(name, creation);
+  }
+  if (claimed.size === 0) return replies;
+
+  const { rows } = await client.query<{ name: string; is_free: boolean; is_taken: boolean }>(takeKeys, [
+    JSON.stringify(
+      [...claimed].map(([name, { row, claim }]) => ({
+        name,
+        tenant_id: row.tenant_id,
+        key: claim!.key,
+        fingerprint: claim!.fingerprint,
+        resource_id: row.id,
+      })),
+    ),
+  ]);
+  for (const { name, is_free: isFree, is_taken: isTaken } of rows) {
+    const creation = claimed.get(name)!;
+    if (!isFree) replies.set(creation, new ApiError('request_in_progress'));
+    else if (!isTaken) replies.set(creation, await replay(client, creation));
+  }
+  return replies;
+}
+
+const takeKeys = `
+  WITH asked AS MATERIALIZED (
+    SELECT *, pg_try_advisory_xact_lock(hashtextextended(name, 7882002)) AS is_free
+    FROM json_to_recordset($1) AS asked (name text, tenant_id uuid, key text, fingerprint text, resource_id uuid)
+  ), taken AS (
+    INSERT INTO idempotent_request AS known (tenant_id, key, fingerprint, resource_id)
+    SELECT tenant_id, key, fingerprint, resource_id FROM asked WHERE is_free ORDER BY tenant_id, key
+    ON CONFLICT (tenant_id, key) DO UPDATE SET
+      fingerprint = excluded.fingerprint, resource_id = excluded.resource_id, created_at = now()
+      WHERE known.created_at < now() - interval '24 hours'
+    RETURNING tenant_id, key
+  )
+  SELECT name, is_free, taken.key IS NOT NULL AS is_taken FROM asked LEFT JOIN taken USING (tenant_id, key)`;
+
+async function replay(client: pg.ClientBase, { row, claim }: Creation): Promise<Reply> {
+  const { rows } = await client.query<{ fingerprint: string; resource_id: string }>(
+    'SELECT fingerprint, resource_id FROM idempotent_request WHERE tenant_id = $1 AND key = $2',
+    [row.tenant_id, claim!.key],
+  );
+  const known = rows[0];
+  if (!known) return new ApiError('request_in_progress');
+  if (known.fingerprint !== claim!.fingerprint) return new ApiError('idempotency_key_reused');
+  return { id: known.resource_id, isReplay: true };
+}
+
+export async function releaseKeys(client: pg.ClientBase, creations: readonly Creation[]): Promise<void> {
+  for (const { row, claim } of creations) {
+    await client.query('DELETE FROM idempotent_request WHERE tenant_id = $1 AND key = $2', [
+      row.tenant_id,
+      claim!.key,
+    ]);
+  }
+}
+
+function nameOf({ row, claim }: Creation): string {
+  return `${row.tenant_id} ${claim!.key}`;
+}

@@ -1,0 +1,209 @@
+// Lists: the query string as a statement that pages by keyset, so that a page costs the same wherever it begins.
+import { type Fault, validationError } from '../errors.ts';
+import { type Column, columnsOf, type Definition, sqlType } from './definition.ts';
+import { isDate, isUuid } from './formats.ts';
+import { representation } from './representation.ts';
+
+export interface ListRequest {
+  limit: number;
+  sort: Sort;
+  /** Filters as SQL conditions; $1 is the tenant, and these begin with $2. */
+  conditions: string[];
+  values: unknown[];
+  cursor: Position | undefined;
+  wantsTotal: boolean;
+}
+
+interface Sort {
+  /** As in the query string: "name" or "-name". */
+  name: string;
+  column: string;
+  type: string;
+  isDescending: boolean;
+}
+
+type Position = [sortValue: string, id: string];
+
+export interface Filter {
+  readonly name: string;
+  readonly column: Column;
+}
+
+/** References, choices, flags, unique values, and texts that say so; each by the last step of its path. */
+export function filtersOf(definition: Definition): Filter[] {
+  return columnsOf(definition.fields)
+    .filter(({ path, field }) => field.isFilter || definition.uniqueFields.includes(path.join('.')))
+    .map((column) => ({ name: column.path.at(-1)!, column }));
+}
+
+const sortColumns: Record<string, { column: string; type: string }> = {
+  // Ids are made in the order of time, so that they sort like the creation.
+  createdAt: { column: 'id', type: 'uuid' },
+  updatedAt: { column: 'updated_at', type: 'timestamptz' },
+  name: { column: 'sort_name', type: 'text' },
+};
+
+export const sortNames = Object.keys(sortColumns).flatMap((name) => [name, `-${name}`]);
+
+export const defaultLimit = 50;
+export const maxLimit = 500;
+
+const ownParameters = ['limit', 'cursor', 'sort', 'q', 'count', 'updatedSince'];
+
+/** Reads a query string; throws one error that names everything that is wrong with it. */
+export function parseListRequest(definition: Definition, query: Record<string, unknown>): ListRequest {
+  const faults: Fault[] = [];
+  const filters = new Map(filtersOf(definition).map((filter) => [filter.name, filter]));
+  const request: ListRequest = {
+    limit: defaultLimit,
+    sort: toSort('createdAt'),
+    conditions: [],
+    values: [],
+    cursor: undefined,
+    wantsTotal: false,
+  };
+  const addCondition = (condition: (parameter: string) => string, value: unknown) => {
+    request.values.push(value);
+    request.conditions.push(condition(`$${request.values.length + 1}`));
+  };
+
+  for (const [name, value] of Object.entries(query)) {
+    const fault = (code: Fault['code'], params?: Fault['params']) =>
+      faults.push({ path: [name], code, params });
+    if (typeof value !== 'string') fault('repeated_parameter');
+    else if (name === 'limit') {
+      if (/^\d{1,9}$/.test(value) && Number(value) >= 1 && Number(value) <= maxLimit)
+        request.limit = Number(value);
+      else fault('out_of_range', { min: 1, max: maxLimit });
+    } else if (name === 'sort') {
+      if (sortNames.includes(value)) request.sort = toSort(value);
+      else fault('invalid_choice', { choices: sortNames });
+    } else if (name === 'count') {
+      if (value === 'true' || value === 'false') request.wantsTotal = value === 'true';
+      else fault('invalid_choice', { choices: ['true', 'false'] });
+    } else if (name === 'updatedSince') {
+      if (isTimestamp(value))
+        addCondition((parameter) => `subject.updated_at >= ${parameter}::timestamptz`, value);
+      else fault('invalid_timestamp');
+    } else if (name === 'q') {
+      const words = searchWords(value);
+      if (words.length === 0) fault('blank');
+      else addCondition((parameter) => searchCondition(definition, parameter), words);
+    } else if (filters.has(name)) {
+      const code = filterFault(filters.get(name)!, value);
+      if (code)
+        fault(code, code === 'invalid_choice' ? { choices: choicesOf(filters.get(name)!) } : undefined);
+      else addCondition((parameter) => filterCondition(filters.get(name)!, parameter), value);
+    } else if (name !== 'cursor') {
+      fault('unknown_parameter', { known: [...ownParameters, ...filters.keys()] });
+    }
+  }
+  if (typeof query.cursor === 'string') {
+    request.cursor = decodeCursor(query.cursor, request.sort);
+    if (!request.cursor) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
+  }
+  if (faults.length > 0) throw validationError(faults);
+  return request;
+}
+
+function toSort(name: string): Sort {
+  const isDescending = name.startsWith('-');
+  return { name, isDescending, ...sortColumns[isDescending ? name.slice(1) : name]! };
+}
+
+/** A moment with its zone; a time without one would mean something else in every office. */
+export function isTimestamp(text: string): boolean {
+  return (
+    /^[\d-]{10}T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4]):[0-5]\d)$/.test(text) &&
+    isDate(text.slice(0, 10))
+  );
+}
+
+/** The longest word first: it finds the fewest rows. */
+function searchWords(text: string): string[] {
+  const words = text.slice(0, 200).replaceAll('\0', ' ').toWellFormed().split(/\s+/).filter(Boolean);
+  return words.sort((one, other) => other.length - one.length).slice(0, 8);
+}
+
+const maxMatches = 1000;
+
+function searchCondition(definition: Definition, parameter: string): string {
+  return `subject.id IN (SELECT found.id FROM search_${definition.table}($1, ${parameter}, ${maxMatches}) AS found)`;
+}
+
+function filterFault({ column: { field } }: Filter, value: string): Fault['code'] | undefined {
+  if (field.kind === 'uuid') return isUuid(value) ? undefined : 'invalid_uuid';
+  if (field.kind === 'flag' || field.schema.enum) {
+    return choicesOf({ name: '', column: { name: '', path: [], field } }).includes(value)
+      ? undefined
+      : 'invalid_choice';
+  }
+  return value.includes('\0') || !value.isWellFormed() ? 'invalid_text' : undefined;
+}
+
+function choicesOf({ column: { field } }: Filter): readonly string[] {
+  return field.kind === 'flag' ? ['true', 'false'] : (field.schema.enum as readonly string[]);
+}
+
+/** A text without a limit is found by its beginning, which is a column of its own: an index entry cannot hold it all. */
+function filterCondition({ column }: Filter, parameter: string): string {
+  const condition = `subject.${column.name} = ${parameter}::${sqlType(column)}`;
+  const isUnlimited =
+    column.field.kind === 'text' && !column.field.schema.maxLength && !column.field.schema.enum;
+  return isUnlimited ? `subject.${column.name}_start = left(${parameter}, 100) AND ${condition}` : condition;
+}
+
+/** One row more than the page, which tells whether there is a next one. */
+export function buildListQuery(definition: Definition, tenantId: string, request: ListRequest) {
+  const { sort, limit, cursor } = request;
+  const values = [tenantId, ...request.values];
+  const conditions = ['subject.tenant_id = $1', ...request.conditions];
+  const [order, beyond] = sort.isDescending ? ['DESC', '<'] : ['ASC', '>'];
+  const isById = sort.column === 'id';
+  if (cursor) {
+    values.push(...(isById ? [cursor[1]] : cursor));
+    const last = values.length;
+    conditions.push(
+      isById
+        ? `subject.id ${beyond} $${last}`
+        : `(subject.${sort.column}, subject.id) ${beyond} ($${last - 1}::${sort.type}, $${last}::uuid)`,
+    );
+  }
+  const orderBy = isById ? `subject.id ${order}` : `subject.${sort.column} ${order}, subject.id ${order}`;
+  return {
+    text: `SELECT subject.id, subject.${sort.column}::text AS sort_value, ${representation(definition, 'subject')} AS json
+      FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT ${limit + 1}`,
+    values,
+  };
+}
+
+export function buildCountQuery(definition: Definition, tenantId: string, request: ListRequest) {
+  const conditions = ['subject.tenant_id = $1', ...request.conditions];
+  return {
+    text: `SELECT count(*)::integer AS total FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')}`,
+    values: [tenantId, ...request.values],
+  };
+}
+
+/** A cursor names its order, because a place in one order says nothing in another. */
+export function encodeCursor(sort: Sort, row: { id: string; sort_value: string }): string {
+  return Buffer.from(JSON.stringify([sort.name, row.sort_value, row.id])).toString('base64url');
+}
+
+function decodeCursor(text: string, sort: Sort): Position | undefined {
+  try {
+    const [name, value, id] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    const isSound =
+      name === sort.name &&
+      typeof value === 'string' &&
+      value.isWellFormed() &&
+      !value.includes('\0') &&
+      typeof id === 'string' &&
+      isUuid(id) &&
+      (sort.type !== 'timestamptz' ||
+        /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)?[+-]\d{2}(:\d{2})?$/.test(value));
+    return isSound ? [value, id] : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+// What the routes of all resources read from a request and put into an answer alike.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, validationError } from '../errors.ts';
+import { type Language, preferredLanguage } from '../messages.ts';
+import type { Author } from './writes.ts';
+
+export function authorOf(request: FastifyRequest): Author {
+  return { actor: request.actor, requestId: request.id };
+}
+
+export function languageOf(request: FastifyRequest): Language {
+  return preferredLanguage(request.headers['accept-language']);
+}
+
+/** Whether a write is only tried: the same checks and answers, and nothing stored. */
+export function isRehearsal(request: FastifyRequest): boolean {
+  const { dryRun = 'false' } = request.query as Record<string, unknown>;
+  if (dryRun === 'true' || dryRun === 'false') return dryRun === 'true';
+  throw validationError([
+    { path: ['dryRun'], code: 'invalid_choice', params: { choices: ['true', 'false'] } },
+  ]);
+}
+
+/** On the published creation paths unknown parameters do no harm; everywhere else they are a mistake worth telling. */
+export function refuseUnknownParameters(request: FastifyRequest, known: readonly string[]): void {
+  const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw validationError(
+    unknown.map((name) => ({ path: [name], code: 'unknown_parameter', params: { known } })),
+  );
+}
+
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}
+
+/** Refuses a change of a version that the client has not seen. A condition on what is not there is not met either. */
+export function demandVersion(request: FastifyRequest, current: { version: number } | undefined): void {
+  const condition = request.headers['if-match'];
+  if (condition === undefined) return;
+  if (!current || !matchesEtag(condition, etagOf(current.version))) throw new ApiError('version_mismatch');
+}
+
+export function matchesEtag(header: string, etag: string): boolean {
+  return header.split(',').some((part) => part.trim() === '*' || part.trim().replace(/^W\//, '') === etag);
+}
+
+export function sendJson(reply: FastifyReply, json: string): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(json);
+}
+
+const maxNamedFields = 20;
+const maxNameLength = 100;
+
+export function nameIgnoredFields(reply: FastifyReply, fields: readonly string[]): void {
+  if (fields.length === 0) return;
+  const named = fields
+    .slice(0, maxNamedFields)
+    .map((field) => encodeURIComponent(field.slice(0, maxNameLength).toWellFormed()));
+  reply.header('Stamm-Ignored-Fields', named.join(', '));
+  reply.request.ignoredFields = fields;
+}

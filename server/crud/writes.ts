@@ -1,0 +1,177 @@
+// What changes a resource, inside a transaction that somebody else opens and commits.
+import type pg from 'pg';
+import { ApiError, type Fault, validationError } from '../errors.ts';
+import { type Column, columnsOf, type Definition, ownersOf } from './definition.ts';
+import { representation } from './representation.ts';
+import { buildDelete, buildInsert, buildUpdate } from './statements.ts';
+import type { Row } from './validation.ts';
+
+/** Who writes, for the journal. */
+export interface Author {
+  actor: string;
+  requestId: string | undefined;
+}
+
+export interface NewRow extends Row {
+  tenant_id: string;
+  id: string;
+}
+
+/** A row of the table as it is answered. */
+export interface Stored {
+  id: string;
+  version: number;
+  json: string;
+}
+
+/** Written, or the reason why not. */
+export type Outcome = 'written' | ApiError;
+
+const uniqueViolation = '23505';
+const foreignKeyViolation = '23503';
+
+export type Writes = ReturnType<typeof buildWrites>;
+
+export function buildWrites(definition: Definition, dependants: readonly Definition[]) {
+  const insert = buildInsert(definition);
+  const update = buildUpdate(definition);
+  const remove = buildDelete(definition);
+  const owners = ownersOf(definition);
+  const uniqueColumns = columnsOf(definition.fields).filter(({ path }) =>
+    definition.uniqueFields.includes(path.join('.')),
+  );
+  const selection = `SELECT id, version, ${representation(definition, definition.table)} AS json FROM ${definition.table}`;
+
+  /** All rows in one statement. What is wrong with one of them is its own outcome and nobody else's. */
+  async function insertRows(
+    client: pg.ClientBase,
+    rows: readonly (NewRow & { actor: string })[],
+  ): Promise<Outcome[]> {
+    const result = await client.query<{ id: string }>({ ...insert, values: [JSON.stringify(rows)] });
+    return explainOutcomes(client, rows, new Set(result.rows.map((row) => row.id)));
+  }
+
+  async function explainOutcomes(
+    client: pg.ClientBase,
+    rows: readonly NewRow[],
+    written: ReadonlySet<string>,
+  ): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const row of rows)
+      outcomes.push(written.has(row.id) ? 'written' : await explainRefusal(client, row));
+    return outcomes;
+  }
+
+  async function explainRefusal(client: pg.ClientBase, row: NewRow): Promise<ApiError> {
+    const faults = await resolveOwners(client, { ...row });
+    if (faults.length > 0) return validationError(faults);
+    const conflict = await findConflict(client, row);
+    if (conflict) return conflict;
+    throw new Error(`the row ${row.id} was not written, and nothing explains why`);
+  }
+
+  /** Puts the ids of owners that were named externally into the row, and tells which owners do not exist. */
+  async function resolveOwners(client: pg.ClientBase, row: Row): Promise<Fault[]> {
+    const faults: Fault[] = [];
+    for (const { column, externalColumn, externalName, table, resource } of owners) {
+      const isExternal = row[externalColumn] !== undefined;
+      const value = isExternal ? row[externalColumn] : row[column.name];
+      if (value === undefined) continue;
+      const { rows } = await client.query<{ id: string }>(
+        `SELECT id FROM ${table} WHERE tenant_id = $1 AND ${isExternal ? 'external_id' : 'id'} = $2 FOR KEY SHARE`,
+        [row.tenant_id, value],
+      );
+      if (rows[0]) row[column.name] = rows[0].id;
+      else {
+        const path = isExternal ? [externalName] : column.path;
+        faults.push({ path, code: 'reference_not_found', params: { resource } });
+      }
+    }
+    return faults;
+  }
+
+  async function findConflict(client: pg.ClientBase, row: NewRow): Promise<ApiError | undefined> {
+    for (const column of uniqueColumns) {
+      if (row[column.name] === undefined) continue;
+      const { rows } = await client.query<{ id: string }>(
+        `SELECT id FROM ${definition.table} WHERE tenant_id = $1 AND ${column.name} = $2 AND id <> $3`,
+        [row.tenant_id, row[column.name], row.id],
+      );
+      if (rows[0]) return conflictAt(column, rows[0].id);
+    }
+    return undefined;
+  }
+
+  async function find(
+    client: pg.ClientBase,
+    tenantId: string,
+    key: { id: string } | { externalId: string },
+    lock: '' | 'FOR UPDATE' = '',
+  ): Promise<Stored | undefined> {
+    const [column, value] = 'id' in key ? ['id', key.id] : ['external_id', key.externalId];
+    const { rows } = await client.query<Stored>({
+      name: `find ${definition.name} by ${column} ${lock}`,
+      text: `${selection} WHERE tenant_id = $1 AND ${column} = $2 ${lock}`,
+      values: [tenantId, value],
+    });
+    return rows[0];
+  }
+
+  /** Throws the conflict or the missing owner that keeps the row from being stored. */
+  async function updateRow(
+    client: pg.ClientBase,
+    row: NewRow,
+    author: Author,
+    changes: object,
+  ): Promise<Stored> {
+    const faults = await resolveOwners(client, row);
+    if (faults.length > 0) throw validationError(faults);
+    // Looked up before the update, because a failed statement would end the transaction and hide who holds the value.
+    const conflict = await findConflict(client, row);
+    if (conflict) throw conflict;
+    const sent = { ...row, actor: author.actor, request_id: author.requestId, changes };
+    const { rows } = await client.query<Stored>({ ...update, values: [JSON.stringify(sent)] });
+    return rows[0]!;
+  }
+
+  async function deleteRow(
+    client: pg.ClientBase,
+    tenantId: string,
+    id: string,
+    author: Author,
+  ): Promise<void> {
+    const found = await findDependants(client, tenantId, id);
+    if (found.length > 0) throw new ApiError('has_dependants', { details: { dependants: found } });
+    const sent = { tenant_id: tenantId, id, actor: author.actor, request_id: author.requestId };
+    await client.query({ ...remove, values: [JSON.stringify(sent)] });
+  }
+
+  async function findDependants(client: pg.ClientBase, tenantId: string, id: string) {
+    const found: { resource: string; count: number; ids: string[] }[] = [];
+    for (const dependant of dependants) {
+      for (const { column } of ownersOf(dependant).filter((owner) => owner.resource === definition.name)) {
+        const { rows } = await client.query<{ count: number; ids: string[] | null }>(
+          `SELECT count(*)::integer AS count, (array_agg(id ORDER BY id))[1:10] AS ids
+           FROM ${dependant.table} WHERE tenant_id = $1 AND ${column.name} = $2`,
+          [tenantId, id],
+        );
+        if (rows[0]!.count > 0) {
+          found.push({ resource: dependant.name, count: rows[0]!.count, ids: rows[0]!.ids ?? [] });
+        }
+      }
+    }
+    return found;
+  }
+
+  return { insert, insertRows, explainOutcomes, resolveOwners, find, updateRow, deleteRow };
+}
+
+function conflictAt(column: Column, id: string): ApiError {
+  return new ApiError('conflict', { details: { field: column.path.join('.'), id } });
+}
+
+/** What two writers did to each other between a look and the write; whoever lost can simply be tried again. */
+export function isRace(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === uniqueViolation || code === foreignKeyViolation || code === '40P01' || code === '40001';
+}

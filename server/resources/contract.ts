@@ -1,0 +1,61 @@
+import { defineResource } from '../crud/definition.ts';
+import { choice, date, decimal, integer, owner, text } from '../crud/fields.ts';
+
+export const contract = defineResource({
+  name: 'contract',
+  table: 'contract',
+  path: '/customer/contract',
+  collection: 'contracts',
+  title: 'Contract',
+  de: 'Vertrag',
+  description: 'What was agreed with a customer.',
+  nameField: 'contractNumber',
+  fields: {
+    customerId: owner('customer', {
+      de: 'Kunde',
+      isRequired: true,
+      description: 'Customer that the contract is with.',
+    }),
+    startDate: date({ de: 'Beginn', isRequired: true, description: 'First day.', example: '2026-01-01' }),
+    type: choice({
+      de: 'Art',
+      isRequired: true,
+      choices: ['CARE', 'RENTAL', 'CARE_AND_RENTAL', 'ONE_OFF'],
+      description: 'What the contract is about.',
+    }),
+    contractNumber: text({
+      de: 'Vertragsnummer',
+      maxLength: 40,
+      mayBeEmpty: false,
+      description: 'Number of the contract, unique among your contracts.',
+      example: 'V-2026-017',
+    }),
+    endDate: date({ de: 'Ende', description: 'Last day.', example: '2028-12-31' }),
+    noticePeriodInMonths: integer({
+      de: 'Kündigungsfrist in Monaten',
+      minimum: 0,
+      maximum: 120,
+      description: 'Notice period in months.',
+      example: 3,
+    }),
+    netPrice: decimal({
+      de: 'Nettopreis',
+      minimum: 0,
+      description: 'Net price of a billing interval, kept as the exact decimal.',
+      example: 189.5,
+    }),
+    billingInterval: choice({
+      de: 'Abrechnung',
+      choices: ['MONTHLY', 'QUARTERLY', 'YEARLY', 'PER_VISIT'],
+      description: 'How often is billed.',
+    }),
+    status: choice({
+      de: 'Status',
+      choices: ['DRAFT', 'ACTIVE', 'TERMINATED', 'EXPIRED'],
+      description: 'State of the contract.',
+    }),
+  },
+  uniqueFields: ['contractNumber'],
+  dateOrders: [['startDate', 'endDate']],
+  example: { customerId: '0198c0de-0000-7000-8000-000000000001', startDate: '2026-01-01', type: 'CARE' },
+});

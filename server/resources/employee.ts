@@ -1,0 +1,52 @@
+import { defineResource } from '../crud/definition.ts';
+import { flag, text } from '../crud/fields.ts';
+
+export const employee = defineResource({
+  name: 'employee',
+  table: 'employee',
+  path: '/employee',
+  collection: 'employees',
+  title: 'Employee',
+  de: 'Mitarbeiter',
+  description: 'Somebody who works for the business.',
+  nameField: 'lastName',
+  fields: {
+    firstName: text({
+      de: 'Vorname',
+      isRequired: true,
+      maxLength: 60,
+      description: 'Given name.',
+      example: 'Jonas',
+    }),
+    lastName: text({
+      de: 'Nachname',
+      isRequired: true,
+      maxLength: 60,
+      description: 'Family name.',
+      example: 'Harms',
+    }),
+    employeeNumber: text({
+      de: 'Personalnummer',
+      maxLength: 30,
+      mayBeEmpty: false,
+      description: 'Number, unique among your employees.',
+      example: 'M-12',
+    }),
+    email: text({
+      de: 'E-Mail',
+      maxLength: 254,
+      format: 'email',
+      description: 'E-mail address.',
+      example: 'j.harms@gruenundgut.example',
+    }),
+    phone: text({
+      de: 'Telefon',
+      maxLength: 30,
+      description: 'Telephone number.',
+      example: '+49 170 1234567',
+    }),
+    active: flag({ de: 'Aktiv', default: true, description: 'Whether the person works here at present.' }),
+  },
+  uniqueFields: ['employeeNumber'],
+  example: { firstName: 'Jonas', lastName: 'Harms' },
+});

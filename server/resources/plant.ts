@@ -1,0 +1,78 @@
+import { defineResource } from '../crud/definition.ts';
+import { choice, date, integer, owner, reference, text } from '../crud/fields.ts';
+
+export const plant = defineResource({
+  name: 'plant',
+  table: 'plant',
+  path: '/customer/site/plant',
+  collection: 'plants',
+  title: 'Plant',
+  de: 'Pflanze',
+  description: 'One plant, or several of a kind that stand together, at a site.',
+  nameField: 'botanicalName',
+  fields: {
+    siteId: owner('site', { de: 'Standort', isRequired: true, description: 'Site where it stands.' }),
+    botanicalName: text({
+      de: 'Botanischer Name',
+      maxLength: 120,
+      mayBeEmpty: false,
+      description: 'Botanical name. Needed unless `productId` says what it is.',
+      example: 'Monstera deliciosa',
+    }),
+    productId: reference(['product'], { de: 'Produkt', description: 'Product that it is.' }),
+    commonName: text({ de: 'Name', maxLength: 100, description: 'Common name.', example: 'Fensterblatt' }),
+    quantity: integer({
+      de: 'Anzahl',
+      minimum: 1,
+      maximum: 9999,
+      default: 1,
+      description: 'How many of them stand together.',
+    }),
+    containerId: reference(['container'], { de: 'Gefäß', description: 'Container that it grows in.' }),
+    building: text({ de: 'Gebäude', maxLength: 60, description: 'Building.', example: 'Main house' }),
+    floor: text({ de: 'Stockwerk', maxLength: 60, description: 'Floor.', example: '2' }),
+    room: text({ de: 'Raum', maxLength: 60, description: 'Room.', example: 'Meeting room Elbe' }),
+    position: text({
+      de: 'Platz',
+      maxLength: 60,
+      description: 'Place in the room.',
+      example: 'left of the window',
+    }),
+    heightInCm: integer({
+      de: 'Höhe in cm',
+      minimum: 1,
+      maximum: 2000,
+      description: 'Height in centimetres.',
+      example: 120,
+    }),
+    plantedOn: date({ de: 'Gepflanzt am', description: 'Day of planting.', example: '2025-04-01' }),
+    removedOn: date({ de: 'Entfernt am', description: 'Day of removal.', example: '2026-10-01' }),
+    status: choice({
+      de: 'Zustand',
+      choices: ['HEALTHY', 'NEEDS_ATTENTION', 'CRITICAL', 'REPLACED', 'REMOVED'],
+      description: 'How it is.',
+    }),
+    ownership: choice({
+      de: 'Eigentum',
+      choices: ['CUSTOMER', 'RENTED'],
+      description: 'Whether it belongs to the customer or is rented out.',
+    }),
+    labelCode: text({
+      de: 'Etikett',
+      maxLength: 64,
+      mayBeEmpty: false,
+      description: 'Code on its label, unique among your plants.',
+      example: 'P-004711',
+    }),
+    comment: text({
+      de: 'Bemerkung',
+      maxLength: 150,
+      description: 'Free note.',
+      example: 'Turn now and then.',
+    }),
+  },
+  uniqueFields: ['labelCode'],
+  dateOrders: [['plantedOn', 'removedOn']],
+  requiredOneOf: [['botanicalName', 'productId']],
+  example: { siteId: '0198c0de-0000-7000-8000-000000000002', botanicalName: 'Monstera deliciosa' },
+});
