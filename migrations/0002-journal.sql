@@ -36,7 +36,7 @@ CREATE TABLE idempotent_request (
 );
 COMMENT ON TABLE idempotent_request IS 'Creations that were sent with an Idempotency-Key, written in the transaction of the row that they made.';
 COMMENT ON COLUMN idempotent_request.fingerprint IS 'SHA-256 of path and body.';
-CREATE INDEX idempotent_request_by_age ON idempotent_request (tenant_id, created_at);
+CREATE INDEX idempotent_request_by_age ON idempotent_request (created_at);
 CREATE INDEX idempotent_request_by_resource ON idempotent_request (tenant_id, resource_id);
 
 SELECT isolate_tenants(name) FROM unnest(ARRAY['journal_head', 'journal', 'idempotent_request']::regclass[]) AS name;

@@ -119,6 +119,11 @@ COMMENT ON COLUMN site.attending_intervals_is_known IS 'Whether all items have t
 SELECT prepare_resource('site', 'name', 'name');
 SELECT prepare_address('site');
 CREATE INDEX site_by_customer ON site (tenant_id, customer_id, id);
+-- What the attention list looks for is rare, and so are the entries of these indexes.
+CREATE INDEX site_without_position ON site (tenant_id, id) WHERE address_location_lat IS NULL AND address_location_lng IS NULL;
+CREATE INDEX site_with_unknown_hours ON site (tenant_id, id) WHERE NOT opening_hours_is_known;
+CREATE INDEX site_with_unknown_intervals ON site (tenant_id, id) WHERE NOT attending_intervals_is_known;
+CREATE INDEX site_by_end_of_validity ON site (tenant_id, valid_until) WHERE valid_until IS NOT NULL;
 CREATE INDEX site_by_contact_person ON site (tenant_id, contact_person_id, id) WHERE contact_person_id IS NOT NULL;
 CREATE INDEX site_by_contract ON site (tenant_id, contract_id, id) WHERE contract_id IS NOT NULL;
 CREATE INDEX site_by_employee ON site (tenant_id, assigned_employee_id, id) WHERE assigned_employee_id IS NOT NULL;

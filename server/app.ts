@@ -12,6 +12,7 @@ import { type Authenticate, buildAuthenticate } from './auth/authentication.ts';
 import { KeyUse } from './auth/key-use.ts';
 import { AddressCounter, openRedisCounter, rateLimitHeaders, secondsUntil } from './auth/rate-limit.ts';
 import type { Config } from './config.ts';
+import { forgetOldRequests } from './crud/idempotency.ts';
 import { resourceSchemas, sharedSchemas } from './crud/openapi.ts';
 import { addResourceRoutes } from './crud/routes.ts';
 import { type Database, requestDeadlineMs } from './database/database.ts';
@@ -24,10 +25,14 @@ import {
   routeSpecialRequests,
 } from './http/raw-requests.ts';
 import { logRequest } from './http/request-log.ts';
+import { changeRoutes, journalSchemas } from './journal/changes.ts';
 import { preferredLanguage } from './messages.ts';
+import { contactPerson } from './resources/contact-person.ts';
 import { resources } from './resources/index.ts';
+import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
 import { healthRoutes } from './routes/health.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
+import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
 import { referenceRoutes } from './routes/reference.ts';
 
 declare module 'fastify' {
@@ -73,7 +78,9 @@ export async function buildApp(
   const redisCounter = config.REDIS_URL
     ? openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
     : undefined;
+  const upkeep = setInterval(() => forgetOldRequests(database), upkeepIntervalMs).unref();
   app.addHook('onClose', async () => {
+    clearInterval(upkeep);
     await keyUse.close();
     redisCounter?.close();
   });
@@ -99,7 +106,13 @@ export async function buildApp(
 
   await app.register(swagger, openapiInfo);
   for (const schema of sharedSchemas) app.addSchema(schema);
-  for (const schema of resources.flatMap(resourceSchemas)) app.addSchema(schema);
+  for (const schema of [
+    ...resources.flatMap(resourceSchemas),
+    ...journalSchemas,
+    ...attentionSchemas,
+    ...personalDataSchemas,
+  ])
+    app.addSchema(schema);
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
@@ -111,6 +124,8 @@ export async function buildApp(
   });
   return app;
 }
+
+const upkeepIntervalMs = 3_600_000;
 
 interface ApiOptions {
   config: AppConfig;
@@ -169,6 +184,9 @@ async function apiRoutes(
     throw new ApiError('not_recognised');
   });
   for (const definition of resources) addResourceRoutes(api, definition, resources, database);
+  await api.register(changeRoutes, { database });
+  await api.register(attentionRoutes, { database, resources });
+  await api.register(personalDataRoutes, { database, contactPerson });
 }
 
 function rateLimited(

@@ -1,6 +1,7 @@
 // The same Idempotency-Key and body make one row, however often and wherever they arrive, and get one answer for a day.
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import type { Database } from '../database/database.ts';
 import { ApiError, validationError } from '../errors.ts';
 import type { Creation } from './write-queue.ts';
 
@@ -104,4 +105,9 @@ export async function releaseKeys(client: pg.ClientBase, creations: readonly Cre
 
 function nameOf({ row, claim }: Creation): string {
   return `${row.tenant_id} ${claim!.key}`;
+}
+
+/** Keys are free again after a day. If the database is away this time, the next time will do. */
+export async function forgetOldRequests(database: Database): Promise<void> {
+  await database.pool.query('SELECT forget_old_requests()').catch(() => {});
 }

@@ -243,7 +243,7 @@ export function errorResponses(...statuses: (keyof typeof errorDescriptions)[]) 
   );
 }
 
-function answer(description: string, schema: JsonSchema, headers: object = {}) {
+export function answer(description: string, schema: JsonSchema, headers: object = {}) {
   return {
     description,
     headers: { ...commonHeaders, ...headers },
@@ -264,7 +264,7 @@ const ifMatch = {
     'If-Match': { type: 'string', description: 'Change only this version: an ETag that was read.' },
   },
 };
-const idParameter = {
+export const idParameter = {
   type: 'object',
   properties: { id: { type: 'string', format: 'uuid', description: 'Identifier.' } },
   required: ['id'],

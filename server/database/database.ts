@@ -10,6 +10,11 @@ export const requestDeadlineMs = 1800;
 
 const oldestVersion = 15;
 
+/** A statement that may take longer, or less long, than requests usually wait: the driver's own name, in milliseconds. */
+export interface TimedQuery extends pg.QueryConfig {
+  query_timeout?: number;
+}
+
 export interface Database {
   pool: pg.Pool;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A rehearsal writes nothing. */
@@ -21,7 +26,7 @@ export interface Database {
   /** One statement in such a transaction, in one round trip. */
   queryInTenants<Row extends pg.QueryResultRow>(
     tenantIds: readonly string[],
-    query: pg.QueryConfig,
+    query: TimedQuery,
   ): Promise<pg.QueryResult<Row>>;
   close(): Promise<void>;
 }
@@ -89,10 +94,14 @@ async function inTenants<Result>(
 async function queryInTenants<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   tenantIds: readonly string[],
-  query: pg.QueryConfig,
+  query: TimedQuery,
 ): Promise<pg.QueryResult<Row>> {
   const client = await pool.connect();
-  const sent = [client.query(beginFor(tenantIds)), client.query<Row>(query), client.query('COMMIT')] as const;
+  // Each of them waits for those before it, so that all have the same time.
+  const { query_timeout } = query;
+  const begin: TimedQuery = { text: beginFor(tenantIds), query_timeout };
+  const commit: TimedQuery = { text: 'COMMIT', query_timeout };
+  const sent = [client.query(begin), client.query<Row>(query), client.query(commit)] as const;
   // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.
   const [begun, result, committed] = await Promise.allSettled(sent);
   const failed = [result, begun, committed].find((outcome) => outcome.status === 'rejected');

@@ -27,7 +27,11 @@ export const openapiInfo = {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This service' }],
-    tags: resources.map(({ title, description }) => ({ name: title, description })),
+    tags: [
+      ...resources.map(({ title, description }) => ({ name: title, description })),
+      { name: 'Changes', description: 'What happened, in order.' },
+      { name: 'Attention', description: 'What should be looked at.' },
+    ],
     security: [{ ApiKey: [] }],
     components: {
       securitySchemes: {

@@ -1,0 +1,128 @@
+// The feed of everything that was created, changed or deleted, in the order of commits and without gaps.
+import type { FastifyInstance } from 'fastify';
+import type { JsonSchema } from '../crud/fields.ts';
+import { answer, errorResponses } from '../crud/openapi.ts';
+import { timestamp } from '../crud/representation.ts';
+import { refuseUnknownParameters, sendJson } from '../crud/requests.ts';
+import { toApiFailure } from '../crud/write-queue.ts';
+import type { Database } from '../database/database.ts';
+import { type Fault, validationError } from '../errors.ts';
+
+const defaultLimit = 100;
+const maxLimit = 1000;
+
+/** An entry of the journal as JSON, over the table named "entry". */
+export const entryRepresentation = `'{' || concat_ws(',',
+  '"cursor":"' || entry.position || '"',
+  '"at":' || ${timestamp('entry.at')},
+  '"resource":' || to_json(entry.resource),
+  '"id":' || to_json(entry.resource_id),
+  '"externalId":' || to_json(entry.external_id),
+  '"action":' || to_json(entry.action),
+  '"version":' || entry.version,
+  '"actor":' || to_json(entry.actor),
+  '"requestId":' || to_json(entry.request_id),
+  '"changes":' || entry.changes) || '}'`;
+
+export const journalSchemas: readonly JsonSchema[] = [
+  {
+    $id: 'Change',
+    title: 'Change',
+    type: 'object',
+    properties: {
+      cursor: { type: 'string', description: 'Place of this entry: `after` it come all later ones.' },
+      at: { type: 'string', format: 'date-time', description: 'When it happened.' },
+      resource: { type: 'string', description: 'Type of the object.', examples: ['site'] },
+      id: { type: 'string', format: 'uuid', description: 'The object.' },
+      externalId: { type: 'string', description: 'Your own id of it, if it has one.' },
+      action: { type: 'string', enum: ['CREATED', 'CHANGED', 'DELETED'] },
+      version: {
+        type: 'integer',
+        description: 'Version that it had afterwards; for a deletion, its last one.',
+      },
+      actor: { type: 'string', description: 'Who did it.', examples: ['key …a1B2'] },
+      requestId: { type: 'string', format: 'uuid', description: 'The request that did it.' },
+      changes: {
+        type: 'object',
+        description: 'For a change: each field that changed, with `from` and `to`; absent means no value.',
+        additionalProperties: { type: 'object', properties: { from: {}, to: {} } },
+      },
+    },
+    required: ['cursor', 'at', 'resource', 'id', 'action', 'version', 'actor'],
+  },
+  {
+    $id: 'ChangePage',
+    title: 'Page of changes',
+    type: 'object',
+    properties: {
+      data: { type: 'array', items: { $ref: 'Change#' } },
+      nextCursor: { type: 'string', description: 'Send it as `after` next time, also when nothing came.' },
+      hasMore: { type: 'boolean', description: 'Whether there is more already.' },
+    },
+    required: ['data', 'nextCursor', 'hasMore'],
+  },
+];
+
+const docs = {
+  operationId: 'listChanges',
+  summary: 'Follow what changes',
+  description:
+    'Everything that was created, changed or deleted, in the order in which it was committed, each once and without gaps. Begin without `after`, keep `nextCursor`, and ask again with it whenever you like. A deletion stays in the feed.',
+  tags: ['Changes'],
+  querystring: {
+    type: 'object',
+    properties: {
+      after: { type: 'string', description: '`nextCursor` of the last answer.' },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: maxLimit,
+        default: defaultLimit,
+        description: 'Entries an answer.',
+      },
+    },
+  },
+  response: {
+    200: answer('Entries after the cursor.', { $ref: 'ChangePage#' }),
+    ...errorResponses(400, 401, 403, 429, 500),
+  },
+};
+
+export async function changeRoutes(
+  api: FastifyInstance,
+  { database }: { database: Database },
+): Promise<void> {
+  api.get('/changes', { schema: docs }, async (request, reply) => {
+    refuseUnknownParameters(request, ['after', 'limit']);
+    const { after, limit } = parseFeedRequest(request.query as Record<string, unknown>);
+    const { rows } = await database
+      .queryInTenants<{ position: string; json: string }>([request.tenantId], {
+        name: 'changes',
+        text: `SELECT entry.position, ${entryRepresentation} AS json FROM journal AS entry
+          WHERE entry.tenant_id = $1 AND entry.position > $2 ORDER BY entry.position LIMIT $3`,
+        values: [request.tenantId, after, limit + 1],
+      })
+      .catch((error) => {
+        throw toApiFailure(error);
+      });
+    const page = rows.slice(0, limit);
+    const nextCursor = page.at(-1)?.position ?? after;
+    const data = page.map((row) => row.json).join(',');
+    return sendJson(
+      reply,
+      `{"data":[${data}],"nextCursor":"${nextCursor}","hasMore":${rows.length > limit}}`,
+    );
+  });
+}
+
+function parseFeedRequest(query: Record<string, unknown>): { after: string; limit: number } {
+  const { after = '0', limit = String(defaultLimit) } = query;
+  const faults: Fault[] = [];
+  if (typeof after !== 'string' || !/^\d{1,18}$/.test(after))
+    faults.push({ path: ['after'], code: 'invalid_cursor' });
+  const isInRange =
+    typeof limit === 'string' && /^\d{1,9}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= maxLimit;
+  if (!isInRange) faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+  if (faults.length > 0) throw validationError(faults);
+  return { after: after as string, limit: Number(limit) };
+}
