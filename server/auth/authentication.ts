@@ -1,7 +1,8 @@
 // Every request's key is looked up in the database, with no cache, so that a key ends everywhere at once. Look-ups
 // that arrive together share one statement, and a look-up never joins a statement that was sent before it arrived.
-import { Batch, DeadlineError } from '../database/batch.ts';
-import { type Database, databaseUnavailable, isDatabaseAway } from '../database/database.ts';
+import { Batch } from '../database/batch.ts';
+import type { Database } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import { hashApiKey, isWellFormedKey } from './api-keys.ts';
 import type { KeyUse } from './key-use.ts';
@@ -50,8 +51,7 @@ export function buildAuthenticate(
     if (typeof key !== 'string' || key === '') throw new ApiError('key_missing');
     if (!isWellFormedKey(key)) throw new ApiError('key_malformed');
     const found = await lookUps.add(hashApiKey(key), deadline).catch((error) => {
-      if (error instanceof DeadlineError || isDatabaseAway(error)) throw databaseUnavailable(error);
-      throw error;
+      throw toApiFailure(error);
     });
     if (found.row === undefined) throw new ApiError('key_unknown');
     keyUse.note(found.row, address, userAgent);

@@ -1,6 +1,7 @@
 // Reading one object and lists of them, from a definition.
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import type { Definition } from './definition.ts';
 import { isUuid } from './formats.ts';
@@ -8,7 +9,6 @@ import { readDocs } from './openapi.ts';
 import { buildCountQuery, buildListQuery, encodeCursor, parseListRequest } from './reads.ts';
 import { representation } from './representation.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from './requests.ts';
-import { toApiFailure } from './write-queue.ts';
 
 interface ListedRow {
   id: string;

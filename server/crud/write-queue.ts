@@ -1,6 +1,7 @@
 // Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
-import { Batch, DeadlineError } from '../database/batch.ts';
-import { type Database, databaseUnavailable, isDatabaseAway } from '../database/database.ts';
+import { Batch } from '../database/batch.ts';
+import type { Database } from '../database/database.ts';
+import { isDatabaseAway, toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import { claimKeys, type IdempotencyClaim, releaseKeys } from './idempotency.ts';
 import type { Author, NewRow, Outcome, Writes } from './writes.ts';
@@ -92,9 +93,4 @@ export function toSentRow({ row, author }: Creation) {
 
 function toCreationOutcome(outcome: Outcome, id: string): CreationOutcome {
   return outcome === 'written' ? { id, isReplay: false } : outcome;
-}
-
-export function toApiFailure(error: unknown): ApiError {
-  if (error instanceof DeadlineError || isDatabaseAway(error)) return databaseUnavailable(error);
-  return error instanceof ApiError ? error : new ApiError('internal_error', { cause: error });
 }

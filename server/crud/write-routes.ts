@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
 import { ApiError, type Fault, validationError } from '../errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
 import { type AttentionCheck, findAttentionOf } from './attention.ts';
@@ -23,7 +24,7 @@ import {
   sendJson,
 } from './requests.ts';
 import { buildCheck, isObject } from './validation.ts';
-import { buildWriteQueue, createClaimed, toApiFailure } from './write-queue.ts';
+import { buildWriteQueue, createClaimed } from './write-queue.ts';
 import { buildWrites, isRace, type NewRow, type Stored } from './writes.ts';
 
 export interface ResourceContext {

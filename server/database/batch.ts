@@ -1,6 +1,7 @@
 // Items that arrive together are handled together. An item never waits for company: whatever has arrived by the
 // next turn of the event loop goes at once, and what arrives while `maxConcurrent` batches run forms the next one.
 import { requestDeadlineMs } from './database.ts';
+import { DeadlineError } from './failures.ts';
 
 interface Waiting<Item, Result> {
   item: Item;
@@ -8,8 +9,6 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
   isSettled: boolean;
 }
-
-export class DeadlineError extends Error {}
 
 export class Batch<Item, Result> {
   readonly #run: (items: Item[]) => Promise<readonly (Result | Error)[]>;

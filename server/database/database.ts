@@ -1,6 +1,6 @@
 // The connections to PostgreSQL, and the transactions that see one tenant's rows only.
 import pg from 'pg';
-import { ApiError } from '../errors.ts';
+import { isDatabaseAway } from './failures.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
 export const serviceRole = 'stamm_service';
@@ -110,19 +110,6 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   if (failed) throw failed.reason;
   if (committed.status === 'fulfilled') demandCommit(committed.value);
   return (result as PromiseFulfilledResult<pg.QueryResult<Row>>).value;
-}
-
-/** Whether an error means that PostgreSQL is away or going away, and not that it refused a statement. */
-export function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: string };
-  if (code === undefined) return /timeout|connection terminated|not queryable/i.test(error.message);
-  // Classes 08 (connection), 53 (resources), 57 (shutdown, crash, cancel), 58 (system) and what the socket reports.
-  return /^(08|53|57|58)/.test(code) || /^E[A-Z]+$/.test(code);
-}
-
-export function databaseUnavailable(cause: unknown): ApiError {
-  return new ApiError('database_unavailable', { cause });
 }
 
 /** Connects once, to learn early and in plain words whether the database can be used. */

@@ -4,8 +4,8 @@ import type { JsonSchema } from '../crud/fields.ts';
 import { answer, errorResponses } from '../crud/openapi.ts';
 import { timestamp } from '../crud/representation.ts';
 import { refuseUnknownParameters, sendJson } from '../crud/requests.ts';
-import { toApiFailure } from '../crud/write-queue.ts';
 import type { Database } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
 import { type Fault, validationError } from '../errors.ts';
 
 const defaultLimit = 100;

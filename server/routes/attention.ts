@@ -6,8 +6,8 @@ import type { JsonSchema } from '../crud/fields.ts';
 import { isUuid } from '../crud/formats.ts';
 import { answer, errorResponses } from '../crud/openapi.ts';
 import { languageOf, refuseUnknownParameters } from '../crud/requests.ts';
-import { toApiFailure } from '../crud/write-queue.ts';
 import type { Database } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
 import { attentionCodes, type Fault, validationError } from '../errors.ts';
 import { type Language, text } from '../messages.ts';
 

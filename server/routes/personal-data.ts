@@ -5,9 +5,9 @@ import type { JsonSchema } from '../crud/fields.ts';
 import { isUuid } from '../crud/formats.ts';
 import { answer, errorResponses, idParameter } from '../crud/openapi.ts';
 import { authorOf, refuseUnknownParameters, sendJson } from '../crud/requests.ts';
-import { toApiFailure } from '../crud/write-queue.ts';
 import { buildWrites } from '../crud/writes.ts';
 import type { Database } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import { entryRepresentation } from '../journal/changes.ts';
 

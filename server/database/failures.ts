@@ -1,0 +1,21 @@
+// What goes wrong between us and PostgreSQL, as the error that is answered.
+import { ApiError } from '../errors.ts';
+
+/** The database did not answer before the request's own deadline. */
+export class DeadlineError extends Error {}
+
+/** Whether an error means that PostgreSQL is away or going away, and not that it refused a statement. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof DeadlineError) return true;
+  const { code } = error as { code?: string };
+  if (code === undefined) return /timeout|connection terminated|not queryable/i.test(error.message);
+  // Classes 08 (connection), 53 (resources), 57 (shutdown, crash, cancel), 58 (system) and what the socket reports.
+  return /^(08|53|57|58)/.test(code) || /^E[A-Z]+$/.test(code);
+}
+
+/** Passes on what was meant as an answer; the rest is a database that is away, or a defect of ours. */
+export function toApiFailure(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError(isDatabaseAway(error) ? 'database_unavailable' : 'internal_error', { cause: error });
+}

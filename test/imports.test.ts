@@ -1,0 +1,86 @@
+// Imports run one way, so that a reader can tell from a file's place what it may know.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+interface Import {
+  from: string;
+  to: string;
+  isTypeOnly: boolean;
+}
+
+async function findImports(pattern: string): Promise<Import[]> {
+  const imports: Import[] = [];
+  for await (const file of glob(pattern, { cwd: root, exclude: ['**/node_modules/**'] })) {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    for (const match of source.matchAll(/^(import|export)( type)? [^'"]*?from '(\.[^']+)'/gms)) {
+      const to = path.relative(root, path.resolve(root, path.dirname(file), match[3]!));
+      imports.push({ from: file, to, isTypeOnly: match[2] !== undefined });
+    }
+  }
+  return imports;
+}
+
+/** Each place may import from places below its own line, and from its own. */
+const layers = [
+  ['server/main.ts'],
+  ['server/commands'],
+  ['server/app.ts'],
+  ['server/routes', 'server/import'],
+  ['server/resources', 'server/journal'],
+  ['server/crud', 'server/auth'],
+  ['server/http'],
+  ['server/database'],
+  ['server/errors.ts', 'server/messages.ts'],
+];
+
+function layerOf(file: string): number {
+  return layers.findIndex((places) => places.some((place) => file === place || file.startsWith(`${place}/`)));
+}
+
+const serverImports = await findImports('server/**/*.ts');
+
+test('no file of the server imports from a layer above its own', () => {
+  assert.ok(serverImports.length > 50);
+  const upward = serverImports
+    // The settings are passed in; only their type may be named, and they know where data is kept by default.
+    .filter(({ from, to }) => from !== 'server/config.ts' && to !== 'server/config.ts')
+    .filter(({ from, to }) => layerOf(from) === -1 || layerOf(to) < layerOf(from));
+  assert.deepEqual(upward, []);
+});
+
+test('the settings are passed in, and not imported', () => {
+  const readers = serverImports.filter(({ to, isTypeOnly }) => to === 'server/config.ts' && !isTypeOnly);
+  assert.deepEqual(
+    readers.map(({ from }) => from),
+    ['server/main.ts'],
+  );
+});
+
+test('only the settings read the environment', async () => {
+  for await (const file of glob('server/**/*.ts', { cwd: root })) {
+    if (file === 'server/config.ts' || file === 'server/main.ts') continue;
+    assert.doesNotMatch(readFileSync(path.join(root, file), 'utf8'), /process\.env\b/, file);
+  }
+});
+
+test('the engine knows no resource, and a resource knows no other', () => {
+  const shared = ['server/resources/address.ts', 'server/resources/calendar.ts'];
+  for (const { from, to } of serverImports) {
+    if (from.startsWith('server/crud/')) assert.doesNotMatch(to, /^server\/resources\//, from);
+    if (from.startsWith('server/resources/') && from !== 'server/resources/index.ts') {
+      const isDefinition = ['server/crud/definition.ts', 'server/crud/fields.ts'].includes(to);
+      assert.ok(isDefinition || shared.includes(to), `${from} imports ${to}`);
+    }
+  }
+});
+
+test('the web app and the client import nothing of the server', async () => {
+  for (const { from, to } of [...(await findImports('web/**/*.{ts,tsx}')), ...(await findImports('client/**/*.ts'))]) {
+    assert.doesNotMatch(to, /^server\//, from);
+  }
+});
