@@ -80,7 +80,10 @@ test('the engine knows no resource, and a resource knows no other', () => {
 });
 
 test('the web app and the client import nothing of the server', async () => {
-  for (const { from, to } of [...(await findImports('web/**/*.{ts,tsx}')), ...(await findImports('client/**/*.ts'))]) {
+  for (const { from, to } of [
+    ...(await findImports('web/**/*.{ts,tsx}')),
+    ...(await findImports('client/**/*.ts')),
+  ]) {
     assert.doesNotMatch(to, /^server\//, from);
   }
 });

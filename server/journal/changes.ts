@@ -22,7 +22,7 @@ export const entryRepresentation = `'{' || concat_ws(',',
   '"version":' || entry.version,
   '"actor":' || to_json(entry.actor),
   '"requestId":' || to_json(entry.request_id),
-  '"changes":' || entry.changes) || '}'`;
+  '"changes":' || entry.changes::text) || '}'`;
 
 export const journalSchemas: readonly JsonSchema[] = [
   {
