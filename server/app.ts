@@ -31,6 +31,7 @@ import { contactPerson } from './resources/contact-person.ts';
 import { resources } from './resources/index.ts';
 import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
 import { healthRoutes } from './routes/health.ts';
+import { importRoutes, importSchemas } from './routes/import.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
 import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
 import { referenceRoutes } from './routes/reference.ts';
@@ -45,6 +46,10 @@ declare module 'fastify' {
     actor: string;
     ignoredFields: readonly string[];
     problem: ApiError | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The media type that the route's body must have, where it is not JSON. */
+    bodyType?: RegExp;
   }
 }
 
@@ -111,6 +116,7 @@ export async function buildApp(
     ...journalSchemas,
     ...attentionSchemas,
     ...personalDataSchemas,
+    ...importSchemas(resources),
   ])
     app.addSchema(schema);
   await app.register(healthRoutes, { database });
@@ -173,7 +179,7 @@ async function apiRoutes(
 
   api.addHook('preParsing', async (request, reply) => {
     if (!bodyMethods.has(request.method)) return;
-    checkContentType(request.raw);
+    checkContentType(request.raw, request.routeOptions.config.bodyType);
     answerExpectation(request.headers.expect, reply.raw);
   });
   api.removeAllContentTypeParsers();
@@ -187,6 +193,7 @@ async function apiRoutes(
   await api.register(changeRoutes, { database });
   await api.register(attentionRoutes, { database, resources });
   await api.register(personalDataRoutes, { database, contactPerson });
+  await api.register(importRoutes, { database, resources, maxLineBytes: config.BODY_LIMIT_BYTES });
 }
 
 function rateLimited(
