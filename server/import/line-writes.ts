@@ -36,6 +36,7 @@ export async function writeLines(
       await writeWave(client, resource, [...wave], writer, outcomes);
       // Somebody else stored it between the look and the write, so that now it can be found and replaced.
       const overtaken = [...wave].filter((line) => isExternalIdTaken(outcomes.get(line)!));
+      for (const line of overtaken) outcomes.delete(line);
       if (overtaken.length > 0) await writeWave(client, resource, overtaken, writer, outcomes);
       waiting = waiting.filter((line) => !wave.has(line));
     }
@@ -84,13 +85,28 @@ async function writeWave(
   const { writes, replacement } = resource;
   const { tenantId, author } = writer;
   const sound = lines.filter(({ checked }) => checked.faults.length === 0);
-  for (const line of lines.filter(({ checked }) => checked.faults.length > 0)) {
-    const row = { ...line.checked.row, tenant_id: tenantId };
-    const faults = await replacement.findAllFaults(client, row, line.checked.faults);
-    outcomes.set(line, validationError(faults));
-  }
+  const faulty = lines
+    .filter(({ checked }) => checked.faults.length > 0)
+    .map((line) => ({
+      line,
+      row: { ...line.checked.row, tenant_id: tenantId },
+    }));
+  const unrepeated = await openWrites(client, resource, sound, writer, outcomes);
+  const resolvable = [...unrepeated, ...faulty].filter(({ line }) =>
+    replacement.canResolveOwners(line.checked.faults),
+  );
+  const ownerFaults = await writes.resolveOwnersOfAll(
+    client,
+    tenantId,
+    resolvable.map(({ row }) => row),
+  );
+  for (const { line } of faulty) outcomes.set(line, validationError(line.checked.faults));
+  resolvable.forEach(({ line }, index) => {
+    const found = ownerFaults[index]!;
+    if (found.length > 0) outcomes.set(line, validationError([...line.checked.faults, ...found]));
+  });
 
-  const open = await openWrites(client, resource, sound, writer, outcomes);
+  const open = unrepeated.filter(({ line }) => !outcomes.has(line));
   const creations = open.filter(({ current }) => !current);
   if (creations.length > 0) {
     const rows = creations.map(({ row }) => toSentRow({ row, author }));
@@ -113,7 +129,7 @@ async function writeWave(
     );
     outcomes.set(line, outcome);
   }
-  const refused = open.filter(({ line, claim }) => claim && outcomes.get(line) instanceof ApiError);
+  const refused = unrepeated.filter(({ line, claim }) => claim && outcomes.get(line) instanceof ApiError);
   await releaseKeys(
     client,
     tenantId,

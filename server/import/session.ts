@@ -99,7 +99,8 @@ async function openSession(database: Database, options: SessionOptions): Promise
 
   try {
     if (idempotencyKey !== undefined) await lockKey(client, `${tenantId} ${idempotencyKey}`);
-    await client.query(twins);
+    // A plan that was made while a table was small would be kept while the import makes it large.
+    await client.query(`SET plan_cache_mode = force_custom_plan; ${twins}`);
   } catch (error) {
     await client.end().catch(() => {});
     throw error;
