@@ -98,10 +98,19 @@ const errorDescriptions = {
   500: { schema: 'Problem', description: 'Internal error. Retry later; contact support if needed.' },
 } as const;
 
-const commonHeaders = {
-  'X-Request-Id': { description: 'Identifier of the request.', schema: { type: 'string', format: 'uuid' } },
-  'RateLimit-Policy': { description: 'Quota and window in seconds.', schema: { type: 'string' } },
-  RateLimit: { description: 'Requests left, and seconds until the window ends.', schema: { type: 'string' } },
+/** Headers are plain schemas here: the generator makes OpenAPI's header objects of them. */
+export const commonHeaders = {
+  'X-Request-Id': { type: 'string', format: 'uuid', description: 'Identifier of the request.' },
+  'RateLimit-Policy': { type: 'string', description: 'Quota and window in seconds.' },
+  RateLimit: { type: 'string', description: 'Requests left, and seconds until the window ends.' },
+};
+
+export const ignoredFieldsHeader = {
+  'Stamm-Ignored-Fields': {
+    type: 'string',
+    description: 'Paths of fields that were sent but are not known, percent-encoded and separated by commas.',
+    examples: ['adress, address.zip'],
+  },
 };
 
 export function errorResponses(...statuses: (keyof typeof errorDescriptions)[]) {
@@ -112,9 +121,8 @@ export function errorResponses(...statuses: (keyof typeof errorDescriptions)[]) 
         description: errorDescriptions[status].description,
         headers: {
           ...commonHeaders,
-          ...(status === 429 && {
-            'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
-          }),
+          ...(status === 400 && ignoredFieldsHeader),
+          ...(status === 429 && { 'Retry-After': { type: 'integer', description: 'Seconds to wait.' } }),
         },
         content: { 'application/json': { schema: { $ref: `${errorDescriptions[status].schema}#` } } },
       },

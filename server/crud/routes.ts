@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { validationError } from '../errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
 import type { Definition } from './definition.ts';
-import { errorResponses, schemaName } from './openapi.ts';
+import { commonHeaders, errorResponses, ignoredFieldsHeader, schemaName } from './openapi.ts';
 import { buildCheck } from './validation.ts';
 import { buildWriteQueue, type NewRow } from './write-queue.ts';
 
@@ -25,7 +25,7 @@ export function addResourceRoutes(app: FastifyInstance, definition: Definition, 
         response: {
           201: {
             description: 'Created, and durable: the row is on disk when this answer is sent.',
-            headers: ignoredFieldsHeader,
+            headers: { ...commonHeaders, ...ignoredFieldsHeader },
             content: { 'application/json': { schema: { $ref: 'IdResponse#' } } },
           },
           ...errorResponses(400, 401, 403, 409, 413, 415, 429, 500),
@@ -56,21 +56,20 @@ function isOwner(definition: Definition, field: string | number | undefined): bo
   return field === undefined || definition.fields[field]?.reference?.isOwner === true;
 }
 
-const ignoredFieldsHeader = {
-  'Stamm-Ignored-Fields': {
-    description: 'Paths of fields that were sent but are not known, percent-encoded and separated by commas.',
-    schema: { type: 'string', examples: ['adress, address.zip'] },
-  },
-};
-
-const maxNamedFields = 20;
+/** Proxies and clients refuse answers with long headers, so the names end where this is reached. */
+const maxHeaderLength = 2000;
 const maxNameLength = 100;
 
 function nameIgnoredFields(reply: FastifyReply, fields: readonly string[]): void {
   if (fields.length === 0) return;
-  const named = fields
-    .slice(0, maxNamedFields)
-    .map((field) => encodeURIComponent(field.slice(0, maxNameLength).toWellFormed()));
-  reply.header('Stamm-Ignored-Fields', named.join(', '));
+  const names: string[] = [];
+  let length = 0;
+  for (const field of fields) {
+    const name = encodeURIComponent(field.slice(0, maxNameLength).toWellFormed());
+    length += name.length + 2;
+    if (length > maxHeaderLength) break;
+    names.push(name);
+  }
+  reply.header('Stamm-Ignored-Fields', names.join(', '));
   reply.request.ignoredFields = fields;
 }
