@@ -17,7 +17,7 @@ import { resourceSchemas, sharedSchemas } from './crud/openapi.ts';
 import { addResourceRoutes } from './crud/routes.ts';
 import { type Database, requestDeadlineMs } from './database/database.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
-import { checkContentType, parseJson, readBody } from './http/json-body.ts';
+import { checkContentType, checkDeclaredLength, parseJson, readBody } from './http/json-body.ts';
 import {
   answerBeforeRouting,
   answerExpectation,
@@ -84,7 +84,7 @@ export async function buildApp(
     await keyUse.close();
     redisCounter?.close();
   });
-  routeSpecialRequests(app.server);
+  routeSpecialRequests(app.server, log);
 
   // Answers are written as they are; the schemas of routes document them, and the tests hold them to it.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -103,6 +103,9 @@ export async function buildApp(
   app.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
+  // Outside the API nothing takes a body, so none is read: a faulty one must not change the answer.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', async () => undefined);
 
   await app.register(swagger, openapiInfo);
   for (const schema of sharedSchemas) app.addSchema(schema);
@@ -174,6 +177,7 @@ async function apiRoutes(
   api.addHook('preParsing', async (request, reply) => {
     if (!bodyMethods.has(request.method)) return;
     checkContentType(request.raw);
+    checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
     answerExpectation(request.headers.expect, reply.raw);
   });
   api.removeAllContentTypeParsers();
@@ -201,6 +205,8 @@ function rateLimited(
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toApiError(error);
   request.problem = problem;
+  // Fastify would close the connection after a body that was refused. Ours has been read, or is read and thrown away.
+  reply.removeHeader('connection');
   const body = errorBody(problem, request.id, preferredLanguage(request.headers['accept-language']));
   reply.code(problem.status).send(body);
 }

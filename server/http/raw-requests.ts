@@ -43,10 +43,10 @@ function refuseAfterBegunAnswers(socket: Socket, problem: ApiError, log: Fastify
 /** How long a client may take to read an answer, and to stop sending, before its connection is cut. */
 const lingerMs = 1000;
 
-function writeAnswer(socket: Socket, problem: ApiError, log?: FastifyBaseLogger): void {
+function writeAnswer(socket: Socket, problem: ApiError, log: FastifyBaseLogger): void {
   const requestId = randomUUIDv7();
   const { status, code } = problem;
-  log?.info({ requestId, status, code, address: socket.remoteAddress }, 'request');
+  log.info({ requestId, status, code, address: socket.remoteAddress }, 'request');
   const body = JSON.stringify(errorBody(problem, requestId, 'en'));
   // Node leaves some of these sockets without a listener, and an error that nobody hears ends the process.
   socket.on('error', () => {});
@@ -79,12 +79,14 @@ export function routableUrl(request: IncomingMessage): string {
 }
 
 /** Leads what Node handles apart from ordinary requests the same way: key first, then path, then everything else. */
-export function routeSpecialRequests(server: Server): void {
+export function routeSpecialRequests(server: Server, log: FastifyBaseLogger): void {
   const route = (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response);
   server.on('checkContinue', route);
   server.on('checkExpectation', route);
-  server.on('connect', (_request, socket: Socket) => writeAnswer(socket, new ApiError('not_recognised')));
+  server.on('connect', (_request, socket: Socket) =>
+    writeAnswer(socket, new ApiError('not_recognised'), log),
+  );
 }
 
 /** Called when a body is wanted: a client that asked whether to send it has had to show its key before. */
