@@ -159,7 +159,8 @@ async function apiRoutes(
     const limit = config.RATE_LIMIT_PER_MINUTE;
     const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
     reply.headers(rateLimitHeaders('tenant', limit, count));
-    if (request.is404) throw new ApiError('not_recognised');
+    // The router takes nothing at all as an id, too; a path that ends there is no path of ours.
+    if (request.is404 || request.url.split('?', 1)[0]!.endsWith('/')) throw new ApiError('not_recognised');
     if (admission.ordinal > limit) throw rateLimited(reply, 'rate_limited', count.windowEndsInMs);
   });
 

@@ -41,7 +41,7 @@ export async function personalDataRoutes(
   { database, contactPerson }: { database: Database; contactPerson: Definition },
 ): Promise<void> {
   const writes = buildWrites(contactPerson, []);
-  const path = `/${contactPerson.collection}/:id/personal-data`;
+  const path = '/personal-data/:id';
 
   api.get<{ Params: { id: string } }>(path, { schema: docs.read }, async (request, reply) => {
     const { id, tenantId } = namedPerson(request);

@@ -100,9 +100,9 @@ test("inside one tenant's transaction no row can be written for another", async 
 
 test("the foreign key itself refuses another tenant's customer as owner of a site", async () => {
   const copy = `INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number,
-      address_zip_code, address_city, needs_appointment, has_key, opening_hours, time_zone)
+      address_zip_code, address_city, needs_appointment, has_key, opening_hours, opening_hours_is_known, time_zone)
     SELECT $1, gen_random_uuid(), customer_id, name, address_street_name, address_house_number,
-      address_zip_code, address_city, needs_appointment, has_key, opening_hours, time_zone
+      address_zip_code, address_city, needs_appointment, has_key, opening_hours, true, time_zone
     FROM site WHERE id = $2`;
   // The owner of the tables is not held back by row-level security: only the key stands in the way.
   await assert.rejects(owner.query(copy, [tenant.tenantId, foreignSite]), /foreign key/);

@@ -20,7 +20,9 @@ async function assertAnswer(request: InjectOptions, status: number, code: string
 const unknownPaths = [
   '',
   '/',
-  '/customers',
+  '/customers/',
+  '/customers/by-external-id/',
+  '/sites/x/y',
   '/customer/',
   '/customer/site/x',
   '/Customer',

@@ -190,6 +190,22 @@ test("a customer that does not exist and another tenant's are refused with the s
   assert.equal(answers[0], answers[1]);
 });
 
+/** Of fields and parameters that the published two bodies do not have; test/api/collections.test.ts produces them. */
+const codesOfOthers = new Set<string>([
+  'ambiguous',
+  'differs_from_path',
+  'invalid_currency',
+  'invalid_cursor',
+  'invalid_gtin',
+  'invalid_timestamp',
+  'invalid_unit_code',
+  'out_of_range',
+  'repeated_parameter',
+  'required_one_of',
+  'unknown_parameter',
+]);
+
 after(() => {
-  assert.deepEqual([...codesSeen].sort(), [...faultCodes].sort(), 'every code is produced by a case above');
+  const expected = faultCodes.filter((code) => !codesOfOthers.has(code));
+  assert.deepEqual([...codesSeen].sort(), [...expected].sort(), 'every code is produced by a case above');
 });
