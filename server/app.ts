@@ -31,6 +31,7 @@ import { contactPerson } from './resources/contact-person.ts';
 import { resources } from './resources/index.ts';
 import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
 import { healthRoutes } from './routes/health.ts';
+import { homeRoutes } from './routes/home.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
 import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
 import { referenceRoutes } from './routes/reference.ts';
@@ -116,6 +117,7 @@ export async function buildApp(
     ...personalDataSchemas,
   ])
     app.addSchema(schema);
+  await app.register(homeRoutes);
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
