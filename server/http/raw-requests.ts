@@ -82,6 +82,8 @@ export function routableUrl(request: IncomingMessage): string {
 export function routeSpecialRequests(server: Server, log: FastifyBaseLogger): void {
   const route = (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response);
+  // A client that has nothing more to say may still want its answer; Node would hang up on it.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.on('checkContinue', route);
   server.on('checkExpectation', route);
   server.on('connect', (_request, socket: Socket) =>

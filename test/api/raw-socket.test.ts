@@ -135,6 +135,13 @@ test('requests sent without waiting are answered in their order', async () => {
   );
 });
 
+test('a client that ends its side after a complete request still gets its answer, and is then let go', async () => {
+  const bytes = postBytes('/api/v1/customer', JSON.stringify(validCustomer), { ApiKey: tenant.key });
+  const { answers, isClosedByServer } = await exchange(port, bytes, { answers: 2, endsAfterSending: true });
+  assert.equal(answers[0]?.status, 201);
+  assert.ok(isClosedByServer);
+});
+
 test('a client that resets its connection does not harm the service', async () => {
   const beginnings = [
     'CONNECT example.com:443 HTTP/1.1\r\n\r\n',
