@@ -5,11 +5,27 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts';
 
-const codes: Record<string, ErrorCode> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_INVALID_METHOD: 'not_recognised',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-};
+interface ParserError extends Error {
+  code?: string;
+  /** The bytes that the parser refused; Fastify's types call it something else. */
+  rawPacket?: unknown;
+}
+
+function codeFor({ code, rawPacket }: ParserError): ErrorCode {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 'headers_too_large';
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 'request_timeout';
+    case 'HPE_INVALID_METHOD': {
+      // A request with a method of its own invention is one; a handshake of TLS or a line of text is not.
+      const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 2000) : '';
+      return /^[A-Za-z-]+ \S+ HTTP\/1\.[01]\r?\n/.test(start) ? 'not_recognised' : 'bad_request';
+    }
+    default:
+      return 'bad_request';
+  }
+}
 
 /** The answer that Node has under way on a connection. */
 interface BegunAnswer extends ServerResponse {
@@ -19,15 +35,11 @@ interface BegunAnswer extends ServerResponse {
 const refused = new WeakSet<Socket>();
 
 /** For requests that the parser refuses. There is no parsed header, so the language is English. */
-export function answerBeforeRouting(
-  this: FastifyInstance,
-  error: Error & { code?: string },
-  socket: Socket,
-): void {
+export function answerBeforeRouting(this: FastifyInstance, error: ParserError, socket: Socket): void {
   // The parser complains about each packet that follows; the first complaint has been answered.
   if (refused.has(socket)) return;
   refused.add(socket);
-  const problem = new ApiError(codes[error.code ?? ''] ?? 'bad_request');
+  const problem = new ApiError(codeFor(error));
   if (error.code === 'ECONNRESET') socket.destroy();
   else refuseAfterBegunAnswers(socket, problem, this.log);
 }
