@@ -218,7 +218,7 @@ const errorDescriptions = {
 } as const;
 
 /** Headers are plain schemas here: the generator makes OpenAPI's header objects of them. */
-const commonHeaders = {
+export const commonHeaders = {
   'X-Request-Id': { type: 'string', format: 'uuid', description: 'Identifier of the request.' },
   'RateLimit-Policy': { type: 'string', description: 'Quota and window in seconds.' },
   RateLimit: { type: 'string', description: 'Requests left, and seconds until the window ends.' },
@@ -377,9 +377,8 @@ export function writeDocs(definition: Definition) {
   };
 }
 
-export function readDocs(definition: Definition) {
-  const name = schemaName(definition);
-  const tags = [definition.title];
+/** The parameters that say which objects a list or an export has, and in which order. */
+export function searchParameterDocs(definition: Definition): Record<string, JsonSchema> {
   const filters = filtersOf(definition).map(({ name: filter, column: { field } }) => [
     filter,
     {
@@ -387,6 +386,26 @@ export function readDocs(definition: Definition) {
       description: `Filter: ${field.schema.description}`,
     },
   ]);
+  return {
+    sort: {
+      type: 'string',
+      enum: sortNames,
+      default: 'createdAt',
+      description: 'Order; a minus turns it round.',
+    },
+    q: {
+      type: 'string',
+      description:
+        'Search in the names, tolerant of typing errors and umlauts. Finds the 1,000 best matches.',
+    },
+    updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
+    ...Object.fromEntries(filters),
+  };
+}
+
+export function readDocs(definition: Definition) {
+  const name = schemaName(definition);
+  const tags = [definition.title];
   return {
     read: {
       operationId: `get${name}`,
@@ -420,20 +439,8 @@ export function readDocs(definition: Definition) {
             description: 'Objects a page.',
           },
           cursor: { type: 'string', description: '`nextCursor` of the page before.' },
-          sort: {
-            type: 'string',
-            enum: sortNames,
-            default: 'createdAt',
-            description: 'Order; a minus turns it round.',
-          },
-          q: {
-            type: 'string',
-            description:
-              'Search in the names, tolerant of typing errors and umlauts. Finds the 1,000 best matches.',
-          },
           count: { type: 'boolean', default: false, description: 'Also tell the total.' },
-          updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
-          ...Object.fromEntries(filters),
+          ...searchParameterDocs(definition),
         },
       },
       response: {
