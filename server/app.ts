@@ -17,7 +17,7 @@ import { resourceSchemas, sharedSchemas } from './crud/openapi.ts';
 import { addResourceRoutes } from './crud/routes.ts';
 import { type Database, requestDeadlineMs } from './database/database.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
-import { checkContentType, parseJson, readBody } from './http/json-body.ts';
+import { checkContentType, checkDeclaredLength, parseJson, readBody } from './http/json-body.ts';
 import {
   answerBeforeRouting,
   answerExpectation,
@@ -31,6 +31,7 @@ import { contactPerson } from './resources/contact-person.ts';
 import { resources } from './resources/index.ts';
 import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
 import { healthRoutes } from './routes/health.ts';
+import { homeRoutes } from './routes/home.ts';
 import { importRoutes, importSchemas } from './routes/import.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
 import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
@@ -48,7 +49,7 @@ declare module 'fastify' {
     problem: ApiError | undefined;
   }
   interface FastifyContextConfig {
-    /** The media type that the route's body must have, where it is not JSON. */
+    /** The media type that the route's body must have, where it is not JSON but lines of any number. */
     bodyType?: RegExp;
   }
 }
@@ -89,7 +90,7 @@ export async function buildApp(
     await keyUse.close();
     redisCounter?.close();
   });
-  routeSpecialRequests(app.server);
+  routeSpecialRequests(app.server, log);
 
   // Answers are written as they are; the schemas of routes document them, and the tests hold them to it.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -108,6 +109,9 @@ export async function buildApp(
   app.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
+  // Outside the API nothing takes a body, so none is read: a faulty one must not change the answer.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', async () => undefined);
 
   await app.register(swagger, openapiInfo);
   for (const schema of sharedSchemas) app.addSchema(schema);
@@ -119,6 +123,7 @@ export async function buildApp(
     ...importSchemas(resources),
   ])
     app.addSchema(schema);
+  await app.register(homeRoutes);
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
@@ -162,7 +167,8 @@ async function apiRoutes(
     const limit = config.RATE_LIMIT_PER_MINUTE;
     const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
     reply.headers(rateLimitHeaders('tenant', limit, count));
-    if (request.is404) throw new ApiError('not_recognised');
+    // The router takes nothing at all as an id, too; a path that ends there is no path of ours.
+    if (request.is404 || request.url.split('?', 1)[0]!.endsWith('/')) throw new ApiError('not_recognised');
     if (admission.ordinal > limit) throw rateLimited(reply, 'rate_limited', count.windowEndsInMs);
   });
 
@@ -179,7 +185,9 @@ async function apiRoutes(
 
   api.addHook('preParsing', async (request, reply) => {
     if (!bodyMethods.has(request.method)) return;
-    checkContentType(request.raw, request.routeOptions.config.bodyType);
+    const { bodyType } = request.routeOptions.config;
+    checkContentType(request.raw, bodyType);
+    if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
     answerExpectation(request.headers.expect, reply.raw);
   });
   api.removeAllContentTypeParsers();
@@ -208,6 +216,8 @@ function rateLimited(
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toApiError(error);
   request.problem = problem;
+  // Fastify would close the connection after a body that was refused. Ours has been read, or is read and thrown away.
+  reply.removeHeader('connection');
   const body = errorBody(problem, request.id, preferredLanguage(request.headers['accept-language']));
   reply.code(problem.status).send(body);
 }

@@ -55,7 +55,6 @@ export const faultCodes = [
   'invalid_date',
   'invalid_email',
   'invalid_time_zone',
-  'invalid_time',
   'invalid_timestamp',
   'invalid_gtin',
   'invalid_currency',

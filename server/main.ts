@@ -1,6 +1,7 @@
 // The command line: picks a command, and turns what goes wrong into a sentence and exit code 1.
 import { parseArgs } from 'node:util';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
+import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { keyCreate, keyDelete } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
@@ -19,6 +20,7 @@ const commands: readonly Command[] = [
   keyDelete,
   migrateCommand,
   doctor,
+  demo,
 ];
 
 const program = 'npm run --silent stamm --';

@@ -143,10 +143,6 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     en: 'This must be the IANA name of a time zone, such as Europe/Berlin.',
     de: 'Hier muss der IANA-Name einer Zeitzone stehen, etwa Europe/Berlin.',
   },
-  invalid_time: {
-    en: 'This must be a time of day in the form HH:mm.',
-    de: 'Hier muss eine Uhrzeit in der Form HH:mm stehen.',
-  },
   invalid_timestamp: {
     en: 'This must be a moment with its time zone, such as 2026-01-31T08:00:00Z.',
     de: 'Hier muss ein Zeitpunkt mit Zeitzone stehen, etwa 2026-01-31T08:00:00Z.',

@@ -85,13 +85,52 @@ export async function startService(settings: Partial<AppConfig> & { connection?:
     });
   }
 
+  /** Any other method, likewise. */
+  function send(
+    method: 'GET' | 'PATCH' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    options: InjectOptions = {},
+  ) {
+    const { headers, ...rest } = options;
+    return app.inject({
+      method,
+      url: `/api/v1${path}`,
+      headers: {
+        apikey: tenant.key,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+      ...rest,
+    });
+  }
+  const get = (path: string, options?: InjectOptions) => send('GET', path, undefined, options);
+  const patch = (path: string, body: unknown, options?: InjectOptions) => send('PATCH', path, body, options);
+  const put = (path: string, body: unknown, options?: InjectOptions) => send('PUT', path, body, options);
+  const remove = (path: string, options?: InjectOptions) => send('DELETE', path, undefined, options);
+
   async function createCustomer(body: object = {}, options: InjectOptions = {}): Promise<string> {
     const response = await post('/customer', { ...validCustomer, ...body }, options);
     assert.equal(response.statusCode, 201, response.body);
     return response.json().id;
   }
 
-  return { app, connection, database, owner, logLines, tenant, createTenant, post, createCustomer };
+  return {
+    app,
+    connection,
+    database,
+    owner,
+    logLines,
+    tenant,
+    createTenant,
+    post,
+    get,
+    patch,
+    put,
+    delete: remove,
+    createCustomer,
+  };
 }
 
 /** Every answer that a test receives from `app.inject` is one that the OpenAPI document declares. */

@@ -58,10 +58,13 @@ export function openRedisCounter(url: string, onStateChange: (message: string) =
       }
       try {
         const replies = (await transaction.exec()) ?? [];
-        return additions.map((_, index) => ({
+        const counts = additions.map((_, index) => ({
           requests: replyNumber(replies[index * 3 + 1]),
           windowEndsInMs: replyNumber(replies[index * 3 + 2]),
         }));
+        // One that only hung has kept its connection, so no event tells that it is back.
+        noteState(false, '');
+        return counts;
       } catch (error) {
         pausedUntil = Date.now() + pauseAfterFailureMs;
         noteState(true, (error as Error).message);

@@ -221,23 +221,37 @@ const errorDescriptions = {
   500: { schemas: ['Problem'], description: 'Internal error. Retry later; contact support if needed.' },
 } as const;
 
-const commonHeaders = {
-  'X-Request-Id': { description: 'Identifier of the request.', schema: { type: 'string', format: 'uuid' } },
-  'RateLimit-Policy': { description: 'Quota and window in seconds.', schema: { type: 'string' } },
-  RateLimit: { description: 'Requests left, and seconds until the window ends.', schema: { type: 'string' } },
+/** Headers are plain schemas here: the generator makes OpenAPI's header objects of them. */
+export const commonHeaders = {
+  'X-Request-Id': { type: 'string', format: 'uuid', description: 'Identifier of the request.' },
+  'RateLimit-Policy': { type: 'string', description: 'Quota and window in seconds.' },
+  RateLimit: { type: 'string', description: 'Requests left, and seconds until the window ends.' },
 };
+
+const ignoredFieldsHeader = {
+  'Stamm-Ignored-Fields': {
+    type: 'string',
+    description: 'Paths of fields that were sent but are not known, percent-encoded and separated by commas.',
+    examples: ['adress, address.zip'],
+  },
+};
+
+const retryAfterHeader = { 'Retry-After': { type: 'integer', description: 'Seconds to wait.' } };
 
 export function errorResponses(...statuses: (keyof typeof errorDescriptions)[]) {
   return Object.fromEntries(
     statuses.map((status) => {
       const { schemas, description } = errorDescriptions[status];
       const references = schemas.map((name) => ({ $ref: `${name}#` }));
-      const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
       return [
         status,
         {
           description,
-          headers: { ...commonHeaders, ...(status === 429 && retryAfter) },
+          headers: {
+            ...commonHeaders,
+            ...(status === 400 && ignoredFieldsHeader),
+            ...(status === 429 && retryAfterHeader),
+          },
           content: {
             'application/json': { schema: references.length === 1 ? references[0] : { anyOf: references } },
           },
@@ -255,13 +269,7 @@ export function answer(description: string, schema: JsonSchema, headers: object 
   };
 }
 
-const ignoredFieldsHeader = {
-  'Stamm-Ignored-Fields': {
-    description: 'Paths of fields that were sent but are not known, percent-encoded and separated by commas.',
-    schema: { type: 'string', examples: ['adress, address.zip'] },
-  },
-};
-const etagHeader = { ETag: { description: 'The version, for `If-Match`.', schema: { type: 'string' } } };
+const etagHeader = { ETag: { type: 'string', description: 'The version, for `If-Match`.' } };
 const ifMatch = {
   type: 'object',
   properties: {
@@ -315,8 +323,8 @@ export function writeDocs(definition: Definition) {
           {
             ...ignoredFieldsHeader,
             'Idempotency-Replayed': {
+              type: 'string',
               description: '`true` if this is the answer of an earlier request.',
-              schema: { type: 'string' },
             },
           },
         ),
@@ -373,9 +381,8 @@ export function writeDocs(definition: Definition) {
   };
 }
 
-export function readDocs(definition: Definition) {
-  const name = schemaName(definition);
-  const tags = [definition.title];
+/** The parameters that say which objects a list or an export has, and in which order. */
+export function searchParameterDocs(definition: Definition): Record<string, JsonSchema> {
   const filters = filtersOf(definition).map(({ name: filter, column: { field } }) => [
     filter,
     {
@@ -383,6 +390,26 @@ export function readDocs(definition: Definition) {
       description: `Filter: ${field.schema.description}`,
     },
   ]);
+  return {
+    sort: {
+      type: 'string',
+      enum: sortNames,
+      default: 'createdAt',
+      description: 'Order; a minus turns it round.',
+    },
+    q: {
+      type: 'string',
+      description:
+        'Search in the names, tolerant of typing errors and umlauts. Finds the 1,000 best matches.',
+    },
+    updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
+    ...Object.fromEntries(filters),
+  };
+}
+
+export function readDocs(definition: Definition) {
+  const name = schemaName(definition);
+  const tags = [definition.title];
   return {
     read: {
       operationId: `get${name}`,
@@ -416,20 +443,8 @@ export function readDocs(definition: Definition) {
             description: 'Objects a page.',
           },
           cursor: { type: 'string', description: '`nextCursor` of the page before.' },
-          sort: {
-            type: 'string',
-            enum: sortNames,
-            default: 'createdAt',
-            description: 'Order; a minus turns it round.',
-          },
-          q: {
-            type: 'string',
-            description:
-              'Search in the names, tolerant of typing errors and umlauts. Finds the 1,000 best matches.',
-          },
           count: { type: 'boolean', default: false, description: 'Also tell the total.' },
-          updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
-          ...Object.fromEntries(filters),
+          ...searchParameterDocs(definition),
         },
       },
       response: {
@@ -437,7 +452,7 @@ export function readDocs(definition: Definition) {
           'A page.',
           { $ref: `${name}Page#` },
           {
-            Link: { description: 'Address of the next page, with rel="next".', schema: { type: 'string' } },
+            Link: { type: 'string', description: 'Address of the next page, with rel="next".' },
           },
         ),
         ...errorResponses(400, 401, 403, 429, 500),

@@ -6,15 +6,9 @@ import { ApiError } from '../errors.ts';
 import type { Definition } from './definition.ts';
 import { isUuid } from './formats.ts';
 import { readDocs } from './openapi.ts';
-import { buildCountQuery, buildListQuery, encodeCursor, parseListRequest } from './reads.ts';
+import { buildCountQuery, buildListQuery, encodeCursor, type ListedRow, parseListRequest } from './reads.ts';
 import { representation } from './representation.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from './requests.ts';
-
-interface ListedRow {
-  id: string;
-  sort_value: string;
-  json: string;
-}
 
 export function addReadRoutes(api: FastifyInstance, definition: Definition, database: Database): void {
   const docs = readDocs(definition);

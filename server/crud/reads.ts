@@ -48,11 +48,33 @@ export const sortNames = Object.keys(sortColumns).flatMap((name) => [name, `-${n
 export const defaultLimit = 50;
 export const maxLimit = 500;
 
-const ownParameters = ['limit', 'cursor', 'sort', 'q', 'count', 'updatedSince'];
+export const searchParameters = ['sort', 'q', 'updatedSince'];
+const listParameters = [...searchParameters, 'limit', 'cursor', 'count'];
+
+export type Query = Record<string, unknown>;
+
+/** A row of what `buildListQuery` finds. */
+export interface ListedRow {
+  id: string;
+  sort_value: string;
+  json: string;
+}
 
 /** Reads a query string; throws one error that names everything that is wrong with it. */
-export function parseListRequest(definition: Definition, query: Record<string, unknown>): ListRequest {
+export function parseListRequest(definition: Definition, query: Query): ListRequest {
   const faults: Fault[] = [];
+  const request = readParameters(definition, query, listParameters, faults);
+  if (faults.length > 0) throw validationError(faults);
+  return request;
+}
+
+/** Reads the filters and those of the other parameters that are `allowed`; what is wrong with them goes to `faults`. */
+export function readParameters(
+  definition: Definition,
+  query: Query,
+  allowed: readonly string[],
+  faults: Fault[],
+): ListRequest {
   const filters = new Map(filtersOf(definition).map((filter) => [filter.name, filter]));
   const request: ListRequest = {
     limit: defaultLimit,
@@ -71,6 +93,8 @@ export function parseListRequest(definition: Definition, query: Record<string, u
     const fault = (code: Fault['code'], params?: Fault['params']) =>
       faults.push({ path: [name], code, params });
     if (typeof value !== 'string') fault('repeated_parameter');
+    else if (!allowed.includes(name) && !filters.has(name))
+      fault('unknown_parameter', { known: [...allowed, ...filters.keys()] });
     else if (name === 'limit') {
       if (/^\d{1,9}$/.test(value) && Number(value) >= 1 && Number(value) <= maxLimit)
         request.limit = Number(value);
@@ -94,15 +118,12 @@ export function parseListRequest(definition: Definition, query: Record<string, u
       if (code)
         fault(code, code === 'invalid_choice' ? { choices: choicesOf(filters.get(name)!) } : undefined);
       else addCondition((parameter) => filterCondition(filters.get(name)!, parameter), value);
-    } else if (name !== 'cursor') {
-      fault('unknown_parameter', { known: [...ownParameters, ...filters.keys()] });
     }
   }
-  if (typeof query.cursor === 'string') {
+  if (typeof query.cursor === 'string' && allowed.includes('cursor')) {
     request.cursor = decodeCursor(query.cursor, request.sort);
     if (!request.cursor) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
   }
-  if (faults.length > 0) throw validationError(faults);
   return request;
 }
 
@@ -153,8 +174,13 @@ function filterCondition({ column }: Filter, parameter: string): string {
   return isUnlimited ? `subject.${column.name}_start = left(${parameter}, 100) AND ${condition}` : condition;
 }
 
-/** One row more than the page, which tells whether there is a next one. */
-export function buildListQuery(definition: Definition, tenantId: string, request: ListRequest) {
+/** `selection` (an SQL expression) of one row more than the page, which tells whether there is a next one. */
+export function buildListQuery(
+  definition: Definition,
+  tenantId: string,
+  request: ListRequest,
+  selection = representation(definition, 'subject'),
+) {
   const { sort, limit, cursor } = request;
   const values = [tenantId, ...request.values];
   const conditions = ['subject.tenant_id = $1', ...request.conditions];
@@ -171,7 +197,7 @@ export function buildListQuery(definition: Definition, tenantId: string, request
   }
   const orderBy = isById ? `subject.id ${order}` : `subject.${sort.column} ${order}, subject.id ${order}`;
   return {
-    text: `SELECT subject.id, subject.${sort.column}::text AS sort_value, ${representation(definition, 'subject')} AS json
+    text: `SELECT subject.id, subject.${sort.column}::text AS sort_value, ${selection} AS json
       FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT ${limit + 1}`,
     values,
   };

@@ -49,14 +49,20 @@ export function sendJson(reply: FastifyReply, json: string): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(json);
 }
 
-const maxNamedFields = 20;
+/** Proxies and clients refuse answers with long headers, so the names end where this is reached. */
+const maxHeaderLength = 2000;
 const maxNameLength = 100;
 
 export function nameIgnoredFields(reply: FastifyReply, fields: readonly string[]): void {
   if (fields.length === 0) return;
-  const named = fields
-    .slice(0, maxNamedFields)
-    .map((field) => encodeURIComponent(field.slice(0, maxNameLength).toWellFormed()));
-  reply.header('Stamm-Ignored-Fields', named.join(', '));
+  const names: string[] = [];
+  let length = 0;
+  for (const field of fields) {
+    const name = encodeURIComponent(field.slice(0, maxNameLength).toWellFormed());
+    length += name.length + 2;
+    if (length > maxHeaderLength) break;
+    names.push(name);
+  }
+  reply.header('Stamm-Ignored-Fields', names.join(', '));
   reply.request.ignoredFields = fields;
 }

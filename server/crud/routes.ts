@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { attentionChecksOf } from './attention.ts';
 import { type Definition, ownersOf } from './definition.ts';
+import { addExportRoutes } from './export-routes.ts';
 import { addReadRoutes } from './read-routes.ts';
 import { addWriteRoutes } from './write-routes.ts';
 
@@ -17,4 +18,5 @@ export function addResourceRoutes(
   );
   addWriteRoutes(api, definition, { database, dependants, attentionChecks: attentionChecksOf(definition) });
   addReadRoutes(api, definition, database);
+  addExportRoutes(api, definition, database);
 }

@@ -47,6 +47,8 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
   });
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
+  // One that breaks in use fails its queries, and tells the same once more on the connection itself.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return {
     pool,
     inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options?.isRehearsal ?? false),

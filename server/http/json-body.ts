@@ -48,6 +48,11 @@ export function checkContentType({ method, headers }: IncomingMessage, expected 
   }
 }
 
+/** Before a client is told to go on: whoever declares too much need not send it. */
+export function checkDeclaredLength(headers: IncomingMessage['headers'], limitBytes: number): void {
+  if (Number(headers['content-length']) > limitBytes) throw new ApiError('body_too_large');
+}
+
 /** How much of a body that was refused for its size is still read, so that the client gets to see the answer. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
 

@@ -5,11 +5,27 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts';
 
-const codes: Record<string, ErrorCode> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_INVALID_METHOD: 'not_recognised',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-};
+interface ParserError extends Error {
+  code?: string;
+  /** The bytes that the parser refused; Fastify's types call it something else. */
+  rawPacket?: unknown;
+}
+
+function codeFor({ code, rawPacket }: ParserError): ErrorCode {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 'headers_too_large';
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 'request_timeout';
+    case 'HPE_INVALID_METHOD': {
+      // A request with a method of its own invention is one; a handshake of TLS or a line of text is not.
+      const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 2000) : '';
+      return /^[A-Za-z-]+ \S+ HTTP\/1\.[01]\r?\n/.test(start) ? 'not_recognised' : 'bad_request';
+    }
+    default:
+      return 'bad_request';
+  }
+}
 
 /** The answer that Node has under way on a connection. */
 interface BegunAnswer extends ServerResponse {
@@ -29,16 +45,12 @@ export function expectLongBody(request: IncomingMessage, maxIdleMs: number): voi
 }
 
 /** For requests that the parser refuses. There is no parsed header, so the language is English. */
-export function answerBeforeRouting(
-  this: FastifyInstance,
-  error: Error & { code?: string },
-  socket: Socket,
-): void {
+export function answerBeforeRouting(this: FastifyInstance, error: ParserError, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
   // The parser complains about each packet that follows; the first complaint has been answered.
   if (refused.has(socket)) return;
   refused.add(socket);
-  const problem = new ApiError(codes[error.code ?? ''] ?? 'bad_request');
+  const problem = new ApiError(codeFor(error));
   if (error.code === 'ECONNRESET') socket.destroy();
   else refuseAfterBegunAnswers(socket, problem, this.log);
 }
@@ -54,10 +66,10 @@ function refuseAfterBegunAnswers(socket: Socket, problem: ApiError, log: Fastify
 /** How long a client may take to read an answer, and to stop sending, before its connection is cut. */
 const lingerMs = 1000;
 
-function writeAnswer(socket: Socket, problem: ApiError, log?: FastifyBaseLogger): void {
+function writeAnswer(socket: Socket, problem: ApiError, log: FastifyBaseLogger): void {
   const requestId = randomUUIDv7();
   const { status, code } = problem;
-  log?.info({ requestId, status, code, address: socket.remoteAddress }, 'request');
+  log.info({ requestId, status, code, address: socket.remoteAddress }, 'request');
   const body = JSON.stringify(errorBody(problem, requestId, 'en'));
   // Node leaves some of these sockets without a listener, and an error that nobody hears ends the process.
   socket.on('error', () => {});
@@ -90,12 +102,16 @@ export function routableUrl(request: IncomingMessage): string {
 }
 
 /** Leads what Node handles apart from ordinary requests the same way: key first, then path, then everything else. */
-export function routeSpecialRequests(server: Server): void {
+export function routeSpecialRequests(server: Server, log: FastifyBaseLogger): void {
   const route = (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response);
+  // A client that has nothing more to say may still want its answer; Node would hang up on it.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.on('checkContinue', route);
   server.on('checkExpectation', route);
-  server.on('connect', (_request, socket: Socket) => writeAnswer(socket, new ApiError('not_recognised')));
+  server.on('connect', (_request, socket: Socket) =>
+    writeAnswer(socket, new ApiError('not_recognised'), log),
+  );
 }
 
 /** Called when a body is wanted: a client that asked whether to send it has had to show its key before. */

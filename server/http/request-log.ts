@@ -17,6 +17,7 @@ export async function logRequest(request: FastifyRequest, reply: FastifyReply): 
     method: request.method,
     path: request.url.split('?', 1)[0],
     status: reply.statusCode,
+    isCutOff: reply.raw.writableEnded ? undefined : true,
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
     address: request.ip,
     userAgent: request.headers['user-agent'],

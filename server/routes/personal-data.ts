@@ -41,7 +41,7 @@ export async function personalDataRoutes(
   { database, contactPerson }: { database: Database; contactPerson: Definition },
 ): Promise<void> {
   const writes = buildWrites(contactPerson, []);
-  const path = `/${contactPerson.collection}/:id/personal-data`;
+  const path = '/personal-data/:id';
 
   api.get<{ Params: { id: string } }>(path, { schema: docs.read }, async (request, reply) => {
     const { id, tenantId } = namedPerson(request);
@@ -50,8 +50,8 @@ export async function personalDataRoutes(
         const person = await writes.find(client, tenantId, { id });
         const history = await client.query<{ json: string }>(
           `SELECT ${entryRepresentation} AS json FROM journal AS entry
-           WHERE entry.tenant_id = $1 AND entry.resource_id = $2 ORDER BY entry.position`,
-          [tenantId, id],
+           WHERE entry.tenant_id = $1 AND entry.resource_id = $2 AND entry.resource = $3 ORDER BY entry.position`,
+          [tenantId, id, contactPerson.name],
         );
         if (!person && history.rows.length === 0) throw new ApiError('not_found');
         const sites = await client.query<{ id: string }>(

@@ -1,8 +1,9 @@
-// Holds answers to the committed OpenAPI document: a status that it does not declare, or a body of another shape,
-// fails the test that received it. Every answer of `app.inject` in tests passes through here.
+// Holds answers to the committed OpenAPI document: a status or media type that it does not declare, or a body of another
+// shape, fails the test that received it. Every answer of `app.inject` in tests passes through here.
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import document from '../../generated/openapi.json' with { type: 'json' };
+import { formatChecks } from '../../server/crud/formats.ts';
 
 export interface Answer {
   status: number;
@@ -11,59 +12,93 @@ export interface Answer {
   body: string;
 }
 
-interface DeclaredResponse {
-  content: { 'application/json': { schema: { $ref: string } } };
-}
+type Responses = Record<string, { content?: Record<string, unknown> }>;
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const ajv = new Ajv2020({ strict: false, formats: { uuid, date: true, email: true, 'time-zone': true } });
+const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
+const ajv = new Ajv2020({ strict: false, formats: { ...formatChecks, 'date-time': timestamp } });
 ajv.addSchema(document, 'openapi');
 
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods as Record<string, { responses: Record<string, DeclaredResponse> }>).map(
+  Object.entries(methods as unknown as Record<string, { responses: Responses }>).map(
     ([method, { responses }]) => ({
       method: method.toUpperCase(),
-      path: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+      path: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
       responses,
+      pointer: `/paths/${escapePointer(path)}/${method}/responses`,
     }),
   ),
 );
 
+function escapePointer(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
 /** What is not part of the API is refused with one of these. */
-const unknownPath: Record<string, DeclaredResponse> = Object.fromEntries(
-  [401, 403, 429, 500].map((status) => [
-    status,
-    { content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } } },
-  ]),
-);
+const unknownPathStatuses = [401, 403, 429, 500];
 
 export function assertDeclared(method: string, url: string, answer: Answer): void {
   const path = url.split('?', 1)[0]!;
   if (!path.startsWith('/api/v1/')) return;
-  const operation = operations.find((one) => one.method === method && one.path.test(path));
-  const declared = (operation?.responses ?? unknownPath)[answer.status];
-  assert.ok(declared, `${method} ${path} answered ${answer.status}, which is not declared: ${answer.body}`);
-  if (method !== 'HEAD') assertShape(declared.content['application/json'].schema.$ref, answer);
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const operation = operations.find((one) => one.method === asked && one.path.test(path));
+  const isDeclared = operation
+    ? answer.status in operation.responses
+    : unknownPathStatuses.includes(answer.status);
+  assert.ok(isDeclared, `${method} ${path} answered ${answer.status}, which is not declared: ${answer.body}`);
+  if (method === 'HEAD') return;
+  if (!operation) assertErrorShape(answer);
+  else assertBody(operation.responses, `${operation.pointer}/${answer.status}`, answer);
 }
 
 /** For answers to what is no request, which no operation declares: the shape of any other error. */
 export function assertErrorShape(answer: Answer): void {
-  assertShape(`#/components/schemas/${answer.status === 400 ? 'ValidationError' : 'Problem'}`, answer);
+  const name = answer.status === 400 ? 'ValidationError' : 'Problem';
+  assertShape(`/components/schemas/${name}`, answer);
 }
 
-function assertShape(reference: string, answer: Answer): void {
+function assertBody(responses: Responses, pointer: string, answer: Answer): void {
+  assert.match(String(answer.headers['x-request-id']), uuid);
+  const { content } = responses[answer.status]!;
+  if (!content) {
+    assert.equal(answer.body, '', 'a body where none is declared');
+    return;
+  }
+  const mediaType = String(answer.headers['content-type']).split(';', 1)[0]!;
+  assert.ok(mediaType in content, `${mediaType} is not declared: ${answer.body.slice(0, 200)}`);
+  if (mediaType === 'application/json') assertShape(`${pointer}/content/application~1json/schema`, answer);
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+function assertShape(pointer: string, answer: Answer): void {
   assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
   assert.match(String(answer.headers['x-request-id']), uuid);
   const body = JSON.parse(answer.body);
-  const validate = ajv.getSchema(`openapi${reference}`) as ValidateFunction;
+  const validate = ajv.getSchema(`openapi#${encodeURI(pointer)}`) as ValidateFunction;
+  assert.ok(validate, pointer);
   const isValid: boolean = validate(body);
   assert.ok(isValid, `${ajv.errorsText(validate.errors)}: ${answer.body}`);
-  const { properties } = validate.schema as { properties: object };
   // The document allows members to be added later; until then nothing undocumented is sent.
+  const declared = declaredMembers(validate.schema as Schema);
   assert.deepEqual(
-    Object.keys(body).filter((name) => !(name in properties)),
+    Object.keys(body).filter((name) => !declared.has(name)),
     [],
     'members that are not declared',
   );
   if (answer.status >= 400) assert.equal(body.requestId, answer.headers['x-request-id']);
+}
+
+interface Schema {
+  $ref?: string;
+  anyOf?: Schema[];
+  properties?: object;
+}
+
+function declaredMembers(schema: Schema): Set<string> {
+  if (schema.$ref) {
+    const name = schema.$ref.split('/').at(-1) as keyof typeof document.components.schemas;
+    return declaredMembers(document.components.schemas[name] as Schema);
+  }
+  const alternatives = (schema.anyOf ?? []).flatMap((alternative) => [...declaredMembers(alternative)]);
+  return new Set([...alternatives, ...Object.keys(schema.properties ?? {})]);
 }

@@ -29,6 +29,20 @@ test("another tenant's customer cannot be given a site through the API", async (
   assert.equal(await countRows(owner), before);
 });
 
+test("another tenant's customer is refused also while that tenant's own sites are written together with it", async () => {
+  const before = await countRows(owner);
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      post('/customer/site', validSite(foreignCustomer), index % 2 ? asOther : {}),
+    ),
+  );
+  for (const [index, response] of responses.entries()) {
+    assert.equal(response.statusCode, index % 2 ? 201 : 400, response.body);
+    if (index % 2 === 0) assert.equal(response.json().errors[0].code, 'reference_not_found');
+  }
+  assert.equal(await countRows(owner), before + 10);
+});
+
 test('rows of two tenants that are written together stay apart', async () => {
   const responses = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -86,9 +100,9 @@ test("inside one tenant's transaction no row can be written for another", async 
 
 test("the foreign key itself refuses another tenant's customer as owner of a site", async () => {
   const copy = `INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number,
-      address_zip_code, address_city, needs_appointment, has_key, opening_hours, time_zone)
+      address_zip_code, address_city, needs_appointment, has_key, opening_hours, opening_hours_is_known, time_zone)
     SELECT $1, gen_random_uuid(), customer_id, name, address_street_name, address_house_number,
-      address_zip_code, address_city, needs_appointment, has_key, opening_hours, time_zone
+      address_zip_code, address_city, needs_appointment, has_key, opening_hours, true, time_zone
     FROM site WHERE id = $2`;
   // The owner of the tables is not held back by row-level security: only the key stands in the way.
   await assert.rejects(owner.query(copy, [tenant.tenantId, foreignSite]), /foreign key/);
@@ -102,11 +116,14 @@ test("the foreign key itself refuses another tenant's customer as owner of a sit
 test('a connection that has served one tenant shows nothing of it afterwards', async () => {
   await asService((client) => client.query('SELECT FROM customer'));
   const clients = await Promise.all(Array.from({ length: 10 }, () => database.pool.connect()));
-  for (const client of clients) {
-    const { rows } = await client.query('SELECT count(*)::integer AS count FROM customer');
-    client.release();
-    assert.equal(rows[0].count, 0);
-  }
+  const counts = await Promise.all(
+    clients.map(async (client) => {
+      const { rows } = await client.query('SELECT count(*)::integer AS count FROM customer');
+      client.release();
+      return rows[0].count;
+    }),
+  );
+  assert.deepEqual(counts, Array(10).fill(0));
 });
 
 test('the service cannot leave its role or widen its tenants by what a body says', async () => {

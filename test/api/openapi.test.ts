@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { resources } from '../../server/resources/index.ts';
 import { startService, validCustomer, validSite } from '../service.ts';
 import { assertDeclared } from './declared-answers.ts';
 
@@ -56,10 +57,11 @@ for (const url of ['/api/v1/customer', '/api/v1/customer/site']) {
 }
 
 test('the published fields are described with their constraints', () => {
-  const { Site, Customer } = document.components.schemas;
-  assert.deepEqual(Site.required, ['customerId', 'name', 'address', 'needsAppointment', 'hasKey']);
-  assert.deepEqual(Customer.required, ['companyName', 'address']);
-  const { name, comment, callOutFee, openingHours, address } = Site.properties;
+  const { NewSite, NewCustomer } = document.components.schemas;
+  assert.deepEqual(NewSite.required, ['name', 'address', 'needsAppointment', 'hasKey']);
+  assert.deepEqual(NewSite.anyOf, [{ required: ['customerId'] }, { required: ['customerExternalId'] }]);
+  assert.deepEqual(NewCustomer.required, ['companyName', 'address']);
+  const { name, comment, callOutFee, openingHours, address } = NewSite.properties;
   assert.deepEqual([name.maxLength, comment.maxLength, callOutFee.minimum], [60, 150, 0]);
   assert.deepEqual(openingHours.default, []);
   assert.deepEqual(address.required, ['streetName', 'houseNumber', 'zipCode', 'city']);
@@ -68,14 +70,15 @@ test('the published fields are described with their constraints', () => {
   assert.deepEqual(document.components.securitySchemes.ApiKey.in, 'header');
 });
 
-test('the examples can be sent as they are, but for the id of the customer', async () => {
-  const { Site, Customer } = document.components.schemas;
+test('the examples can be sent as they are, but for the ids of owners', async () => {
   const customerId = await createCustomer();
-  for (const example of Customer.examples) {
-    assert.equal((await post('/customer', example)).statusCode, 201);
-  }
-  for (const example of Site.examples) {
-    assert.equal((await post('/customer/site', { ...example, customerId })).statusCode, 201);
+  const siteId = (await post('/customer/site', validSite(customerId))).json().id;
+  for (const { path, example } of resources) {
+    const owners = Object.fromEntries(
+      Object.entries({ customerId, siteId }).filter(([name]) => name in example),
+    );
+    const response = await post(path, { ...example, ...owners });
+    assert.equal(response.statusCode, 201, response.body);
   }
 });
 

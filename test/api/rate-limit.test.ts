@@ -8,6 +8,9 @@ const limit = 30;
 const first = await startService({ RATE_LIMIT_PER_MINUTE: limit });
 const second = await startService({ RATE_LIMIT_PER_MINUTE: limit, connection: first.connection });
 
+const guesses = 5;
+const guarded = await startService({ FAILED_AUTH_LIMIT_PER_MINUTE: guesses, TRUST_PROXY: ['10.9.9.9'] });
+
 function send(service: TestService, key: string, method: 'POST' | 'GET' = 'POST') {
   const headers = { apikey: key, 'content-type': 'application/json' };
   return service.app.inject({
@@ -102,9 +105,6 @@ test('an unknown path stays 403, and an ended key 401, when the limit is reached
   assert.deepEqual([ended.statusCode, ended.json().code], [401, 'key_replaced']);
   assert.equal((await send(first, newKey)).statusCode, 429, 'a new key is no new quota');
 });
-
-const guesses = 5;
-const guarded = await startService({ FAILED_AUTH_LIMIT_PER_MINUTE: guesses, TRUST_PROXY: ['10.9.9.9'] });
 
 function guess(address: string, key: string | undefined, headers: Record<string, string> = {}) {
   return guarded.app.inject({

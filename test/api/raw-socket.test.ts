@@ -15,9 +15,9 @@ const keyLine = `Host: x\r\nApiKey: ${tenant.key}\r\n`;
 const chunkedHead = `POST ${path} HTTP/1.1\r\n${keyLine}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 
 const oddities: readonly (readonly [name: string, bytes: string | Buffer, status: number, code: string])[] = [
-  ['garbage', 'this is not HTTP\r\n\r\n', 403, 'not_recognised'],
+  ['garbage', 'this is not HTTP\r\n\r\n', 400, 'bad_request'],
   ['a garbled version', 'GET / HTTX/1.1\r\n\r\n', 400, 'bad_request'],
-  ['a TLS handshake', Buffer.from('16030100c8010000c403030102', 'hex'), 403, 'not_recognised'],
+  ['a TLS handshake', Buffer.from('16030100c8010000c403030102', 'hex'), 400, 'bad_request'],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'bad_request'],
   ['an unknown version', `POST ${path} HTTP/9.9\r\nHost: x\r\n\r\n`, 400, 'bad_request'],
   ['a header without a colon', `POST ${path} HTTP/1.1\r\nbroken\r\n\r\n`, 400, 'bad_request'],
@@ -133,6 +133,13 @@ test('requests sent without waiting are answered in their order', async () => {
     answers.map((answer) => answer.status),
     [201, 400, 403, 401, 201],
   );
+});
+
+test('a client that ends its side after a complete request still gets its answer, and is then let go', async () => {
+  const bytes = postBytes('/api/v1/customer', JSON.stringify(validCustomer), { ApiKey: tenant.key });
+  const { answers, isClosedByServer } = await exchange(port, bytes, { answers: 2, endsAfterSending: true });
+  assert.equal(answers[0]?.status, 201);
+  assert.ok(isClosedByServer);
 });
 
 test('a client that resets its connection does not harm the service', async () => {

@@ -3,141 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { faultCodes } from '../../server/errors.ts';
 import { startService, validAddress, validCustomer, validSite } from '../service.ts';
-import { countRows } from './stored-rows.ts';
+import { assertRefused, codesSeen, fault, withMember } from './refusals.ts';
 
-const { owner, post, createCustomer, createTenant } = await startService();
+const service = await startService();
+const { post, createCustomer, createTenant } = service;
 const customerId = await createCustomer();
-
-/** An expected item of errors[], without its sentence. */
-type Expected = { field: string; pointer: string; code: string; params?: object };
-
-function fault(field: string, code: string, params?: object): Expected {
-  const pointer = field === '' ? '' : `/${field.replaceAll('.', '/')}`;
-  return { field, pointer, code, ...(params && { params }) };
-}
-
-const codesSeen = new Set<string>();
-
-async function assertRefused(path: string, body: unknown, expected: readonly Expected[]): Promise<void> {
-  const before = await countRows(owner);
-  const response = await post(path, body);
-  assert.equal(response.statusCode, 400, response.body);
-  const { code, errors } = response.json();
-  assert.equal(code, 'validation_failed');
-  const found = errors.map(({ message, ...item }: Expected & { message: string }) => {
-    assert.ok(message.length > 10 && !message.includes('{') && !message.includes('undefined'), message);
-    codesSeen.add(item.code);
-    return item;
-  });
-  assert.deepEqual(found.sort(byField), [...expected].sort(byField));
-  assert.equal(await countRows(owner), before, 'nothing is stored');
-}
-
-function byField(one: Expected, other: Expected): number {
-  return one.field.localeCompare(other.field) || one.code.localeCompare(other.code);
-}
-
-/** The body with one member replaced by JSON as it is written here, or removed where there is none. */
-function withMember(body: object, field: string, json: string | undefined): string {
-  const [name = '', ...rest] = field.split('.');
-  const members = Object.entries(body).filter(([other]) => other !== name);
-  const inner = Object.entries(body).find(([other]) => other === name)?.[1] ?? {};
-  const written = rest.length > 0 ? withMember(inner, rest.join('.'), json) : json;
-  const texts = members.map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)}`);
-  if (written !== undefined) texts.push(`${JSON.stringify(name)}:${written}`);
-  return `{${texts.join()}}`;
-}
 
 const siteBody = { ...validSite(customerId), address: { ...validAddress, location: { lat: 1, lng: 1 } } };
 const customerBody = { ...validCustomer, address: siteBody.address };
-
-const wrongTypes = {
-  string: ['null', '5', 'true', '{}', '[]', '["x"]'],
-  boolean: ['null', '0', '1', '"true"', '"false"', '""', '{}'],
-  number: ['null', '"5"', '""', 'true', '[5]', '{}'],
-  integer: [
-    'null',
-    '"5"',
-    'true',
-    '1.5',
-    '[5]',
-    '9007199254740991.4',
-    '1.0000000000000000001',
-    '1e-1',
-    '1e-400',
-  ],
-  array: ['null', '{}', '"[]"', '0', 'true'],
-  object: ['null', '[]', '"{}"', '0', 'true'],
-};
-
-const typeOfSiteField: Record<string, keyof typeof wrongTypes> = {
-  customerId: 'string',
-  name: 'string',
-  address: 'object',
-  'address.streetName': 'string',
-  'address.houseNumber': 'string',
-  'address.zipCode': 'string',
-  'address.city': 'string',
-  'address.location': 'object',
-  'address.location.lat': 'number',
-  'address.location.lng': 'number',
-  needsAppointment: 'boolean',
-  hasKey: 'boolean',
-  comment: 'string',
-  appointmentPreparationTimeInMinutes: 'integer',
-  attendingIntervals: 'array',
-  openingHours: 'array',
-  serviceRecordRecipientId: 'string',
-  callOutFee: 'number',
-  assignedEmployeeId: 'string',
-  contactPersonId: 'string',
-  contractId: 'string',
-  validFrom: 'string',
-  validUntil: 'string',
-  timeZone: 'string',
-  externalId: 'string',
-};
-
-for (const [field, type] of Object.entries(typeOfSiteField)) {
-  test(`${field} of a site is of type ${type}: nothing is coerced, and null is no value`, async () => {
-    for (const json of wrongTypes[type]) {
-      await assertRefused('/customer/site', withMember(siteBody, field, json), [
-        fault(field, 'type', { type }),
-      ]);
-    }
-  });
-}
-
-const required = {
-  '/customer': ['companyName', 'address'],
-  '/customer/site': ['customerId', 'name', 'address', 'needsAppointment', 'hasKey'],
-};
-const requiredInAddress = ['streetName', 'houseNumber', 'zipCode', 'city'].map((name) => `address.${name}`);
-
-for (const [path, body] of [
-  ['/customer', customerBody],
-  ['/customer/site', siteBody],
-] as const) {
-  test(`a missing field of POST ${path} is reported at the field`, async () => {
-    for (const field of [...required[path], ...requiredInAddress]) {
-      await assertRefused(path, withMember(body, field, undefined), [fault(field, 'required')]);
-    }
-  });
-
-  test(`all missing fields of POST ${path} are reported at once`, async () => {
-    await assertRefused(
-      path,
-      {},
-      required[path].map((field) => fault(field, 'required')),
-    );
-    const fields = [...required[path].filter((field) => field !== 'address'), ...requiredInAddress];
-    await assertRefused(
-      path,
-      { address: {} },
-      fields.map((field) => fault(field, 'required')),
-    );
-  });
-}
 
 const maxInteger = Number.MAX_SAFE_INTEGER;
 const quoted = (text: string) => JSON.stringify(text);
@@ -257,22 +130,25 @@ for (const [path, body, cases] of [
   for (const [field, values, code, params, at = field] of cases) {
     test(`POST ${path} refuses ${field} with ${code} at ${at}`, async () => {
       for (const json of values)
-        await assertRefused(path, withMember(body, field, json), [fault(at, code, params)]);
+        await assertRefused(service, path, withMember(body, field, json), [fault(at, code, params)]);
     });
   }
 }
 
 test('a body that is not JSON is refused with invalid_json at its root', async () => {
   for (const path of ['/customer', '/customer/site']) {
-    await assertRefused(path, '{"name":"x"', [fault('', 'invalid_json')]);
+    await assertRefused(service, path, '{"name":"x"', [fault('', 'invalid_json')]);
   }
 });
 
 test('a validity that ends before it begins is refused, also beside other faults', async () => {
   const dates = { validFrom: '2025-03-02', validUntil: '2025-03-01' };
   const order = fault('validUntil', 'date_order', { other: 'validFrom' });
-  await assertRefused('/customer/site', { ...siteBody, ...dates }, [order]);
-  await assertRefused('/customer/site', { ...siteBody, ...dates, name: '' }, [order, fault('name', 'blank')]);
+  await assertRefused(service, '/customer/site', { ...siteBody, ...dates }, [order]);
+  await assertRefused(service, '/customer/site', { ...siteBody, ...dates, name: '' }, [
+    order,
+    fault('name', 'blank'),
+  ]);
 });
 
 test('the faults of all fields are reported at once, together with an owner that is not there', async () => {
@@ -285,7 +161,7 @@ test('the faults of all fields are reported at once, together with an owner that
     openingHours: [{}, 1],
     validFrom: '2025-02-30',
   };
-  await assertRefused('/customer/site', body, [
+  await assertRefused(service, '/customer/site', body, [
     fault('customerId', 'reference_not_found', { resource: 'customer' }),
     fault('name', 'too_long', { max: 60 }),
     fault('address.zipCode', 'blank'),
@@ -314,6 +190,22 @@ test("a customer that does not exist and another tenant's are refused with the s
   assert.equal(answers[0], answers[1]);
 });
 
+/** Of fields and parameters that the published two bodies do not have; test/api/collections.test.ts produces them. */
+const codesOfOthers = new Set<string>([
+  'ambiguous',
+  'differs_from_path',
+  'invalid_currency',
+  'invalid_cursor',
+  'invalid_gtin',
+  'invalid_timestamp',
+  'invalid_unit_code',
+  'out_of_range',
+  'repeated_parameter',
+  'required_one_of',
+  'unknown_parameter',
+]);
+
 after(() => {
-  assert.deepEqual([...codesSeen].sort(), [...faultCodes].sort(), 'every code is produced by a case above');
+  const expected = faultCodes.filter((code) => !codesOfOthers.has(code));
+  assert.deepEqual([...codesSeen].sort(), [...expected].sort(), 'every code is produced by a case above');
 });

@@ -1,0 +1,93 @@
+// The service with the data of an invented business, to look around in. It fills only a database that nobody uses yet.
+import { randomUUIDv7 } from 'node:crypto';
+import pg from 'pg';
+import { createApiKey } from '../auth/api-keys.ts';
+import { createTenant } from '../auth/tenants.ts';
+import type { Config } from '../config.ts';
+import type { Definition } from '../crud/definition.ts';
+import { buildCheck } from '../crud/validation.ts';
+import { buildWrites, type NewRow } from '../crud/writes.ts';
+import { parseJson } from '../http/json-body.ts';
+import { resources } from '../resources/index.ts';
+import { type Command, UsageError } from './command.ts';
+import { type Body, buildBusiness, businessName } from './demo/business.ts';
+import { listenUntilStopped, startBlock } from './listening.ts';
+
+export const demo: Command = {
+  name: 'demo',
+  summary: 'Run the service with the data of an invented business, in a database that is still empty.',
+  options: {},
+  async run({ config }) {
+    await listenUntilStopped(config, async (listening) => {
+      // After the port is ours: a demo that could not start leaves nothing behind that would keep it from starting.
+      const { tenantId, key } = await fillEmptyDatabase(listening.connection.client, config);
+      return startBlock(listening, introduction(listening.origin, tenantId, key));
+    });
+    return undefined;
+  },
+};
+
+function introduction(origin: string, tenantId: string, key: string): string {
+  return `It holds an invented business with its customers, sites and plants:
+
+  Tenant      ${businessName}, ${tenantId}
+  API key     ${key}
+
+Look at its sites in Ahrensburg, in another terminal:
+  curl '${origin}/api/v1/sites?city=Ahrensburg' -H 'ApiKey: ${key}'`;
+}
+
+/** Everything or nothing: whoever interrupts it can start it again. */
+async function fillEmptyDatabase(connection: pg.ClientConfig, config: Config) {
+  const client = new pg.Client(connection);
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    // Nobody makes a tenant between the look and the first row.
+    await client.query('LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE');
+    const { rowCount: tenants } = await client.query('SELECT FROM tenant LIMIT 1');
+    if (tenants !== 0) throw new UsageError(refusal(config));
+    const tenantId = await createTenant(client, businessName);
+    await writeBusiness(client, tenantId);
+    await client.query('COMMIT');
+    return { tenantId, key: (await createApiKey(client, tenantId))! };
+  } finally {
+    await client.end();
+  }
+}
+
+function refusal({ DATABASE_URL, DATA_DIR }: Config): string {
+  const instead = DATABASE_URL
+    ? 'Name an empty database in DATABASE_URL, or unset it and choose a new DATA_DIR'
+    : 'Give the demo a data directory of its own';
+  return `This database already holds a business, and the demo changes nothing in it. ${instead}: DATA_DIR=${DATA_DIR}-demo npm run demo`;
+}
+
+async function writeBusiness(client: pg.Client, tenantId: string): Promise<void> {
+  const ids = new Map<string, string>();
+  function idOf(externalId: string): string {
+    const id = ids.get(externalId) ?? randomUUIDv7();
+    ids.set(externalId, id);
+    return id;
+  }
+  const business = buildBusiness(idOf);
+  for (const definition of resources) {
+    const toRow = buildToRow(definition, tenantId, idOf);
+    const rows = (business[definition.name] ?? []).map(toRow);
+    const outcomes = await buildWrites(definition, []).insertRows(client, rows);
+    const refused = outcomes.find((outcome) => outcome !== 'written');
+    if (refused) throw refused;
+  }
+}
+
+/** The same check that a body of a request goes through. */
+function buildToRow(definition: Definition, tenantId: string, idOf: (externalId: string) => string) {
+  const check = buildCheck(definition);
+  return function toRow(body: Body): NewRow & { actor: string } {
+    const { faults, ignoredFields, row } = check(parseJson(Buffer.from(JSON.stringify(body))));
+    if (faults.length + ignoredFields.length > 0) {
+      throw new Error(`${definition.name} ${body.externalId}: ${JSON.stringify([faults, ignoredFields])}`);
+    }
+    return { ...row, tenant_id: tenantId, id: idOf(body.externalId), actor: 'demo' };
+  };
+}

@@ -1,0 +1,41 @@
+// What the office finds on its attention list: what other systems sent and nobody has looked at yet.
+
+const nowhere = '0198c0de-0000-7000-8000-00000000dead';
+
+/** Changes to what is otherwise made, by external id; undefined takes a field away. */
+export const oddities: Record<string, Record<string, unknown>> = {
+  // References to what never arrived.
+  'ST-10002-3': { contactPersonId: nowhere },
+  'ST-10019-5': { contractId: nowhere },
+  'ST-10024-2': { assignedEmployeeId: nowhere, serviceRecordRecipientId: nowhere },
+  'PF-00017': { productId: nowhere },
+  'PF-00311': { containerId: nowhere },
+  'GF-00008': { productId: nowhere },
+  // Opening hours and intervals as other programs write them.
+  'ST-10005-2': { openingHours: [{ tage: 'Mo–Fr', zeiten: '8 bis 18 Uhr, mittags zu' }] },
+  'ST-10014-1': { openingHours: [{ dayOfWeek: 'Dienstag', opens: '11.30', closes: '23.00' }] },
+  'ST-10033-2': { openingHours: [{ text: 'nach Vereinbarung' }] },
+  'ST-10022-4': { attendingIntervals: [{ rhythmus: '14-tägig', wochentag: 'Di' }] },
+  'ST-10028-1': { attendingIntervals: [{ frequency: 'WEEKLY', interval: 0 }] },
+  // Only one of latitude and longitude.
+  'ST-10010-2': { 'address.location': { lat: 53.5535 } },
+  'ST-10030-2': { 'address.location': { lng: 9.9833 } },
+  'KD-10026': { 'address.location': { lat: 53.5879 } },
+  // No position at all.
+  'ST-10013-2': { 'address.location': undefined },
+  'ST-10025-4': { 'address.location': undefined },
+  'ST-10035-1': { 'address.location': undefined },
+  'ST-10038-3': { 'address.location': undefined },
+  // The contract ran out, the site is still there.
+  'ST-10008-4': { validUntil: '2026-09-30' },
+  'ST-10016-2': { validUntil: '2026-03-31' },
+  'ST-10030-3': { validUntil: '2026-06-30' },
+};
+
+/** The shop sent a customer whom the ERP had sent already. */
+export const duplicateCustomer = {
+  externalId: 'SHOP-88213',
+  companyName: 'HOTEL ELBKONTOR GmbH & Co. KG',
+  address: { streetName: 'Rödingsmarkt', houseNumber: '20', zipCode: '20459', city: 'Hamburg' },
+  email: 'bestellung@hotel-elbkontor.example',
+};

@@ -1,0 +1,109 @@
+// The service as a process: opens everything, listens, and closes everything when it is told to stop.
+import { buildApp } from '../app.ts';
+import type { Config } from '../config.ts';
+import { type Connection, openConnection } from '../database/connection.ts';
+import { openDatabase } from '../database/database.ts';
+import { migrate } from '../database/migrations.ts';
+import { openLog } from '../http/request-log.ts';
+import { UsageError } from './command.ts';
+
+/** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
+const requestsEndAfterMs = 5000;
+
+/** How long a stop may take altogether before the process ends all the same. */
+const stopTimeoutMs = 20_000;
+
+export interface Listening {
+  /** Where it answers, such as http://127.0.0.1:3000. */
+  origin: string;
+  connection: Connection;
+}
+
+/** Prints what `announce` answers once the service listens; what it throws stops the service again. */
+export async function listenUntilStopped(
+  config: Config,
+  announce: (listening: Listening) => Promise<string>,
+): Promise<void> {
+  const stopped = stopSignal();
+  const log = openLog(config.LOG_LEVEL);
+  const connection = await openConnection(config, {
+    purpose: 'serve',
+    label: originOf(config.HOST, config.PORT),
+    onEvent: ({ level, message }) => log[level](message),
+  });
+  try {
+    await migrate(connection.client);
+    const database = openDatabase(connection.client, config.DATABASE_CONNECTIONS);
+    const app = await buildApp(config, database, log);
+    try {
+      await app.listen({ host: config.HOST, port: config.PORT }).catch((error) => {
+        throw listenError(error, config);
+      });
+      const address = app.server.address();
+      const port = typeof address === 'object' && address ? address.port : config.PORT;
+      process.stdout.write(await announce({ origin: originOf(config.HOST, port), connection }));
+      await stopped;
+      setTimeout(() => app.server.closeAllConnections(), requestsEndAfterMs).unref();
+    } finally {
+      await app.close();
+      await database.close();
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+/** What is where, and under it what to do next. */
+export function startBlock({ origin, connection }: Listening, next: string): string {
+  return `
+Stamm is running.
+
+  Web app     ${origin}/
+  API base    ${origin}/api/v1
+  Reference   ${origin}/docs
+  Database    ${connection.description}
+
+${next}
+
+Stop with Ctrl-C.
+
+`;
+}
+
+function originOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function listenError(error: NodeJS.ErrnoException, { HOST, PORT }: Config): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new UsageError(
+        `Port ${PORT} on ${HOST} is taken by another program. Stop it, or choose another port: PORT=${PORT + 1} npm start`,
+      );
+    case 'EACCES':
+      return new UsageError(
+        `Port ${PORT} may not be used by this user. Choose one above 1023: PORT=3000 npm start`,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new UsageError(
+        `HOST ${HOST} is no address of this machine. Use 127.0.0.1, or 0.0.0.0 for all of them.`,
+      );
+    default:
+      return error;
+  }
+}
+
+/** Listens from the first moment on, so that a stop during the start leaves no PostgreSQL behind either. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = () => {
+      setTimeout(() => process.exit(1), stopTimeoutMs).unref();
+      resolve();
+    };
+    // More signals change nothing: at Ctrl-C one comes from the terminal and another from npm.
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { startService, validAddress, validSite } from '../service.ts';
+
+const service = await startService();
+const position = { lat: 53.5, lng: 10 };
+
+interface Entry {
+  resource: string;
+  id: string;
+  field: string;
+  code: string;
+  message: string;
+}
+
+async function startTenant() {
+  const { key } = await service.createTenant();
+  const headers = { apikey: key };
+  const customerId = await service.createCustomer(
+    { address: { ...validAddress, location: position } },
+    { headers },
+  );
+  const site = { ...validSite(customerId), address: { ...validAddress, location: position } };
+  return { headers, customerId, site };
+}
+
+type Headers = { apikey: string };
+
+async function readList(headers: Headers, query = ''): Promise<Entry[]> {
+  const response = await service.get(`/attention?limit=500&${query}`, { headers });
+  assert.equal(response.statusCode, 200, response.body);
+  return response.json().data;
+}
+
+async function readCodes(headers: Headers): Promise<string[]> {
+  return (await readList(headers)).map(({ resource, field, code }) => `${resource} ${field} ${code}`);
+}
+
+async function createSite(body: object, headers: Headers): Promise<string> {
+  const response = await service.post('/customer/site', body, { headers });
+  assert.equal(response.statusCode, 201, response.body);
+  return response.json().id;
+}
+
+test('what is complete and known needs no attention', async () => {
+  const { headers, site } = await startTenant();
+  const openingHours = [{ dayOfWeek: 'FRIDAY', opens: '22:00', closes: '24:00', validFrom: '2026-01-01' }];
+  const attendingIntervals = [
+    { frequency: 'MONTHLY', interval: 1, byDay: ['MONDAY'], weekOfMonth: -1, byMonth: [3] },
+  ];
+  await createSite({ ...site, openingHours, attendingIntervals, validUntil: '2999-12-31' }, headers);
+  assert.deepEqual(await readList(headers), []);
+});
+
+const references = ['contactPersonId', 'contractId', 'assignedEmployeeId', 'serviceRecordRecipientId'];
+
+test('a reference to nothing is on the list until what it names arrives or it is cleared', async () => {
+  const { headers, site } = await startTenant();
+  const ids = Object.fromEntries(references.map((field) => [field, randomUUID()]));
+  const id = await createSite({ ...site, ...ids }, headers);
+  assert.deepEqual(
+    (await readCodes(headers)).sort(),
+    references.map((f) => `site ${f} unresolved_reference`).sort(),
+  );
+  await service.patch(`/sites/${id}`, Object.fromEntries(references.map((field) => [field, null])), {
+    headers,
+  });
+  assert.deepEqual(await readList(headers), []);
+});
+
+test('the recipient of service records may be a contact person or a customer', async () => {
+  const { headers, site, customerId } = await startTenant();
+  const person = await service.post('/customer/contact-person', { customerId, lastName: 'x' }, { headers });
+  await createSite({ ...site, serviceRecordRecipientId: customerId }, headers);
+  await createSite({ ...site, name: 'Bar', serviceRecordRecipientId: person.json().id }, headers);
+  assert.deepEqual(await readList(headers), []);
+});
+
+const unknownShapes = [
+  { dayOfWeek: 'Montag', opens: '08:00', closes: '18:00' },
+  { dayOfWeek: 'MONDAY', opens: '8:00', closes: '18:00' },
+  { dayOfWeek: 'MONDAY', opens: '24:00', closes: '18:00' },
+  { dayOfWeek: 'MONDAY', opens: '08:00' },
+  { dayOfWeek: 'MONDAY', opens: '08:00', closes: '18:00', note: 'x' },
+  { dayOfWeek: 'MONDAY', opens: '08:00', closes: '18:00', validFrom: '2026-02-30' },
+  {},
+];
+
+test('lists of an unknown shape are on the list until they are corrected', async () => {
+  for (const item of unknownShapes) {
+    const { headers, site } = await startTenant();
+    const id = await createSite(
+      { ...site, openingHours: [item], attendingIntervals: [{ every: 'week' }] },
+      headers,
+    );
+    const expected = ['site attendingIntervals unknown_shape', 'site openingHours unknown_shape'];
+    assert.deepEqual((await readCodes(headers)).sort(), expected, JSON.stringify(item));
+    await service.patch(`/sites/${id}`, { openingHours: [], attendingIntervals: null }, { headers });
+    assert.deepEqual(await readList(headers), []);
+  }
+});
+
+test('half a position, no position and a past validity are on the list', async () => {
+  const { headers, site, customerId } = await startTenant();
+  await service.patch(`/customers/${customerId}`, { address: { location: { lng: null } } }, { headers });
+  const id = await createSite({ ...site, address: validAddress, validUntil: '2020-01-01' }, headers);
+  assert.deepEqual((await readCodes(headers)).sort(), [
+    'customer address.location half_position',
+    'site address.location no_position',
+    'site validUntil validity_ended',
+  ]);
+  const mended = { address: { location: position }, validUntil: null };
+  assert.equal((await service.patch(`/sites/${id}`, mended, { headers })).statusCode, 200);
+  await service.patch(`/customers/${customerId}`, { address: { location: { lng: 1 } } }, { headers });
+  assert.deepEqual(await readList(headers), []);
+});
+
+test('the same company at the same address, and the same name at the same customer, are probable duplicates', async () => {
+  const { headers, site, customerId } = await startTenant();
+  const twin = { companyName: 'HOTEL Alsterblick gmbh', address: { ...validAddress, location: position } };
+  const twinId = await service.createCustomer(twin, { headers });
+  await service.createCustomer({ ...twin, address: { ...twin.address, houseNumber: '18' } }, { headers });
+  await createSite(site, headers);
+  await createSite({ ...site, name: 'LOBBY' }, headers);
+  await createSite({ ...site, customerId: twinId }, headers);
+  for (const lastName of ['Groß', 'Gross']) {
+    await service.post('/customer/contact-person', { customerId, lastName }, { headers });
+  }
+  const entries = await readList(headers, 'code=probable_duplicate');
+  const counts = Object.groupBy(entries, ({ resource }) => resource);
+  assert.deepEqual(
+    Object.entries(counts).map(([resource, found]) => [resource, found?.length]),
+    [
+      ['customer', 2],
+      ['contact-person', 2],
+      ['site', 2],
+    ],
+  );
+  await service.delete(`/customers/${twinId}`, { headers });
+  assert.equal(
+    (await readList(headers, 'code=probable_duplicate&resource=customer')).length,
+    2,
+    'it has a site',
+  );
+});
+
+test('the list pages, counts, filters, and speaks German', async () => {
+  const { headers, site } = await startTenant();
+  for (let index = 0; index < 5; index++) {
+    await createSite(
+      { ...site, name: `S${index}`, address: validAddress, contractId: randomUUID() },
+      headers,
+    );
+  }
+  const seen: Entry[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const response = await service.get(`/attention?limit=3&count=true${cursor && `&cursor=${cursor}`}`, {
+      headers: { ...headers, 'accept-language': 'de' },
+    });
+    const page = response.json() as { data: Entry[]; nextCursor: string | null; total: number };
+    assert.equal(page.total, 10);
+    seen.push(...page.data);
+    cursor = page.nextCursor;
+  }
+  assert.equal(new Set(seen.map(({ id, code }) => id + code)).size, 10);
+  assert.ok(seen.every(({ message }) => / ist | hat | fehlt |benennt/.test(message)));
+  assert.equal((await readList(headers, 'code=no_position')).length, 5);
+  assert.equal((await readList(headers, 'resource=customer')).length, 0);
+  for (const query of [
+    'code=x',
+    'resource=x',
+    'limit=0',
+    'cursor=x',
+    'count=1',
+    'foo=1',
+    'limit=1&limit=2',
+  ]) {
+    assert.equal((await service.get(`/attention?${query}`, { headers })).statusCode, 400, query);
+  }
+});

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { filtersOf } from '../../server/crud/reads.ts';
+import { resources } from '../../server/resources/index.ts';
+import { startService, validCustomer, validSite } from '../service.ts';
+
+const service = await startService();
+const { get, patch, put, post, createTenant } = service;
+
+type Item = Record<string, unknown> & { id: string };
+
+async function list(
+  address: string,
+  headers = {},
+): Promise<{ data: Item[]; nextCursor: string | null; total?: number }> {
+  const response = await get(address, { headers });
+  assert.equal(response.statusCode, 200, response.body);
+  return response.json();
+}
+
+async function listAll(address: string, headers = {}): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const separator = address.includes('?') ? '&' : '?';
+    const page = await list(cursor ? `${address}${separator}cursor=${cursor}` : address, headers);
+    items.push(...page.data);
+    cursor = page.nextCursor;
+  }
+  return items;
+}
+
+function codesOf(response: { json: () => { errors: { field: string; code: string }[] } }): string[] {
+  return response.json().errors.map(({ field, code }) => `${field}: ${code}`);
+}
+
+test('each order pages through everything once, forwards and backwards', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  const names = ['Zoo', 'Äpfel', 'apfel', 'Bär', 'Ärzte', 'Öl', 'Über', 'Strauß', 'Strauss', 'Zoo'];
+  for (const companyName of names) await service.createCustomer({ companyName }, { headers });
+  for (const order of ['createdAt', 'updatedAt', 'name']) {
+    const forwards = await listAll(`/customers?limit=3&sort=${order}`, headers);
+    const backwards = await listAll(`/customers?limit=4&sort=-${order}`, headers);
+    assert.equal(new Set(forwards.map(({ id }) => id)).size, names.length, order);
+    assert.deepEqual(backwards.reverse(), forwards, order);
+  }
+  const sorted = await listAll('/customers?sort=name', headers);
+  assert.deepEqual(
+    sorted.map(({ companyName }) => String(companyName).toLowerCase()),
+    ['äpfel', 'apfel', 'ärzte', 'bär', 'öl', 'strauß', 'strauss', 'über', 'zoo', 'zoo'],
+  );
+});
+
+test('pages stay stable while rows are added and removed', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  const ids: string[] = [];
+  for (let index = 0; index < 30; index++) ids.push(await service.createCustomer({}, { headers }));
+  const seen: string[] = [];
+  let cursor = '';
+  for (let turn = 0; ; turn++) {
+    const page = await list(`/customers?limit=4${cursor && `&cursor=${cursor}`}`, headers);
+    seen.push(...page.data.map(({ id }) => id));
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+    // What the cursor stands on goes, something before it goes, and something new comes.
+    if (turn === 1) await service.delete(`/customers/${seen.at(-1)}`, { headers });
+    if (turn === 2) await service.delete(`/customers/${seen[0]}`, { headers });
+    if (turn === 3) ids.push(await service.createCustomer({}, { headers }));
+  }
+  assert.deepEqual(seen, ids);
+});
+
+test('a page tells where the next one is, and how many there are if asked', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  for (let index = 0; index < 3; index++) await service.createCustomer({}, { headers });
+  const response = await get('/customers?limit=2&count=true', { headers });
+  const { data, nextCursor, total } = response.json();
+  assert.deepEqual([data.length, total], [2, 3]);
+  const next = /^<\/api\/v1(\/customers\?[^>]+)>; rel="next"$/.exec(String(response.headers.link));
+  assert.equal(new URLSearchParams(next![1]!.split('?')[1]).get('cursor'), nextCursor);
+  const last = await get(next![1]!, { headers });
+  assert.deepEqual(
+    [last.json().data.length, last.json().nextCursor, last.headers.link],
+    [1, null, undefined],
+  );
+});
+
+test('every filter finds what has the value and nothing else', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  const customer = await service.createCustomer(
+    { externalId: 'K', customerNumber: 'N', status: 'INACTIVE' },
+    { headers },
+  );
+  const site = { ...validSite(customer), externalId: 'S', contactPersonId: customer, contractId: customer };
+  const more = { assignedEmployeeId: customer, serviceRecordRecipientId: customer };
+  const siteId = (await post('/customer/site', { ...site, ...more }, { headers })).json().id;
+  const bodies: Record<string, object> = {
+    'contact-person': {
+      customerId: customer,
+      lastName: 'L',
+      externalId: 'X',
+      salutation: 'MR',
+      language: 'de',
+    },
+    contract: {
+      ...{
+        customerId: customer,
+        startDate: '2026-01-01',
+        type: 'CARE',
+        contractNumber: 'V',
+        externalId: 'X',
+      },
+      ...{ billingInterval: 'MONTHLY', status: 'ACTIVE' },
+    },
+    employee: { firstName: 'A', lastName: 'B', employeeNumber: '7', externalId: 'X' },
+    product: { name: 'P', kind: 'PLANT', articleNumber: 'A', externalId: 'X' },
+    container: {
+      ...{ siteId, name: 'C', cultureSystem: 'SOIL', productId: customer, material: 'WOOD', externalId: 'X' },
+      ...{ ownership: 'RENTED', labelCode: 'L', hasWaterLevelIndicator: true },
+    },
+    plant: {
+      ...{ siteId, botanicalName: 'B', productId: customer, containerId: customer, status: 'HEALTHY' },
+      ...{ ownership: 'RENTED', labelCode: 'L', externalId: 'X' },
+    },
+  };
+  for (const definition of resources) {
+    const body = bodies[definition.name];
+    if (body) assert.equal((await post(definition.path, body, { headers })).statusCode, 201);
+    const [item] = (await list(`/${definition.collection}`, headers)).data;
+    for (const { name, column } of filtersOf(definition)) {
+      const value = column.path.reduce<unknown>((member, step) => (member as Item)[step], item);
+      assert.ok(value !== undefined, `${definition.name} has no ${name} to find`);
+      const address = `/${definition.collection}?${name}=${encodeURIComponent(String(value))}`;
+      assert.equal((await list(address, headers)).data.length, 1, address);
+      const others: Record<string, string> = {
+        uuid: '0198c0de-0000-7000-8000-000000000001',
+        flag: String(!value),
+      };
+      const choices = (column.field.schema.enum as string[] | undefined)?.filter(
+        (choice) => choice !== value,
+      );
+      const other = choices?.[0] ?? others[column.field.kind] ?? 'nothing';
+      assert.equal((await list(`/${definition.collection}?${name}=${other}`, headers)).data.length, 0, name);
+    }
+  }
+});
+
+test('updatedSince finds what changed at or after a moment', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  const first = await service.createCustomer({}, { headers });
+  const second = await service.createCustomer({}, { headers });
+  const [, { updatedAt }] = (await list('/customers', headers)).data as [Item, Item];
+  assert.deepEqual(
+    (await list(`/customers?updatedSince=${updatedAt}`, headers)).data.map(({ id }) => id),
+    [second],
+  );
+  await patch(`/customers/${first}`, { phone: '1' }, { headers });
+  const ids = (await list(`/customers?updatedSince=${updatedAt}&sort=updatedAt`, headers)).data.map(
+    ({ id }) => id,
+  );
+  assert.deepEqual(ids, [second, first]);
+});
+
+test('a search finds names in spite of typing errors, umlauts and word order', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  const names = [
+    'Hotel Alsterblick GmbH',
+    'Müller & Söhne KG',
+    'Praxis Dr. Groß',
+    'Kanzlei Petersen',
+    'Café Elbe',
+  ];
+  for (const companyName of names) await service.createCustomer({ companyName }, { headers });
+  const expected: Record<string, string> = {
+    alsterblick: 'Hotel Alsterblick GmbH',
+    alsterblik: 'Hotel Alsterblick GmbH',
+    'alsterblick hotel': 'Hotel Alsterblick GmbH',
+    als: 'Hotel Alsterblick GmbH',
+    Mueller: 'Müller & Söhne KG',
+    muller: 'Müller & Söhne KG',
+    müler: 'Müller & Söhne KG',
+    soehne: 'Müller & Söhne KG',
+    gross: 'Praxis Dr. Groß',
+    petersn: 'Kanzlei Petersen',
+    cafe: 'Café Elbe',
+  };
+  for (const [q, name] of Object.entries(expected)) {
+    const { data } = await list(`/customers?q=${encodeURIComponent(q)}`, headers);
+    assert.deepEqual(
+      data.map((item) => item.companyName),
+      [name],
+      q,
+    );
+  }
+  assert.deepEqual((await list('/customers?q=xyzzy', headers)).data, []);
+  const elsewhere = { apikey: (await createTenant()).key };
+  assert.deepEqual((await list('/customers?q=alsterblick', elsewhere)).data, []);
+});
+
+const badQueries: Record<string, string[]> = {
+  'limit=0': ['limit: out_of_range'],
+  'limit=501': ['limit: out_of_range'],
+  'limit=1.5': ['limit: out_of_range'],
+  'limit=x&sort=size&foo=1': ['limit: out_of_range', 'sort: invalid_choice', 'foo: unknown_parameter'],
+  'sort=name&sort=name': ['sort: repeated_parameter'],
+  'count=yes': ['count: invalid_choice'],
+  'q=': ['q: blank'],
+  'customerId=5': ['customerId: invalid_uuid'],
+  'hasKey=ja': ['hasKey: invalid_choice'],
+  'updatedSince=2026-01-01': ['updatedSince: invalid_timestamp'],
+  'updatedSince=2026-02-30T00:00:00Z': ['updatedSince: invalid_timestamp'],
+  'cursor=x': ['cursor: invalid_cursor'],
+  'cursor=WyJuYW1lIiwiYSIsImIiXQ': ['cursor: invalid_cursor'],
+  'city=%00': ['city: invalid_text'],
+  'dryRun=true': ['dryRun: unknown_parameter'],
+};
+
+for (const [query, expected] of Object.entries(badQueries)) {
+  test(`a list with ${query} is refused and told why`, async () => {
+    const response = await get(`/sites?${query}`);
+    assert.equal(response.statusCode, 400, response.body);
+    assert.deepEqual(codesOf(response), expected);
+  });
+}
+
+test('a cursor of another order is refused', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  for (let index = 0; index < 2; index++) await service.createCustomer({}, { headers });
+  const { nextCursor } = await list('/customers?limit=1&sort=name', headers);
+  const response = await get(`/customers?sort=-name&cursor=${nextCursor}`, { headers });
+  assert.deepEqual(codesOf(response), ['cursor: invalid_cursor']);
+});
+
+test('fields of our own resources are checked as strictly, with codes of their own', async () => {
+  const customerId = await service.createCustomer({ externalId: 'codes' });
+  const cases: [path: string, body: object, codes: string[]][] = [
+    ['/product', { name: 'x', kind: 'PLANT', gtin: '4006381333932' }, ['gtin: invalid_gtin']],
+    [
+      '/product',
+      { name: 'x', kind: 'PLANT', currency: 'EURO' },
+      ['currency: too_long', 'currency: invalid_currency'],
+    ],
+    ['/product', { name: 'x', kind: 'PLANT', unitCode: 'h8' }, ['unitCode: invalid_unit_code']],
+    ['/product', { name: 'x', kind: 'PLANT', vatRate: 100.01 }, ['vatRate: too_large']],
+    [
+      '/customer/site/plant',
+      { siteId: customerId },
+      ['botanicalName: required_one_of', 'siteId: reference_not_found'],
+    ],
+    [
+      '/customer/site/container',
+      { cultureSystem: 'SAND' },
+      ['name: required', 'cultureSystem: invalid_choice'],
+    ],
+    [
+      '/customer/contract',
+      { customerId, startDate: '2026-02-01', type: 'CARE', endDate: '2026-01-31' },
+      ['endDate: date_order'],
+    ],
+    [
+      '/customer/contact-person',
+      { customerId, customerExternalId: 'codes', lastName: 'x' },
+      ['customerExternalId: ambiguous'],
+    ],
+    ['/customer/contact-person', { lastName: 'x' }, ['customerId: required']],
+    [
+      '/employee',
+      { firstName: ' ', lastName: 'x', email: 'x' },
+      ['firstName: blank', 'email: invalid_email'],
+    ],
+  ];
+  for (const [path, body, codes] of cases) {
+    const response = await post(path, body);
+    assert.equal(response.statusCode, 400, JSON.stringify(body));
+    assert.deepEqual(codesOf(response).sort(), codes.sort());
+  }
+  const response = await put('/customers/by-external-id/one', { ...validCustomer, externalId: 'other' });
+  assert.deepEqual(codesOf(response), ['externalId: differs_from_path']);
+});

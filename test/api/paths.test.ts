@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { InjectOptions } from 'fastify';
+import { startService } from '../service.ts';
+import { exchange, listen } from './raw-client.ts';
+
+const { app, tenant } = await startService();
+const port = await listen(app);
+const tooLarge = Buffer.alloc(102_401, ' ');
+const withKey = { apikey: tenant.key };
+
+async function assertAnswer(request: InjectOptions, status: number, code: string): Promise<void> {
+  const response = await app.inject(request);
+  const { message, requestId, ...rest } = response.json();
+  assert.deepEqual([response.statusCode, rest], [status, { code }], `${request.method} ${request.url}`);
+  assert.ok(message);
+  assert.equal(requestId, response.headers['x-request-id']);
+}
+
+const unknownPaths = [
+  '',
+  '/',
+  '/customers/',
+  '/customers/by-external-id/',
+  '/sites/x/y',
+  '/customer/',
+  '/customer/site/x',
+  '/Customer',
+  '//customer',
+  '/%zz',
+  '/customer%2Fsite',
+  `/${'x'.repeat(5000)}`,
+];
+
+test('a path that is not part of the API is 403 with a key and 401 without, whatever is sent to it', async () => {
+  for (const path of unknownPaths) {
+    for (const method of ['GET', 'POST', 'DELETE'] as const) {
+      const request = { method, url: `/api/v1${path}`, payload: tooLarge };
+      await assertAnswer({ ...request, headers: withKey }, 403, 'not_recognised');
+      await assertAnswer(request, 401, 'key_missing');
+    }
+  }
+});
+
+test('steps upwards in a path are not followed', async () => {
+  const bytes = `POST /api/v1/x/../customer HTTP/1.1\r\nHost: x\r\nApiKey: ${tenant.key}\r\n\r\n`;
+  const { answers } = await exchange(port, bytes);
+  assert.equal(answers[0]?.status, 403);
+});
+
+test('a path outside the API is 404, whatever is sent to it', async () => {
+  const json = { 'content-type': 'application/json' };
+  for (const url of ['/nothing', '/api', '/api/v2/customer', '/api/v1x', '/%zz']) {
+    await assertAnswer({ method: 'GET', url }, 404, 'not_found');
+    for (const payload of ['{', '{}', '', tooLarge, Buffer.alloc(2_000_000)]) {
+      await assertAnswer({ method: 'POST', url, headers: json, payload }, 404, 'not_found');
+      const other = { 'content-type': 'text/html' };
+      await assertAnswer({ method: 'POST', url, headers: other, payload }, 404, 'not_found');
+    }
+  }
+});
+
+test('the health of the service is told without a key', async () => {
+  for (const url of ['/livez', '/readyz']) {
+    const response = await app.inject({ method: 'GET', url });
+    assert.deepEqual([response.statusCode, response.json()], [200, { status: 'ok' }]);
+  }
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { startService, validSite } from '../service.ts';
+
+const service = await startService();
+const customerId = await service.createCustomer();
+
+async function createPerson(lastName = 'Geheimnisvoll'): Promise<string> {
+  const body = {
+    customerId,
+    lastName,
+    externalId: `${lastName}-${randomUUID()}`,
+    email: 'a@geheim.example',
+  };
+  const response = await service.post('/customer/contact-person', body, {
+    headers: { 'idempotency-key': randomUUID() },
+  });
+  assert.equal(response.statusCode, 201, response.body);
+  const { id } = response.json();
+  await service.patch(`/contact-persons/${id}`, { lastName: 'Rätselhaft', mobile: '0170 4711' });
+  return id;
+}
+
+test('everything about one person is exported: the record, the sites that name it, and its history', async () => {
+  const id = await createPerson();
+  const site = await service.post('/customer/site', { ...validSite(customerId), contactPersonId: id });
+  const response = await service.get(`/personal-data/${id}`);
+  assert.equal(response.statusCode, 200, response.body);
+  const { person, sites, history } = response.json();
+  assert.equal(person.lastName, 'Rätselhaft');
+  assert.deepEqual(sites, [site.json().id]);
+  assert.deepEqual(
+    history.map(({ action }: { action: string }) => action),
+    ['CREATED', 'CHANGED'],
+  );
+  assert.deepEqual(history[1].changes.lastName, { from: 'Geheimnisvoll', to: 'Rätselhaft' });
+});
+
+test('an erased person is found nowhere: not in the record, the journal or the stored answers', async () => {
+  const id = await createPerson('Unverwechselbar');
+  assert.equal((await service.delete(`/personal-data/${id}`)).statusCode, 204);
+  assert.equal((await service.get(`/contact-persons/${id}`)).statusCode, 404);
+  for (const table of ['contact_person', 'journal', 'idempotent_request']) {
+    const { rows } = await service.owner.query(`SELECT to_jsonb(kept)::text AS text FROM ${table} AS kept`);
+    assert.ok(!rows.some(({ text }) => text.includes('Unverwechselbar')), table);
+  }
+  const stored = await service.owner.query('SELECT FROM idempotent_request WHERE resource_id = $1', [id]);
+  assert.equal(stored.rowCount, 0);
+  const { data } = (await service.get('/changes?limit=1000')).json();
+  const entries = data.filter((entry: { id: string }) => entry.id === id);
+  assert.deepEqual(
+    entries.map(({ action, changes, externalId }: Record<string, unknown>) => [action, changes, externalId]),
+    [
+      ['CREATED', undefined, undefined],
+      ['CHANGED', undefined, undefined],
+      ['DELETED', undefined, undefined],
+    ],
+    'the feed still tells the deletion, and nothing about the person',
+  );
+});
+
+test('a person that was only deleted can still be erased from the journal', async () => {
+  const id = await createPerson();
+  await service.delete(`/contact-persons/${id}`);
+  assert.equal((await service.get(`/personal-data/${id}`)).json().person, null);
+  assert.equal((await service.delete(`/personal-data/${id}`)).statusCode, 204);
+  assert.doesNotMatch((await service.get(`/personal-data/${id}`)).body, /Geheim|4711/);
+});
+
+test('nobody else can be exported or erased: no other tenant, no other resource', async () => {
+  const id = await createPerson();
+  const headers = { apikey: (await service.createTenant()).key };
+  for (const [path, options] of [
+    [`/personal-data/${id}`, { headers }],
+    [`/personal-data/${randomUUID()}`, {}],
+    ['/personal-data/x', {}],
+    [`/personal-data/${customerId}`, {}],
+  ] as const) {
+    assert.equal((await service.delete(path, options)).statusCode, 404, path);
+  }
+  assert.equal((await service.get(`/personal-data/${customerId}`)).statusCode, 404);
+  assert.equal((await service.get(`/contact-persons/${id}`)).statusCode, 200);
+});

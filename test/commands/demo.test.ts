@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { buildBusiness } from '../../server/commands/demo/business.ts';
+import { oddities } from '../../server/commands/demo/oddities.ts';
+import { attentionChecksOf } from '../../server/crud/attention.ts';
+import { parseStored } from '../../server/crud/merge-patch.ts';
+import { buildCheck } from '../../server/crud/validation.ts';
+import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
+import { resources } from '../../server/resources/index.ts';
+import { createTestDatabase } from '../service.ts';
+
+const checkout = path.resolve(import.meta.dirname, '../..');
+const folder = await mkdtemp(path.join(tmpdir(), 'stamm-demo-'));
+// PostgreSQL runs as another user where the tests run as root.
+await chmod(folder, 0o755);
+const dataDir = path.join(folder, 'data');
+
+function startDemo(settings: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, ['server/main.ts', 'demo'], {
+    cwd: checkout,
+    env: { ...process.env, PORT: '0', LOG_LEVEL: 'silent', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** What a demo prints until it is ready, or all of it if it ends before that. */
+async function outputOf(child: ChildProcess): Promise<string> {
+  let output = '';
+  await new Promise<void>((resolve) => {
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+        if (output.includes('Stop with Ctrl-C.')) resolve();
+      });
+    }
+    child.once('close', () => resolve());
+  });
+  return output;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'close');
+}
+
+const running = startDemo({ DATA_DIR: dataDir });
+const printed = await outputOf(running);
+after(async () => {
+  await stop(running);
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+const owner = new pg.Client(postgres.connection);
+await owner.connect();
+after(async () => {
+  await owner.end();
+  await postgres.close();
+});
+
+const tables = [...resources.map(({ table }) => table), 'tenant', 'api_key', 'journal'];
+
+async function countRows(client: pg.Client): Promise<Record<string, number>> {
+  const counts = tables.map((name) => `(SELECT count(*)::integer FROM ${name}) AS ${name}`);
+  return (await client.query(`SELECT ${counts.join(', ')}`)).rows[0];
+}
+
+function printedAfter(label: string): string {
+  return new RegExp(`${label} +(\\S.*)`).exec(printed)![1]!;
+}
+
+async function get(url: string): Promise<string> {
+  const headers = { apikey: printedAfter('API key') };
+  const response = await fetch(`${printedAfter('API base')}${url}`, { headers });
+  assert.equal(response.status, 200);
+  return response.text();
+}
+
+test('the demo says where it is, whose data it has, and the key', () => {
+  assert.match(printed, /Stamm is running/);
+  assert.match(printedAfter('Tenant'), /^Grün & Gut Raumbegrünung GmbH, [0-9a-f-]{36}$/);
+  assert.match(printedAfter('API key'), /^stamm_\w{36}$/);
+});
+
+test('the printed curl line works as it is printed', async () => {
+  const line = /^ +(curl .*)$/m.exec(printed)![1]!;
+  const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+  const { data } = JSON.parse(stdout);
+  assert.ok(data.length > 0);
+  assert.ok(data.every((site: { address: { city: string } }) => site.address.city === 'Ahrensburg'));
+});
+
+test('there is a whole business', async () => {
+  const expected = {
+    ...{ customers: 40, sites: 120, 'contact-persons': 80, contracts: 49, employees: 8, products: 60 },
+    ...{ containers: 402, plants: 901 },
+  };
+  for (const [collection, total] of Object.entries(expected)) {
+    assert.equal(JSON.parse(await get(`/${collection}?limit=1&count=true`)).total, total, collection);
+  }
+});
+
+test('every object is one that the API would take, and has an external id', async () => {
+  for (const definition of resources) {
+    const check = buildCheck(definition);
+    const lines = (await get(`/${definition.collection}.ndjson`)).split('\n').slice(0, -1);
+    for (const line of lines) {
+      const { faults, ignoredFields, value } = check(parseStored(line));
+      assert.deepEqual([faults, ignoredFields], [[], []], line);
+      assert.ok(value.externalId, line);
+    }
+  }
+});
+
+test('every object has its entry in the journal', async () => {
+  const { rows: entries } = await owner.query(
+    `SELECT resource, action, actor, count(*)::integer AS count FROM journal GROUP BY 1, 2, 3 ORDER BY 1`,
+  );
+  const counts = await countRows(owner);
+  const expected = resources.map(({ name, table }) => ({
+    ...{ resource: name, action: 'CREATED', actor: 'demo', count: counts[table] },
+  }));
+  assert.deepEqual(
+    entries,
+    expected.sort((one, other) => (one.resource < other.resource ? -1 : 1)),
+  );
+});
+
+test('the attention list has something of each kind, and nothing by accident', async () => {
+  const checks = resources.flatMap(attentionChecksOf);
+  const { rows: found } = await owner.query<{ entry: string; count: number }>(
+    checks
+      .map(
+        ({ resource, field, code, table, condition }) =>
+          `SELECT '${code} ${resource}.${field}' AS entry, count(*)::integer AS count
+           FROM ${table} AS subject WHERE ${condition} HAVING count(*) > 0`,
+      )
+      .join(' UNION ALL '),
+  );
+  assert.deepEqual(Object.fromEntries(found.map(({ entry, count }) => [entry, count])), {
+    'unresolved_reference site.contactPersonId': 1,
+    'unresolved_reference site.contractId': 1,
+    'unresolved_reference site.assignedEmployeeId': 1,
+    'unresolved_reference site.serviceRecordRecipientId': 1,
+    'unresolved_reference plant.productId': 1,
+    'unresolved_reference plant.containerId': 1,
+    'unresolved_reference container.productId': 1,
+    'unknown_shape site.openingHours': 3,
+    'unknown_shape site.attendingIntervals': 2,
+    'half_position site.address.location': 2,
+    'half_position customer.address.location': 1,
+    'no_position site.address.location': 4,
+    'validity_ended site.validUntil': 3,
+    'probable_duplicate customer.companyName': 2,
+  });
+});
+
+/** An empty database as a setting, and a connection to look into it. */
+async function emptyDatabase() {
+  const connection = await createTestDatabase();
+  const { user, password, host, port, database } = connection;
+  const client = new pg.Client(connection);
+  await client.connect();
+  const place = new URLSearchParams({ host: host!, port: String(port) });
+  return { client, DATABASE_URL: `postgres://${user}:${password}@localhost/${database}?${place}` };
+}
+
+test('a second demo on the same data is refused and changes nothing', async () => {
+  const { client, DATABASE_URL } = await emptyDatabase();
+  const settings = { DATABASE_URL, DATA_DIR: dataDir };
+  const first = startDemo(settings);
+  assert.match(await outputOf(first), /Stamm is running/);
+  await stop(first);
+  assert.equal(first.exitCode, 0);
+  const counts = await countRows(client);
+  assert.equal(counts.tenant, 1);
+
+  const second = startDemo(settings);
+  const output = await outputOf(second);
+  assert.equal(second.exitCode, 1);
+  assert.match(output, /^This database already holds a business, and the demo changes nothing in it\. .*\n$/);
+  assert.ok(output.includes(`DATA_DIR=${dataDir}-demo npm run demo`), output);
+  assert.deepEqual(await countRows(client), counts);
+  await client.end();
+});
+
+test('a demo that finds its port taken leaves nothing that would keep the next one from starting', async () => {
+  const { client, DATABASE_URL } = await emptyDatabase();
+  const squatter = createServer().listen(0, '127.0.0.1');
+  await once(squatter, 'listening');
+  const { port } = squatter.address() as AddressInfo;
+  const refused = startDemo({ DATABASE_URL, PORT: String(port) });
+  assert.match(await outputOf(refused), new RegExp(`^Port ${port} .* is taken`));
+  squatter.close();
+  assert.equal(refused.exitCode, 1);
+  assert.deepEqual(new Set(Object.values(await countRows(client))), new Set([0]));
+  await client.end();
+});
+
+test('the business is the same in every run', () => {
+  const idOf = (externalId: string) => `id of ${externalId}`;
+  const business = buildBusiness(idOf);
+  assert.deepEqual(buildBusiness(idOf), business);
+  const made = new Set(
+    Object.values(business).flatMap((bodies) => bodies.map(({ externalId }) => externalId)),
+  );
+  assert.deepEqual(
+    Object.keys(oddities).filter((externalId) => !made.has(externalId)),
+    [],
+  );
+});
