@@ -116,8 +116,8 @@ test('a database that dies half-way is a 500 for what was under way, and never a
     const opened = openImport({ ...doomedTarget, query: `?mode=${mode}` });
     opened.send(anyLine);
     if (mode === 'each') assert.equal((await opened.next()).status, 201);
-    else await until('it has begun', async () => (await endConnections(doomed.owner, false)) === 1);
-    await endConnections(doomed.owner, true);
+    else await until('it has begun', () => isBetweenLines(doomed.owner));
+    await endConnections(doomed.owner);
     opened.send(anyLine);
     const answers = await opened.rest();
     const stored = mode === 'each' ? 1 : 0;
@@ -135,13 +135,19 @@ test('a database that dies half-way is a 500 for what was under way, and never a
   assert.ok(doomed.logLines.some((line) => line.includes('import failed')));
 });
 
-/** Tells how many connections are in a transaction of an import, and ends all of them if asked to. */
-async function endConnections(client: typeof owner, isEnding: boolean): Promise<number> {
-  const { rows } = await client.query(
-    `SELECT state, ${isEnding ? 'pg_terminate_backend(pid)' : 'pid'} FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+/** Whether an import has written a part of its transaction and waits for more lines. */
+async function isBetweenLines(client: typeof owner): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND state = 'idle in transaction' AND query = 'RELEASE SAVEPOINT part'`,
   );
-  return rows.filter(({ state }) => state === 'idle in transaction').length;
+  return rowCount === 1;
+}
+
+async function endConnections(client: typeof owner): Promise<void> {
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
 }
 
 test('what the database refuses in one line is not blamed on its neighbours', async () => {
