@@ -32,6 +32,7 @@ import { resources } from './resources/index.ts';
 import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
 import { healthRoutes } from './routes/health.ts';
 import { homeRoutes } from './routes/home.ts';
+import { importRoutes, importSchemas } from './routes/import.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
 import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
 import { referenceRoutes } from './routes/reference.ts';
@@ -46,6 +47,10 @@ declare module 'fastify' {
     actor: string;
     ignoredFields: readonly string[];
     problem: ApiError | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The media type that the route's body must have, where it is not JSON but lines of any number. */
+    bodyType?: RegExp;
   }
 }
 
@@ -115,6 +120,7 @@ export async function buildApp(
     ...journalSchemas,
     ...attentionSchemas,
     ...personalDataSchemas,
+    ...importSchemas(resources),
   ])
     app.addSchema(schema);
   await app.register(homeRoutes);
@@ -179,8 +185,9 @@ async function apiRoutes(
 
   api.addHook('preParsing', async (request, reply) => {
     if (!bodyMethods.has(request.method)) return;
-    checkContentType(request.raw);
-    checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
+    const { bodyType } = request.routeOptions.config;
+    checkContentType(request.raw, bodyType);
+    if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
     answerExpectation(request.headers.expect, reply.raw);
   });
   api.removeAllContentTypeParsers();
@@ -194,6 +201,7 @@ async function apiRoutes(
   await api.register(changeRoutes, { database });
   await api.register(attentionRoutes, { database, resources });
   await api.register(personalDataRoutes, { database, contactPerson });
+  await api.register(importRoutes, { database, resources, maxLineBytes: config.BODY_LIMIT_BYTES });
 }
 
 function rateLimited(

@@ -74,7 +74,8 @@ export const settings = {
     parse: urlWithProtocol('postgres:', 'postgresql:'),
   }),
   DATABASE_CONNECTIONS: setting({
-    meaning: 'How many connections one process opens to the database at most.',
+    meaning:
+      'How many connections one process opens to the database at most, beside one for each running import.',
     default: '10',
     parse: integerBetween(2, 500, 10),
   }),

@@ -21,9 +21,12 @@ const statusOfCode = {
   content_type: 413,
   body_too_large: 415,
   headers_too_large: 415,
+  line_too_long: 415,
   idempotency_key_reused: 422,
+  not_stored: 424,
   rate_limited: 429,
   too_many_failed_authentications: 429,
+  too_many_imports: 429,
   internal_error: 500,
   database_unavailable: 500,
 } as const;

@@ -65,8 +65,8 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     de: 'Dieser Idempotency-Key wurde mit einem anderen Inhalt verwendet. Bitte für eine neue Anfrage einen neuen wählen.',
   },
   content_type: {
-    en: 'Send the body as "Content-Type: application/json", in UTF-8 and without compression.',
-    de: 'Bitte den Inhalt als "Content-Type: application/json" senden, in UTF-8 und unkomprimiert.',
+    en: 'Send the body as "Content-Type: application/json" (an import as application/x-ndjson), in UTF-8 and without compression.',
+    de: 'Bitte den Inhalt als "Content-Type: application/json" senden (einen Import als application/x-ndjson), in UTF-8 und unkomprimiert.',
   },
   body_too_large: {
     en: 'The body is too large. Send a smaller request.',
@@ -75,6 +75,18 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
   headers_too_large: {
     en: 'The headers are too large. Send a smaller request.',
     de: 'Die Header sind zu groß. Bitte eine kleinere Anfrage senden.',
+  },
+  line_too_long: {
+    en: 'This line is longer than a line may be.',
+    de: 'Diese Zeile ist länger, als eine Zeile sein darf.',
+  },
+  not_stored: {
+    en: 'Nothing is wrong with this line. It was not stored because another one has a fault.',
+    de: 'Diese Zeile ist in Ordnung. Sie wurde nicht gespeichert, weil eine andere einen Fehler hat.',
+  },
+  too_many_imports: {
+    en: 'Other imports are under way. Wait for as many seconds as "Retry-After" says, then try again.',
+    de: 'Es laufen bereits andere Importe. Bitte so viele Sekunden warten, wie "Retry-After" angibt, dann erneut versuchen.',
   },
   rate_limited: {
     en: 'Too many requests. Wait for as many seconds as "Retry-After" says, then try again.',

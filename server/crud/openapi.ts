@@ -210,7 +210,11 @@ const errorDescriptions = {
     schemas: ['Problem'],
     description: 'The object has been changed since: `If-Match` names another version.',
   },
-  413: { schemas: ['Problem'], description: 'Content type invalid. Set `Content-Type: application/json`.' },
+  413: {
+    schemas: ['Problem'],
+    description:
+      'Content type invalid. Set `Content-Type: application/json`, or `application/x-ndjson` for an import.',
+  },
   415: { schemas: ['Problem'], description: 'Payload too large. Send a smaller request.' },
   422: { schemas: ['Problem'], description: 'The `Idempotency-Key` was used with another body.' },
   429: { schemas: ['Problem'], description: 'Too many requests. Wait for `Retry-After` seconds and retry.' },

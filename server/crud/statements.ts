@@ -65,11 +65,20 @@ export function buildInsert(definition: Definition): Statement {
         SELECT sent.tenant_id, sent.id, ${values.join(', ')} FROM sent
         ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
         ON CONFLICT DO NOTHING
-        RETURNING tenant_id, id, external_id, version
-      ), ${journalled(definition, 'CREATED', 'sent')}
+        RETURNING tenant_id, id
+      ), ${journalled(
+        definition,
+        'CREATED',
+        // Looked up in a hash. The planner expects one row and would compare each of 500 with all the others.
+        'SELECT sent.*, 1 AS version FROM sent WHERE (sent.id IN (SELECT id FROM written)) IS TRUE',
+      )}
       SELECT id FROM written`,
   };
 }
+
+/** What changed, from a statement on one row. */
+const writtenAndSent =
+  'SELECT written.*, sent.actor, sent.request_id, sent.changes FROM written JOIN sent USING (tenant_id, id)';
 
 /** Replaces one row by the one in $1, and returns its new representation and version. */
 export function buildUpdate(definition: Definition): Statement {
@@ -85,7 +94,7 @@ export function buildUpdate(definition: Definition): Statement {
         FROM sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
           ${representation(definition, table)} AS json
-      ), ${journalled(definition, 'CHANGED', 'sent')}
+      ), ${journalled(definition, 'CHANGED', writtenAndSent)}
       SELECT id, version, json FROM written`,
   };
 }
@@ -100,19 +109,20 @@ export function buildDelete(definition: Definition): Statement {
       written AS (
         DELETE FROM ${table} USING sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version
-      ), ${journalled(definition, 'DELETED', 'sent')}
+      ), ${journalled(definition, 'DELETED', writtenAndSent)}
       SELECT id FROM written`,
   };
 }
 
 /**
- * Journal entries for the rows in `written`, which are in `source` too. The heads stay locked until the commit, and are
- * locked in the order of tenant_id: positions are in the order of commits, without gaps, and nobody waits in a circle.
+ * Journal entries for the rows in `written`, which `entries` selects with all that is told about them. The heads stay
+ * locked until the commit, and are locked in the order of tenant_id: positions are in the order of commits, without
+ * gaps, and nobody waits in a circle.
  */
 function journalled(
   definition: Definition,
   action: 'CREATED' | 'CHANGED' | 'DELETED',
-  source: string,
+  entries: string,
 ): string {
   return `
     heads AS MATERIALIZED (
@@ -126,11 +136,10 @@ function journalled(
       RETURNING head.tenant_id, head.last_position - added.entries AS last_position
     ), journalled AS (
       INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, request_id, changes)
-      SELECT written.tenant_id,
-        moved.last_position + row_number() OVER (PARTITION BY written.tenant_id ORDER BY written.id),
-        '${definition.name}', written.id, written.external_id, '${action}', written.version,
-        ${source}.actor, ${source}.request_id, ${source}.changes
-      FROM written JOIN moved USING (tenant_id)
-      JOIN ${source} ON ${source}.tenant_id = written.tenant_id AND ${source}.id = written.id
+      SELECT entry.tenant_id,
+        moved.last_position + row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id),
+        '${definition.name}', entry.id, entry.external_id, '${action}', entry.version,
+        entry.actor, entry.request_id, entry.changes
+      FROM (${entries}) AS entry JOIN moved USING (tenant_id)
     )`;
 }

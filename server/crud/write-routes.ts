@@ -1,6 +1,5 @@
 // Creating, changing and deleting, from a definition.
 import { randomUUIDv7 } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
@@ -8,11 +7,12 @@ import { toApiFailure } from '../database/failures.ts';
 import { ApiError, type Fault, validationError } from '../errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
 import { type AttentionCheck, findAttentionOf } from './attention.ts';
-import { type Definition, ownersOf } from './definition.ts';
+import type { Definition } from './definition.ts';
 import { isUuid } from './formats.ts';
 import { readClaim } from './idempotency.ts';
 import { mergePatch, parseStored } from './merge-patch.ts';
 import { writeDocs } from './openapi.ts';
+import { buildReplacement } from './replacement.ts';
 import {
   authorOf,
   demandVersion,
@@ -38,8 +38,8 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
   const { database, dependants, attentionChecks } = context;
   const docs = writeDocs(definition);
   const check = buildCheck(definition);
-  const owners = ownersOf(definition);
   const writes = buildWrites(definition, dependants);
+  const { canResolveOwners, replace } = buildReplacement(definition, check, writes);
   const queue = buildWriteQueue(database, writes);
 
   api.post<{ Body: JsonBody }>(definition.path, { schema: docs.create }, async (request, reply) => {
@@ -73,9 +73,12 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
       const { id, isNew } = await inTransaction(request, async (client) => {
         const current = await writes.find(client, request.tenantId, { externalId }, 'FOR UPDATE');
         demandVersion(request, current);
-        if (current) return { ...(await replace(client, request, current, body)), isNew: false };
-        await insertOne(client, request, row);
-        return { id: row.id, isNew: true };
+        if (!current) {
+          await insertOne(client, request, row);
+          return { id: row.id, isNew: true };
+        }
+        const { id } = await replace(client, current, check(body), request.tenantId, authorOf(request));
+        return { id, isNew: false };
       });
       reply.code(isNew && !isRehearsal(request) ? 201 : 200);
       return { id };
@@ -89,9 +92,9 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
       refuseUnknownParameters(request, ['dryRun']);
       const patched = await inTransaction(request, async (client) => {
         const current = await findForChange(client, request, request.params.id);
-        const merged = mergePatch(definition, parseStored(current.json), request.body);
-        nameIgnoredFields(reply, check(merged).ignoredFields);
-        return replace(client, request, current, merged);
+        const merged = check(mergePatch(definition, parseStored(current.json), request.body));
+        nameIgnoredFields(reply, merged.ignoredFields);
+        return replace(client, current, merged, request.tenantId, authorOf(request));
       });
       reply.header('ETag', etagOf(patched.version));
       return sendJson(reply, patched.json);
@@ -137,37 +140,6 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
     if (!current) throw new ApiError('not_found');
     demandVersion(request, current);
     return current;
-  }
-
-  /** Validates the whole of what the object becomes, and writes it if anything differs. */
-  async function replace(
-    client: pg.ClientBase,
-    request: FastifyRequest,
-    current: Stored,
-    after: JsonBody,
-  ): Promise<Stored> {
-    const checked = check(after);
-    const row: NewRow = { ...checked.row, tenant_id: request.tenantId, id: current.id };
-    const ownerFaults = canResolveOwners(checked.faults) ? await writes.resolveOwners(client, row) : [];
-    if (checked.faults.length + ownerFaults.length > 0)
-      throw validationError([...checked.faults, ...ownerFaults]);
-    const resolved = Object.fromEntries(owners.map(({ column }) => [column.path[0], row[column.name]]));
-    const changes = findChanges(check(parseStored(current.json)).value, { ...checked.value, ...resolved });
-    if (Object.keys(changes).length === 0) return current;
-    return writes.updateRow(client, row, authorOf(request), changes);
-  }
-
-  function findChanges(before: Record<string, unknown>, after: Record<string, unknown>) {
-    const changed = Object.keys(definition.fields).filter(
-      (name) => !isDeepStrictEqual(before[name], after[name]),
-    );
-    return Object.fromEntries(changed.map((name) => [name, { from: before[name], to: after[name] }]));
-  }
-
-  /** Owners can be looked for unless what names them is itself at fault. */
-  function canResolveOwners(faults: readonly Fault[]): boolean {
-    const names = new Set(owners.flatMap(({ column, externalName }) => [column.path[0], externalName]));
-    return faults.every(({ path }) => path.length > 0 && !names.has(String(path[0])));
   }
 
   /** One transaction, and once more if two writers crossed each other: the second look sees what the other did. */

@@ -28,6 +28,8 @@ export interface Database {
     tenantIds: readonly string[],
     query: TimedQuery,
   ): Promise<pg.QueryResult<Row>>;
+  /** A connection beside the pool, for work that takes longer than a request may. Whoever asks for it ends it. */
+  connect(): Promise<pg.Client>;
   close(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
     pool,
     inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options?.isRehearsal ?? false),
     queryInTenants: (tenantIds, query) => queryInTenants(pool, tenantIds, query),
+    connect: () => connectAlone(connection),
     close: () => pool.end(),
   };
 }
@@ -59,13 +62,34 @@ async function takeServiceRole(client: pg.ClientBase): Promise<void> {
   await client.query(`SET ROLE ${serviceRole}`);
 }
 
+/** Long enough for any statement of ours; a database that is silent for longer is taken for dead. */
+const longStatementMs = 30_000;
+
+async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...connection,
+    connectionTimeoutMillis: requestDeadlineMs,
+    query_timeout: longStatementMs,
+  });
+  // Whoever uses a broken connection is told by its query; without a listener it would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await takeServiceRole(client);
+    return client;
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+}
+
 /** The ids come from our own tables, never from a request. */
-function beginFor(tenantIds: readonly string[]): string {
+export function beginFor(tenantIds: readonly string[]): string {
   return `BEGIN; SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantIds.join(','))}`;
 }
 
 /** PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement of the transaction failed. */
-function demandCommit({ command }: pg.QueryResult): void {
+export function demandCommit({ command }: pg.QueryResult): void {
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back at its commit.');
 }
 

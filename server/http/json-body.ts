@@ -29,16 +29,21 @@ export interface JsonBody {
  * A body without a media type, or with a charset other than UTF-8, is refused like any other type. No two runs of
  * white space stand side by side here, so that a long one is read once.
  */
-const jsonType = /^application\/json\s*(?:;\s*(?:charset\s*=\s*"?utf-8"?\s*(?:;\s*)?)?)?$/i;
+function mediaType(type: string): RegExp {
+  return new RegExp(`^${type}\\s*(?:;\\s*(?:charset\\s*=\\s*"?utf-8"?\\s*(?:;\\s*)?)?)?$`, 'i');
+}
 
+const jsonType = mediaType('application/json');
 /** A patch may also say what it is. */
-const patchType = /^application\/merge-patch\+json\s*(?:;\s*(?:charset\s*=\s*"?utf-8"?\s*(?:;\s*)?)?)?$/i;
+const patchType = mediaType('application/merge-patch\\+json');
+/** One JSON value a line. */
+export const linesType = mediaType('application/x-ndjson');
 
-export function checkContentType({ method, headers }: IncomingMessage): void {
+export function checkContentType({ method, headers }: IncomingMessage, expected = jsonType): void {
   const type = headers['content-type'] ?? '';
   const encoding = headers['content-encoding'] ?? 'identity';
-  const isJson = jsonType.test(type) || (method === 'PATCH' && patchType.test(type));
-  if (!isJson || encoding.toLowerCase() !== 'identity') {
+  const isExpected = expected.test(type) || (method === 'PATCH' && patchType.test(type));
+  if (!isExpected || encoding.toLowerCase() !== 'identity') {
     throw new ApiError('content_type');
   }
 }

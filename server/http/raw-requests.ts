@@ -33,9 +33,20 @@ interface BegunAnswer extends ServerResponse {
 }
 
 const refused = new WeakSet<Socket>();
+const unhurried = new WeakSet<Socket>();
+
+/** A body of any length may take any time, as long as something moves on its connection. */
+export function expectLongBody(request: IncomingMessage, maxIdleMs: number): void {
+  const { socket } = request;
+  unhurried.add(socket);
+  request.once('close', () => unhurried.delete(socket));
+  // Node destroys a socket at its timeout, and sets its own one when the answer has been sent.
+  socket.setTimeout(maxIdleMs);
+}
 
 /** For requests that the parser refuses. There is no parsed header, so the language is English. */
 export function answerBeforeRouting(this: FastifyInstance, error: ParserError, socket: Socket): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
   // The parser complains about each packet that follows; the first complaint has been answered.
   if (refused.has(socket)) return;
   refused.add(socket);

@@ -32,7 +32,7 @@ export async function logRequest(request: FastifyRequest, reply: FastifyReply): 
 }
 
 /** What PostgreSQL reports may quote the row that it refused; of such reports only what names the place is kept. */
-function withoutData(error: unknown): unknown {
+export function withoutData(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return error;
   const { code, severity, table, column, constraint, routine } = error;
   const mayQuoteData = /^(22|23|P0)/.test(code ?? '');

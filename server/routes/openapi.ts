@@ -29,6 +29,7 @@ export const openapiInfo = {
     servers: [{ url: '/', description: 'This service' }],
     tags: [
       ...resources.map(({ title, description }) => ({ name: title, description })),
+      { name: 'Import', description: 'Many objects at once.' },
       { name: 'Changes', description: 'What happened, in order.' },
       { name: 'Attention', description: 'What should be looked at.' },
     ],

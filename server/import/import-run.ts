@@ -1,0 +1,154 @@
+// An import from its lines to its answers. It reads no line before somebody wants the next answer, so that a client
+// that does not read is not read from either.
+import { isDatabaseAway, toApiFailure } from '../database/failures.ts';
+import { ApiError } from '../errors.ts';
+import type { Language } from '../messages.ts';
+import { buildAside, isOwnerMissing } from './aside.ts';
+import { buildLineCheck, type CheckedLine, type ImportedResource } from './line-check.ts';
+import { type LineOutcome, type Writer, writeLines } from './line-writes.ts';
+import type { Line } from './lines.ts';
+import { emptySummary, failure, type LineResult, type Summary, toResult } from './results.ts';
+import type { ImportSession } from './session.ts';
+import { openSpool } from './spool.ts';
+
+export const importModes = ['each', 'all-or-nothing'] as const;
+
+export interface ImportOptions extends Writer {
+  mode: (typeof importModes)[number];
+  isRehearsal: boolean;
+  language: Language;
+  /** For the log: what no line is to blame for. */
+  onFailure(error: unknown): void;
+}
+
+export type ImportAnswer = LineResult | { summary: Summary };
+
+/** Answers for each line, and at last with the summary. The session is closed by then. */
+export async function* runImport(
+  session: ImportSession,
+  resources: readonly ImportedResource[],
+  input: AsyncIterable<Line[]>,
+  options: ImportOptions,
+): AsyncGenerator<ImportAnswer[]> {
+  const summary = emptySummary(options.isRehearsal);
+  const written = writeInput(session, resources, input, options, summary);
+  const results = options.mode === 'each' ? written : settleTogether(session, written, options);
+  try {
+    for await (const some of results) {
+      for (const { outcome } of some) {
+        summary.lines++;
+        summary[outcome]++;
+      }
+      yield some;
+    }
+  } finally {
+    await session.close();
+  }
+  yield [{ summary }];
+}
+
+/** The results of all lines in their order, but for those that had to wait for their owner: they come last. */
+async function* writeInput(
+  session: ImportSession,
+  resources: readonly ImportedResource[],
+  input: AsyncIterable<Line[]>,
+  options: ImportOptions,
+  summary: Summary,
+): AsyncGenerator<LineResult[]> {
+  const checkLine = buildLineCheck(resources);
+  const aside = buildAside(resources);
+
+  async function writeChunk(lines: readonly Line[], mayWait: boolean): Promise<LineResult[]> {
+    const checked = lines.map(checkLine);
+    const outcomes = await writeTogether(
+      session,
+      resources,
+      checked.filter((line): line is CheckedLine => !(line instanceof ApiError)),
+      options,
+    );
+    return checked.flatMap((line, index): LineResult[] => {
+      const { number } = lines[index]!;
+      if (line instanceof ApiError) return [toResult(number, line, [], options)];
+      const outcome = outcomes.get(line)!;
+      if (mayWait && isOwnerMissing(line, outcome) && aside.add(line)) return [];
+      return [toResult(number, outcome, line.checked.ignoredFields, options)];
+    });
+  }
+
+  /** Without the database nothing more can be said about any line than that it was not stored for sure. */
+  function giveUp(error: unknown, lines: readonly Line[]): LineResult[] {
+    const problem = toApiFailure(error);
+    if (!summary.code) options.onFailure(error);
+    summary.code ??= problem.code;
+    return lines.map(({ number }) => failure(number, problem, options.language));
+  }
+
+  for await (const lines of input) {
+    const results = await writeChunk(lines, true).catch((error) => giveUp(error, lines));
+    if (results.length > 0) yield results;
+    if (summary.code) break;
+  }
+  for (const lines of aside.take()) {
+    yield summary.code
+      ? giveUp(new ApiError(summary.code), lines)
+      : await writeChunk(lines, false).catch((error) => giveUp(error, lines));
+  }
+}
+
+/**
+ * All lines in one write. If that fails, a smaller part of them is tried: what was wrong with one line, or two writers
+ * who crossed each other, must not be blamed on its neighbours. Throws only where the database is away.
+ */
+async function writeTogether(
+  session: ImportSession,
+  resources: readonly ImportedResource[],
+  lines: readonly CheckedLine[],
+  options: ImportOptions,
+  attempt = 1,
+): Promise<Map<CheckedLine, LineOutcome>> {
+  if (lines.length === 0) return new Map();
+  try {
+    return await session.write((client) => writeLines(client, resources, lines, options));
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    if (lines.length === 1) {
+      if (attempt === 1) return writeTogether(session, resources, lines, options, 2);
+      options.onFailure(error);
+      return new Map([[lines[0]!, toApiFailure(error)]]);
+    }
+    const middle = lines.length >> 1;
+    const first = await writeTogether(session, resources, lines.slice(0, middle), options);
+    const second = await writeTogether(session, resources, lines.slice(middle), options);
+    return new Map([...first, ...second]);
+  }
+}
+
+/** Holds all results back until it is known whether anything is stored. */
+async function* settleTogether(
+  session: ImportSession,
+  results: AsyncIterable<LineResult[]>,
+  { isRehearsal, language, onFailure }: ImportOptions,
+): AsyncGenerator<LineResult[]> {
+  const spool = await openSpool();
+  try {
+    let isFaulty = false;
+    for await (const some of results) {
+      isFaulty ||= some.some(({ outcome }) => outcome === 'failed');
+      await spool.write(some);
+    }
+    let problem = isFaulty ? new ApiError('not_stored') : undefined;
+    if (!isFaulty && !isRehearsal) {
+      await session.commit().catch((error) => {
+        onFailure(error);
+        problem = toApiFailure(error);
+      });
+    }
+    for await (const some of spool.read()) {
+      yield some.map((result) =>
+        problem && result.outcome !== 'failed' ? failure(result.answer.line, problem, language) : result,
+      );
+    }
+  } finally {
+    await spool.close();
+  }
+}

@@ -1,0 +1,171 @@
+// Writes checked lines inside a transaction that somebody else opens and commits. What is wrong with one line is its
+// own outcome; a line whose externalId is known replaces what has it.
+import { randomUUIDv7 } from 'node:crypto';
+import type pg from 'pg';
+import { toSentRow } from '../crud/write-queue.ts';
+import type { Author, NewRow, Stored } from '../crud/writes.ts';
+import { ApiError, validationError } from '../errors.ts';
+import { claimLine, type LineClaim, releaseKeys, takeKeys } from './claims.ts';
+import type { CheckedLine, ImportedResource } from './line-check.ts';
+
+export type LineOutcome =
+  | { outcome: 'created' | 'replaced' | 'unchanged'; id: string; isReplay?: true }
+  | ApiError;
+
+export interface Writer {
+  tenantId: string;
+  author: Author;
+  idempotencyKey: string | undefined;
+}
+
+type Outcomes = Map<CheckedLine, LineOutcome>;
+
+/** Owners are written before what they own, so that lines may name each other in any order. */
+export async function writeLines(
+  client: pg.ClientBase,
+  resources: readonly ImportedResource[],
+  lines: readonly CheckedLine[],
+  writer: Writer,
+): Promise<Outcomes> {
+  const outcomes: Outcomes = new Map();
+  for (const resource of resources) {
+    let waiting = lines.filter((line) => line.resource === resource);
+    while (waiting.length > 0) {
+      // Of lines with the same externalId each replaces the one before it.
+      const wave = firstOfEachExternalId(waiting);
+      await writeWave(client, resource, [...wave], writer, outcomes);
+      // Somebody else stored it between the look and the write, so that now it can be found and replaced.
+      const overtaken = [...wave].filter((line) => isExternalIdTaken(outcomes.get(line)!));
+      for (const line of overtaken) outcomes.delete(line);
+      if (overtaken.length > 0) await writeWave(client, resource, overtaken, writer, outcomes);
+      waiting = waiting.filter((line) => !wave.has(line));
+    }
+  }
+  return outcomes;
+}
+
+function firstOfEachExternalId(lines: readonly CheckedLine[]): Set<CheckedLine> {
+  const seen = new Set<string>();
+  return new Set(
+    lines.filter((line) => {
+      const externalId = externalIdOf(line);
+      if (externalId === undefined) return true;
+      if (seen.has(externalId)) return false;
+      seen.add(externalId);
+      return true;
+    }),
+  );
+}
+
+function externalIdOf({ checked }: CheckedLine): string | undefined {
+  const { external_id: externalId } = checked.row;
+  return typeof externalId === 'string' ? externalId : undefined;
+}
+
+function isExternalIdTaken(outcome: LineOutcome): boolean {
+  return outcome instanceof ApiError && outcome.code === 'conflict' && outcome.details.field === 'externalId';
+}
+
+/** A sound line and the row that it becomes. */
+interface Write {
+  line: CheckedLine;
+  row: NewRow;
+  current: Stored | undefined;
+  claim: LineClaim | undefined;
+}
+
+/** Lines of one resource with external ids that differ. */
+async function writeWave(
+  client: pg.ClientBase,
+  resource: ImportedResource,
+  lines: readonly CheckedLine[],
+  writer: Writer,
+  outcomes: Outcomes,
+): Promise<void> {
+  const { writes, replacement } = resource;
+  const { tenantId, author } = writer;
+  const sound = lines.filter(({ checked }) => checked.faults.length === 0);
+  const faulty = lines
+    .filter(({ checked }) => checked.faults.length > 0)
+    .map((line) => ({
+      line,
+      row: { ...line.checked.row, tenant_id: tenantId },
+    }));
+  const unrepeated = await openWrites(client, resource, sound, writer, outcomes);
+  const resolvable = [...unrepeated, ...faulty].filter(({ line }) =>
+    replacement.canResolveOwners(line.checked.faults),
+  );
+  const ownerFaults = await writes.resolveOwnersOfAll(
+    client,
+    tenantId,
+    resolvable.map(({ row }) => row),
+  );
+  for (const { line } of faulty) outcomes.set(line, validationError(line.checked.faults));
+  resolvable.forEach(({ line }, index) => {
+    const found = ownerFaults[index]!;
+    if (found.length > 0) outcomes.set(line, validationError([...line.checked.faults, ...found]));
+  });
+
+  const open = unrepeated.filter(({ line }) => !outcomes.has(line));
+  const creations = open.filter(({ current }) => !current);
+  if (creations.length > 0) {
+    const rows = creations.map(({ row }) => toSentRow({ row, author }));
+    (await writes.insertRows(client, rows)).forEach((outcome, index) => {
+      const { line, row } = creations[index]!;
+      outcomes.set(line, outcome === 'written' ? { outcome: 'created', id: row.id } : outcome);
+    });
+  }
+  for (const { line, current } of open) {
+    if (!current) continue;
+    const outcome = await replacement.replace(client, current, line.checked, tenantId, author).then(
+      ({ id, version }): LineOutcome => ({
+        id,
+        outcome: version > current.version ? 'replaced' : 'unchanged',
+      }),
+      (error) => {
+        if (error instanceof ApiError) return error;
+        throw error;
+      },
+    );
+    outcomes.set(line, outcome);
+  }
+  const refused = unrepeated.filter(({ line, claim }) => claim && outcomes.get(line) instanceof ApiError);
+  await releaseKeys(
+    client,
+    tenantId,
+    refused.map(({ claim }) => claim!.key),
+  );
+}
+
+/** The lines that are to be written. Those that an earlier request with the same Idempotency-Key wrote have their outcome. */
+async function openWrites(
+  client: pg.ClientBase,
+  { writes }: ImportedResource,
+  lines: readonly CheckedLine[],
+  { tenantId, idempotencyKey }: Writer,
+  outcomes: Outcomes,
+): Promise<Write[]> {
+  const externalIds = lines.map(externalIdOf).filter((externalId) => externalId !== undefined);
+  const stored =
+    externalIds.length > 0
+      ? await writes.findByExternalIds(client, tenantId, externalIds)
+      : new Map<string, Stored>();
+  const all = lines.map((line): Write => {
+    const current = stored.get(externalIdOf(line) ?? '');
+    const id = current?.id ?? randomUUIDv7();
+    const claim = idempotencyKey === undefined ? undefined : claimLine(idempotencyKey, line.line, id);
+    return { line, row: { ...line.checked.row, tenant_id: tenantId, id }, current, claim };
+  });
+  const claims = all.flatMap(({ claim }) => claim ?? []);
+  if (claims.length === 0) return all;
+  const replies = await takeKeys(client, tenantId, claims);
+  return all.filter(({ line, claim }) => {
+    const reply = replies.get(claim!.key);
+    if (!reply) return true;
+    outcomes.set(
+      line,
+      reply instanceof ApiError ? reply : { outcome: 'unchanged', id: reply.id, isReplay: true },
+    );
+    return false;
+  });
+}

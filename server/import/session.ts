@@ -1,0 +1,148 @@
+// The connection of an import and its transactions. Journal entries are collected in temporary twins of the journal's
+// tables, which the statements find first, and are moved as the last thing before the commit: the lock that keeps the
+// journal in order is held for a moment, however long the transaction is, and never before a lock on a row.
+import pg from 'pg';
+import { beginFor, type Database, demandCommit } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
+import { ApiError } from '../errors.ts';
+
+export interface ImportSession {
+  /** Runs `work` so that it is stored as a whole or, if it throws, not at all. */
+  write<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
+  /** Stores everything, where it is one transaction. */
+  commit(): Promise<void>;
+  /** Forgets what is not stored yet. */
+  close(): Promise<void>;
+}
+
+export interface SessionOptions {
+  tenantId: string;
+  idempotencyKey: string | undefined;
+  /** Whether everything is stored together at the commit, or each write by itself. */
+  isOneTransaction: boolean;
+}
+
+export type OpenSession = (options: SessionOptions) => Promise<ImportSession>;
+
+/** Each import has a connection beside the pool, so that there must not be many of them in one process. */
+const maxSessions = 2;
+
+export function buildSessions(database: Database): OpenSession {
+  let sessions = 0;
+  return async function open(options) {
+    if (sessions >= maxSessions) throw new ApiError('too_many_imports');
+    sessions++;
+    let isOpen = true;
+    const leave = () => {
+      if (isOpen) sessions--;
+      isOpen = false;
+    };
+    try {
+      const session = await openSession(database, options);
+      return { ...session, close: () => session.close().finally(leave) };
+    } catch (error) {
+      leave();
+      throw toApiFailure(error);
+    }
+  };
+}
+
+async function openSession(database: Database, options: SessionOptions): Promise<ImportSession> {
+  const { tenantId, idempotencyKey, isOneTransaction } = options;
+  const client = await database.connect();
+  const begin = `${beginFor([tenantId])}; TRUNCATE pg_temp.journal_head, pg_temp.journal;
+    INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)}, 0)`;
+  let hasBegun = false;
+
+  async function begunOnce(): Promise<void> {
+    if (!hasBegun) await client.query(begin);
+    hasBegun = true;
+  }
+
+  async function writeInPart<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    await begunOnce();
+    await client.query('SAVEPOINT part');
+    try {
+      const result = await work(client);
+      await client.query('RELEASE SAVEPOINT part');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK TO SAVEPOINT part');
+      throw error;
+    }
+  }
+
+  async function writeAlone<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    try {
+      await client.query(begin);
+      const result = await work(client);
+      await commit();
+      return result;
+    } catch (error) {
+      // If this fails too, the connection is broken and the next use of it says so.
+      await client.query('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+
+  async function commit(): Promise<void> {
+    await client.query({ ...moveJournal, values: [tenantId] });
+    demandCommit(await client.query('COMMIT'));
+  }
+
+  let closing: Promise<void> | undefined;
+  async function end(): Promise<void> {
+    // The lock of the key is free before anybody is told that the import has ended.
+    if (idempotencyKey !== undefined) await client.query('SELECT pg_advisory_unlock_all()').catch(() => {});
+    await client.end().catch(() => {});
+  }
+
+  try {
+    if (idempotencyKey !== undefined) await lockKey(client, `${tenantId} ${idempotencyKey}`);
+    // A plan that was made while a table was small would be kept while the import makes it large.
+    await client.query(`SET plan_cache_mode = force_custom_plan; ${twins}`);
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+  return {
+    write: isOneTransaction ? writeInPart : writeAlone,
+    commit: async () => {
+      await begunOnce();
+      await commit();
+    },
+    close: () => {
+      closing ??= end();
+      return closing;
+    },
+  };
+}
+
+/** Two imports with the same key never run side by side. */
+async function lockKey(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query<{ is_free: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 7882003)) AS is_free',
+    [name],
+  );
+  if (!rows[0]!.is_free) throw new ApiError('request_in_progress');
+}
+
+const twins = `
+  CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head);
+  CREATE TEMPORARY TABLE journal (LIKE public.journal INCLUDING DEFAULTS)`;
+
+const entryColumns = 'at, resource, resource_id, external_id, action, version, actor, request_id, changes';
+
+const moveJournal = {
+  name: 'move journal',
+  text: `
+    WITH counted AS (SELECT count(*) AS entries FROM pg_temp.journal),
+    moved AS (
+      UPDATE public.journal_head SET last_position = last_position + entries FROM counted
+      WHERE tenant_id = $1 AND entries > 0
+      RETURNING last_position - entries AS last_position
+    )
+    INSERT INTO public.journal (tenant_id, position, ${entryColumns})
+    SELECT $1, moved.last_position + collected.position, ${entryColumns}
+    FROM pg_temp.journal AS collected CROSS JOIN moved`,
+};

@@ -1,0 +1,213 @@
+// Imports whose client, database or neighbours misbehave.
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startService, validCustomer } from '../service.ts';
+import { type ImportTarget, openImport, refusedImport, sendImport } from './import-client.ts';
+import { listen } from './raw-client.ts';
+
+const { app, owner, tenant, post } = await startService();
+const port = await listen(app);
+const target: ImportTarget = { port, key: tenant.key };
+const anyLine = { type: 'customer', data: validCustomer };
+const customerLine = (externalId: string, more: object = {}) => ({
+  type: 'customer',
+  data: { ...validCustomer, externalId, ...more },
+});
+
+async function countCustomers(client = owner): Promise<number> {
+  const { rows } = await client.query('SELECT count(*)::integer AS count FROM customer');
+  return rows[0].count;
+}
+
+async function until(what: string, isMet: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 10_000; !(await isMet()); await sleep(10)) {
+    assert.ok(Date.now() < deadline, `${what} within 10 s`);
+  }
+}
+
+/** An import that has begun. */
+async function beginImport(query = '') {
+  const opened = openImport({ ...target, query });
+  opened.send(anyLine);
+  if (query === '') await opened.next();
+  return opened;
+}
+
+async function importConnections(): Promise<number> {
+  const { rows } = await owner.query(
+    `SELECT count(*)::integer AS count FROM pg_locks JOIN pg_class ON pg_class.oid = relation
+     JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE relname = 'journal_head' AND nspname LIKE 'pg_temp%' AND mode = 'RowExclusiveLock'`,
+  );
+  return rows[0].count;
+}
+
+test('a third import has to wait, and a connection that is cut makes room', async () => {
+  const opened = [await beginImport(), await beginImport()];
+  const { status, headers, body } = await refusedImport(target, JSON.stringify(anyLine));
+  assert.deepEqual([status, body.code, headers['retry-after']], [429, 'too_many_imports', '10']);
+  opened[0]!.request.destroy();
+  await until('there is room', async () => {
+    const third = openImport(target);
+    third.end();
+    return (await third.response).statusCode === 200;
+  });
+  opened[1]!.end();
+  await opened[1]!.rest();
+});
+
+test('a connection that is cut ends all or nothing with nothing', async () => {
+  const before = await countCustomers();
+  const opened = openImport({ ...target, query: '?mode=all-or-nothing' });
+  for (let line = 0; line < 2000; line++) opened.send(anyLine);
+  await until('the transaction is open', async () => (await importConnections()) === 1);
+  opened.request.destroy();
+  await until('the transaction has ended', async () => (await importConnections()) === 0);
+  assert.equal(await countCustomers(), before);
+});
+
+test('a client that sends and does not read is not read from either, and loses nothing', async () => {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.pause();
+  const head = `POST /api/v1/import HTTP/1.1\r\nHost: x\r\nApiKey: ${tenant.key}\r\nContent-Type: application/x-ndjson\r\n`;
+  socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+  const lines = `{"type":"x","data":"${'x'.repeat(200)}"}\n`.repeat(1000);
+  const packet = `${lines.length.toString(16)}\r\n${lines}\r\n`;
+  let sent = 0;
+  for (let isStuck = false; !isStuck; ) {
+    sent += 1000;
+    assert.ok(sent < 500_000, 'the service reads on and on');
+    if (socket.write(packet)) continue;
+    const drained = new Promise((resolve) => socket.once('drain', () => resolve(true)));
+    isStuck = !(await Promise.race([drained, sleep(1000)]));
+  }
+  socket.write('0\r\n\r\n');
+  let text = '';
+  for await (const bytes of socket.resume()) {
+    text = text.slice(-1000) + bytes;
+    if (text.endsWith('0\r\n\r\n')) break;
+  }
+  const { lines: answered, failed } = JSON.parse(/\{"summary":(.*)\}/.exec(text)![1]!);
+  assert.deepEqual([answered, failed], [sent, sent]);
+});
+
+test('an import may take longer than other requests, as long as something moves', async () => {
+  const slow = await startService();
+  const limits = { requestTimeout: 1000, headersTimeout: 1000, connectionsCheckingInterval: 50 };
+  Object.assign(slow.app.server, limits);
+  const slowTarget = { port: await listen(slow.app), key: slow.tenant.key };
+  const opened = openImport(slowTarget);
+  for (let line = 1; line <= 15; line++) {
+    opened.send(anyLine);
+    assert.equal((await opened.next()).line, line);
+    await sleep(100);
+  }
+  opened.end();
+  assert.equal((await opened.rest())[0].summary.created, 15);
+});
+
+test('a database that dies half-way is a 500 for what was under way, and never a false 201', async () => {
+  const doomed = await startService();
+  const doomedTarget = { port: await listen(doomed.app), key: doomed.tenant.key };
+  for (const mode of ['each', 'all-or-nothing']) {
+    const before = await countCustomers(doomed.owner);
+    const opened = openImport({ ...doomedTarget, query: `?mode=${mode}` });
+    opened.send(anyLine);
+    if (mode === 'each') assert.equal((await opened.next()).status, 201);
+    else await until('it has begun', () => isBetweenLines(doomed.owner));
+    await endConnections(doomed.owner);
+    opened.send(anyLine);
+    const answers = await opened.rest();
+    const stored = mode === 'each' ? 1 : 0;
+    assert.deepEqual(
+      answers.slice(0, -1).map(({ line, status, code }) => [line, status, code]),
+      [...(mode === 'each' ? [] : [[1, 424, 'not_stored']]), [2, 500, 'database_unavailable']],
+    );
+    assert.equal(answers.at(-1).summary.code, 'database_unavailable');
+    assert.equal(answers.at(-1).summary.created, stored);
+    assert.equal((await countCustomers(doomed.owner)) - before, stored);
+    opened.request.destroy();
+  }
+  const { results } = await sendImport(doomedTarget, [anyLine]);
+  assert.equal(results[0].status, 201, 'it recovers without a restart');
+  assert.ok(doomed.logLines.some((line) => line.includes('import failed')));
+});
+
+/** Whether an import has written a part of its transaction and waits for more lines. */
+async function isBetweenLines(client: typeof owner): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND state = 'idle in transaction' AND query = 'RELEASE SAVEPOINT part'`,
+  );
+  return rowCount === 1;
+}
+
+async function endConnections(client: typeof owner): Promise<void> {
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+}
+
+test('what the database refuses in one line is not blamed on its neighbours', async () => {
+  await owner.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN IF NEW.comment = 'poison' THEN RAISE 'secret'; END IF; RETURN NEW; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON customer FOR EACH ROW EXECUTE FUNCTION refuse()`);
+  const lines = Array.from({ length: 20 }, (_, index) =>
+    customerLine(`POISON-${index}`, index === 13 ? { comment: 'poison' } : {}),
+  );
+  for (const query of ['?mode=each', '?mode=all-or-nothing']) {
+    const { results, summary } = await sendImport({ ...target, query }, lines);
+    const { message: _message, ...poisoned } = results[13];
+    assert.deepEqual(poisoned, { line: 14, status: 500, code: 'internal_error' });
+    assert.equal(summary.failed, 1);
+  }
+  assert.equal((await sendImport(target, lines)).summary.unchanged, 19);
+});
+
+test('two imports of the same objects in opposite order end with one of each', async () => {
+  const lines = Array.from({ length: 400 }, (_, index) => customerLine(`BOTH-${index}`));
+  const both = await Promise.all([
+    sendImport(target, lines),
+    sendImport(
+      target,
+      lines.toReversed().map((line) => ({ ...line, data: { ...line.data, comment: 'x' } })),
+    ),
+  ]);
+  assert.deepEqual(
+    both.map(({ summary }) => summary.failed),
+    [0, 0],
+  );
+  const { rows } = await owner.query(
+    `SELECT count(*)::integer AS count FROM customer WHERE external_id LIKE 'BOTH-%'`,
+  );
+  assert.equal(rows[0].count, 400);
+});
+
+test('the journal stays without gaps and in order beside other writers', async () => {
+  const lines = Array.from({ length: 1000 }, () => anyLine);
+  const single = Array.from({ length: 30 }, async (_, index) => {
+    await sleep(index * 5);
+    return (await post('/customer', validCustomer)).statusCode;
+  });
+  const [each, together, statuses] = await Promise.all([
+    sendImport(target, lines),
+    sendImport({ ...target, query: '?mode=all-or-nothing' }, lines),
+    Promise.all(single),
+  ]);
+  assert.equal(each.summary.created + together.summary.created, 2000);
+  assert.deepEqual(new Set(statuses), new Set([201]));
+  const { rows } = await owner.query(
+    `SELECT count(*) AS entries, max(position) AS last, head.last_position,
+       (SELECT count(*) FROM customer) - count(*) FILTER (WHERE action = 'CREATED' AND resource = 'customer') AS missing
+     FROM journal JOIN journal_head AS head USING (tenant_id) GROUP BY head.last_position`,
+  );
+  assert.equal(rows.length, 1);
+  assert.deepEqual(rows[0], {
+    ...rows[0],
+    last: rows[0].entries,
+    last_position: rows[0].entries,
+    missing: '0',
+  });
+});
