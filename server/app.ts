@@ -13,7 +13,7 @@ import { KeyUse } from './auth/key-use.ts';
 import { AddressCounter, openRedisCounter, rateLimitHeaders, secondsUntil } from './auth/rate-limit.ts';
 import type { Config } from './config.ts';
 import { forgetOldRequests } from './crud/idempotency.ts';
-import { resourceSchemas, sharedSchemas } from './crud/openapi.ts';
+import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
 import { addResourceRoutes } from './crud/routes.ts';
 import { type Database, requestDeadlineMs } from './database/database.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';

@@ -5,7 +5,7 @@ import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import type { Definition } from './definition.ts';
 import { isUuid } from './formats.ts';
-import { readDocs } from './openapi.ts';
+import { readDocs } from './openapi-routes.ts';
 import { buildCountQuery, buildListQuery, encodeCursor, type ListedRow, parseListRequest } from './reads.ts';
 import { representation } from './representation.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from './requests.ts';

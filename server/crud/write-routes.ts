@@ -11,7 +11,7 @@ import type { Definition } from './definition.ts';
 import { isUuid } from './formats.ts';
 import { readClaim } from './idempotency.ts';
 import { mergePatch, parseStored } from './merge-patch.ts';
-import { writeDocs } from './openapi.ts';
+import { writeDocs } from './openapi-routes.ts';
 import { buildReplacement } from './replacement.ts';
 import {
   authorOf,

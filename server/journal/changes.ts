@@ -1,7 +1,7 @@
 // The feed of everything that was created, changed or deleted, in the order of commits and without gaps.
 import type { FastifyInstance } from 'fastify';
 import type { JsonSchema } from '../crud/fields.ts';
-import { answer, errorResponses } from '../crud/openapi.ts';
+import { answer, errorResponses } from '../crud/openapi-answers.ts';
 import { timestamp } from '../crud/representation.ts';
 import { refuseUnknownParameters, sendJson } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';

@@ -4,7 +4,7 @@ import { type AttentionCheck, type AttentionEntry, attentionChecksOf } from '../
 import type { Definition } from '../crud/definition.ts';
 import type { JsonSchema } from '../crud/fields.ts';
 import { isUuid } from '../crud/formats.ts';
-import { answer, errorResponses } from '../crud/openapi.ts';
+import { answer, errorResponses } from '../crud/openapi-answers.ts';
 import { languageOf, refuseUnknownParameters } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
