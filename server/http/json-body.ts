@@ -85,8 +85,9 @@ export function readBody(request: IncomingMessage, limitBytes: number): Promise<
   });
 }
 
-// A number of up to 15 digits and a small exponent survives as a double; a longer one may not.
-const mayHoldInexactNumber = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
+// A number of up to 15 digits and a small exponent survives as a double; a longer one may not. Numbers follow a colon,
+// a comma or a bracket; the digits of an id in quotation marks do not.
+const mayHoldInexactNumber = /[:,[]\s*-?\d(?:[\d.]{15}|[\d.]*[eE][+-]?\d{3})/;
 
 export function parseJson(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw validationError([{ path: [], code: 'invalid_text' }]);
