@@ -43,7 +43,7 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
     // Queries are sent without waiting for the answers to those before them.
     pipeline: true,
     // The types know only the callback's older form; the pool waits for the promise before it hands the client out.
-    onConnect: takeServiceRole as (client: pg.ClientBase) => void,
+    onConnect: ((client) => takeServiceRole(client, requestDeadlineMs)) as (client: pg.ClientBase) => void,
   });
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
@@ -58,8 +58,9 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
   };
 }
 
-async function takeServiceRole(client: pg.ClientBase): Promise<void> {
-  await client.query(`SET ROLE ${serviceRole}`);
+/** PostgreSQL itself ends a statement that nobody waits for any more. */
+async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
+  await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}`);
 }
 
 /** Long enough for any statement of ours; a database that is silent for longer is taken for dead. */
@@ -75,7 +76,7 @@ async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
   client.on('error', () => {});
   try {
     await client.connect();
-    await takeServiceRole(client);
+    await takeServiceRole(client, longStatementMs);
     return client;
   } catch (error) {
     await client.end().catch(() => {});
@@ -125,7 +126,8 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   const client = await pool.connect();
   // Each of them waits for those before it, so that all have the same time.
   const { query_timeout } = query;
-  const begin: TimedQuery = { text: beginFor(tenantIds), query_timeout };
+  const allowed = query_timeout === undefined ? '' : `; SET LOCAL statement_timeout = ${query_timeout}`;
+  const begin: TimedQuery = { text: beginFor(tenantIds) + allowed, query_timeout };
   const commit: TimedQuery = { text: 'COMMIT', query_timeout };
   const sent = [client.query(begin), client.query<Row>(query), client.query(commit)] as const;
   // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.
