@@ -12,12 +12,19 @@ const ifMatch = {
     'If-Match': { type: 'string', description: 'Change only this version: an ETag that was read.' },
   },
 };
+const preconditions = {
+  type: 'object',
+  properties: {
+    ...ifMatch.properties,
+    'If-None-Match': { type: 'string', description: '`*` creates only, and never replaces.' },
+  },
+};
 export const idParameter = {
   type: 'object',
   properties: { id: { type: 'string', format: 'uuid', description: 'Identifier.' } },
   required: ['id'],
 };
-const dryRun = {
+export const dryRun = {
   type: 'object',
   properties: {
     dryRun: {
@@ -79,9 +86,13 @@ export function writeDocs(definition: Definition) {
         properties: { externalId: { type: 'string', description: 'The id in your own system.' } },
         required: ['externalId'],
       },
-      headers: ifMatch,
+      headers: preconditions,
       response: {
-        200: answer('Replaced.', { $ref: 'IdResponse#' }, ignoredFieldsHeader),
+        200: answer(
+          'Replaced; or, in a dry run, what would be attended to.',
+          { anyOf: [{ $ref: 'IdResponse#' }, { $ref: 'DryRun#' }] },
+          ignoredFieldsHeader,
+        ),
         201: answer('Created.', { $ref: 'IdResponse#' }, ignoredFieldsHeader),
         ...errorResponses(400, 401, 403, 409, 412, 413, 415, 429, 500),
       },

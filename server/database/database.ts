@@ -21,7 +21,7 @@ export interface Database {
   inTenants<Result>(
     tenantIds: readonly string[],
     work: (client: pg.PoolClient) => Promise<Result>,
-    options?: { isRehearsal?: boolean },
+    options?: { isRehearsal?: boolean; deadline?: number },
   ): Promise<Result>;
   /** One statement in such a transaction, in one round trip. */
   queryInTenants<Row extends pg.QueryResultRow>(
@@ -51,16 +51,17 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     pool,
-    inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options?.isRehearsal ?? false),
+    inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query) => queryInTenants(pool, tenantIds, query),
     connect: () => connectAlone(connection),
     close: () => pool.end(),
   };
 }
 
-/** PostgreSQL itself ends a statement that nobody waits for any more. */
+/** PostgreSQL itself ends a statement that nobody waits for any more, and writes values alike on every server. */
 async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
-  await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}`);
+  await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs};
+    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1`);
 }
 
 /** Long enough for any statement of ours; a database that is silent for longer is taken for dead. */
@@ -98,9 +99,12 @@ async function inTenants<Result>(
   pool: pg.Pool,
   tenantIds: readonly string[],
   work: (client: pg.PoolClient) => Promise<Result>,
-  isRehearsal: boolean,
+  { isRehearsal = false, deadline = Number.POSITIVE_INFINITY }: { isRehearsal?: boolean; deadline?: number },
 ): Promise<Result> {
   const client = await pool.connect();
+  // Several statements, each in time, can be too late together. Ending the connection fails the one under way.
+  const remainingMs = Math.min(deadline - performance.now(), 2 ** 31 - 1);
+  const timer = setTimeout(() => void client.end().catch(() => {}), remainingMs);
   try {
     await client.query(beginFor(tenantIds));
     const result = await work(client);
@@ -115,6 +119,8 @@ async function inTenants<Result>(
       (rollbackError) => client.release(rollbackError),
     );
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
