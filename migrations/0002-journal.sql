@@ -18,7 +18,7 @@ CREATE TABLE journal (
   version     integer NOT NULL,
   actor       text NOT NULL,
   request_id  uuid,
-  changes     jsonb,
+  changes     json,
   PRIMARY KEY (tenant_id, position)
 );
 COMMENT ON TABLE journal IS 'Every creation, change and deletion, written in the transaction that did it.';

@@ -97,9 +97,9 @@ CREATE TABLE site (
   has_key                                 boolean NOT NULL,
   comment                                 text,
   appointment_preparation_time_in_minutes bigint,
-  attending_intervals                     jsonb,
+  attending_intervals                     json,
   attending_intervals_is_known            boolean,
-  opening_hours                           jsonb NOT NULL,
+  opening_hours                           json NOT NULL,
   opening_hours_is_known                  boolean NOT NULL,
   service_record_recipient_id             uuid,
   call_out_fee                            numeric,
@@ -114,6 +114,7 @@ CREATE TABLE site (
 );
 COMMENT ON TABLE site IS 'A place of a customer where plants stand and are cared for.';
 COMMENT ON COLUMN site.call_out_fee IS 'The exact decimal that was sent.';
+COMMENT ON COLUMN site.opening_hours IS 'As it was sent: json and not jsonb, which would write numbers and order names in its own way.';
 COMMENT ON COLUMN site.opening_hours_is_known IS 'Whether all items have the shape that the office can show as a week.';
 COMMENT ON COLUMN site.attending_intervals_is_known IS 'Whether all items have the shape that visits can be planned with.';
 SELECT prepare_resource('site', 'name', 'name');

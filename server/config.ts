@@ -27,11 +27,17 @@ function integerBetween(minimum: number, maximum: number, fallback: number) {
 function urlWithProtocol(...protocols: string[]) {
   return (text: string | undefined): string | undefined => {
     if (text === undefined) return undefined;
-    if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
+    const address = withHost(text);
+    if (!URL.canParse(address) || !protocols.includes(new URL(address).protocol)) {
       throw new Error(`must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
     }
-    return text;
+    return address;
   };
+}
+
+/** libpq allows an address without a host, whose socket a parameter names; URLs need one. */
+function withHost(address: string): string {
+  return address.replace(/(?<=\/\/[^/?]*@|:\/\/)(?=\/)/, 'localhost');
 }
 
 function oneOf<const Choice extends string>(choices: readonly Choice[], fallback: Choice) {

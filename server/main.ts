@@ -134,11 +134,20 @@ const expectedErrors = [
   CsvError,
 ];
 
+/** PostgreSQL's code for a login that may not do what was asked. */
+const insufficientPrivilege = '42501';
+
+function describeError(error: Error & { code?: string }): string | undefined {
+  if (expectedErrors.some((expected) => error instanceof expected)) return error.message;
+  if (error.code === insufficientPrivilege) {
+    return `The database refuses: ${error.message}. The login in DATABASE_URL has to own the database, and needs CREATEROLE for the first migration.`;
+  }
+  return error.stack;
+}
+
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const isExpected = expectedErrors.some((expected) => error instanceof expected);
-  const { message, stack } = error as Error;
-  process.stderr.write(`${isExpected ? message : stack}\n`);
+  process.stderr.write(`${describeError(error as Error)}\n`);
   process.exitCode = 1;
 }

@@ -13,6 +13,8 @@ export interface AttentionCheck {
   /** Rows of the table, named "subject", that should be looked at. */
   table: string;
   condition: string;
+  /** No index knows the answer: every row must be looked at. */
+  needsScan: boolean;
 }
 
 export interface AttentionEntry {
@@ -25,12 +27,18 @@ export interface AttentionEntry {
 
 export function attentionChecksOf(definition: Definition): AttentionCheck[] {
   const { name: resource, table } = definition;
-  const check = (code: AttentionCode, field: string, condition: string): AttentionCheck => ({
+  const check = (
+    code: AttentionCode,
+    field: string,
+    condition: string,
+    needsScan = false,
+  ): AttentionCheck => ({
     resource,
     field,
     code,
     table,
     condition,
+    needsScan,
   });
   return [
     ...columnsOf(definition.fields)
@@ -40,6 +48,7 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
           'unresolved_reference',
           path.join('.'),
           unresolved(`subject.${name}`, field.reference!.resources),
+          true,
         ),
       ),
     ...shapeColumnsOf(definition).map(({ name, list }) =>
@@ -53,7 +62,7 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
       ),
     ),
     ...(definition.duplicateFields
-      ? [check('probable_duplicate', definition.nameField, duplicate(definition))]
+      ? [check('probable_duplicate', definition.nameField, duplicate(definition), true)]
       : []),
     ...definition.attentions.map(({ code, field, condition }) => check(code, field, condition)),
   ];
@@ -80,7 +89,10 @@ function positionsOf(fields: Fields, parents: readonly string[]): string[][] {
 function duplicate(definition: Definition): string {
   const equal = columnsOf(definition.fields)
     .filter(({ path }) => definition.duplicateFields!.includes(path.join('.')))
-    .map(({ name }) => `other.${name} IS NOT DISTINCT FROM subject.${name}`);
+    // A plain equality, where it can be one, lets PostgreSQL hash instead of comparing each with each.
+    .map(
+      ({ name, field }) => `other.${name} ${field.isRequired ? '=' : 'IS NOT DISTINCT FROM'} subject.${name}`,
+    );
   return `EXISTS (SELECT FROM ${definition.table} AS other WHERE other.tenant_id = subject.tenant_id
     AND other.sort_name = subject.sort_name AND other.id <> subject.id AND ${equal.join(' AND ')})`;
 }

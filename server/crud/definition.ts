@@ -77,7 +77,7 @@ const sqlTypes = {
   double: 'double precision',
   date: 'date',
   uuid: 'uuid',
-  list: 'jsonb',
+  list: 'json',
 } as const;
 
 export function sqlType({ field }: Column): string {

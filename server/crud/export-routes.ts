@@ -10,7 +10,9 @@ import type { Language } from '../messages.ts';
 import { byteOrderMark, separators, toCell, toCsvLine } from './csv.ts';
 import { columnsOf, type Definition } from './definition.ts';
 import type { FieldKind } from './fields.ts';
-import { commonHeaders, errorResponses, schemaName, searchParameterDocs } from './openapi.ts';
+import { commonHeaders, errorResponses } from './openapi-answers.ts';
+import { searchParameterDocs } from './openapi-routes.ts';
+import { schemaName } from './openapi-schemas.ts';
 import {
   buildListQuery,
   type ListedRow,

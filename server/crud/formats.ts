@@ -48,8 +48,8 @@ function daysInMonth(year: number, month: number): number {
 }
 
 function isTimeZone(text: string): boolean {
-  // Offsets such as "+01:00" are accepted by the runtime but name no zone: they know no summer time.
-  if (!/^[A-Za-z]/.test(text)) return false;
+  // Offsets and abbreviations are accepted by the runtime but are no IANA names, and PostgreSQL knows not all of them.
+  if (!/^[A-Za-z]+\/|^UTC$/i.test(text) || text === 'US/Pacific-New') return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: text });
     return true;
@@ -58,7 +58,10 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-const currencies = new Set(Intl.supportedValuesOf('currency'));
+/** What ISO 4217 has beside the money that the runtime can format: metals, funds, units of account, no currency. */
+const furtherCurrencies =
+  'BOV CHE CHW CLF COU MXV USN UYI UYW VED XAD XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX';
+const currencies = new Set([...Intl.supportedValuesOf('currency'), ...furtherCurrencies.split(' ')]);
 
 /** 8, 12, 13 or 14 digits are in use; the standard's check digit makes any length from 8 to 14 sound. */
 function isGtin(text: string): boolean {

@@ -5,7 +5,7 @@ import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import type { Definition } from './definition.ts';
 import { isUuid } from './formats.ts';
-import { readDocs } from './openapi.ts';
+import { readDocs } from './openapi-routes.ts';
 import { buildCountQuery, buildListQuery, encodeCursor, type ListedRow, parseListRequest } from './reads.ts';
 import { representation } from './representation.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from './requests.ts';
@@ -37,7 +37,8 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       if (!stored) throw new ApiError('not_found');
       const etag = etagOf(stored.version);
       reply.header('ETag', etag);
-      if (matchesEtag(request.headers['if-none-match'] ?? '', etag)) return reply.code(304).send();
+      if (matchesEtag((request.headers['if-none-match'] ?? '').replaceAll('W/', ''), etag))
+        return reply.code(304).send();
       return sendJson(reply, stored.json);
     },
   );
@@ -68,8 +69,8 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
 }
 
 function nextAddress(url: string, cursor: string): string {
-  const [path, query = ''] = url.split('?', 2);
-  const parameters = new URLSearchParams(query);
+  const [path = '', ...query] = url.split('?');
+  const parameters = new URLSearchParams(query.join('?'));
   parameters.set('cursor', cursor);
   return `${path}?${parameters}`;
 }

@@ -197,7 +197,7 @@ export function buildListQuery(
   }
   const orderBy = isById ? `subject.id ${order}` : `subject.${sort.column} ${order}, subject.id ${order}`;
   return {
-    text: `SELECT subject.id, subject.${sort.column}::text AS sort_value, ${selection} AS json
+    text: `SELECT subject.id, ${sortValue(sort)} AS sort_value, ${selection} AS json
       FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT ${limit + 1}`,
     values,
   };
@@ -209,6 +209,13 @@ export function buildCountQuery(definition: Definition, tenantId: string, reques
     text: `SELECT count(*)::integer AS total FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')}`,
     values: [tenantId, ...request.values],
   };
+}
+
+/** As text that PostgreSQL reads the same way, whatever its settings. */
+function sortValue({ column, type }: Sort): string {
+  return type === 'timestamptz'
+    ? `to_char(subject.${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+    : `subject.${column}::text`;
 }
 
 /** A cursor names its order, because a place in one order says nothing in another. */
@@ -226,8 +233,7 @@ function decodeCursor(text: string, sort: Sort): Position | undefined {
       !value.includes('\0') &&
       typeof id === 'string' &&
       isUuid(id) &&
-      (sort.type !== 'timestamptz' ||
-        /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)?[+-]\d{2}(:\d{2})?$/.test(value));
+      (sort.type !== 'timestamptz' || isTimestamp(value));
     return isSound ? [value, id] : undefined;
   } catch {
     return undefined;

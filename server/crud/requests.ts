@@ -21,6 +21,16 @@ export function isRehearsal(request: FastifyRequest): boolean {
   ]);
 }
 
+/** Other parameters are ignored where objects are created, but whoever wanted a dry run must not get a row. */
+export function refuseMisspeltDryRun(request: FastifyRequest): void {
+  const names = Object.keys(request.query as object).filter(
+    (name) => /^dry.?run$/i.test(name) && name !== 'dryRun',
+  );
+  if (names.length === 0) return;
+  const params = { known: ['dryRun'] };
+  throw validationError(names.map((name) => ({ path: [name], code: 'unknown_parameter', params })));
+}
+
 /** On the published creation paths unknown parameters do no harm; everywhere else they are a mistake worth telling. */
 export function refuseUnknownParameters(request: FastifyRequest, known: readonly string[]): void {
   const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name));
@@ -36,13 +46,18 @@ export function etagOf(version: number): string {
 
 /** Refuses a change of a version that the client has not seen. A condition on what is not there is not met either. */
 export function demandVersion(request: FastifyRequest, current: { version: number } | undefined): void {
-  const condition = request.headers['if-match'];
-  if (condition === undefined) return;
-  if (!current || !matchesEtag(condition, etagOf(current.version))) throw new ApiError('version_mismatch');
+  const { 'if-match': wanted, 'if-none-match': unwanted } = request.headers;
+  if (wanted !== undefined && (!current || !matchesEtag(wanted, etagOf(current.version)))) {
+    throw new ApiError('version_mismatch');
+  }
+  if (unwanted !== undefined && current && matchesEtag(unwanted, etagOf(current.version))) {
+    throw new ApiError('version_mismatch');
+  }
 }
 
+/** Compares strongly: a tag that is marked as weak matches nothing. */
 export function matchesEtag(header: string, etag: string): boolean {
-  return header.split(',').some((part) => part.trim() === '*' || part.trim().replace(/^W\//, '') === etag);
+  return header.split(',').some((part) => part.trim() === '*' || part.trim() === etag);
 }
 
 export function sendJson(reply: FastifyReply, json: string): FastifyReply {

@@ -28,7 +28,7 @@ function sentRecord(definition: Definition): string {
       { name: 'version', type: 'integer' },
       { name: 'actor', type: 'text' },
       { name: 'request_id', type: 'uuid' },
-      { name: 'changes', type: 'jsonb' },
+      { name: 'changes', type: 'json' },
     ],
   ];
   return columns.map(({ name, type }) => `${name} ${type}`).join(', ');
@@ -42,7 +42,10 @@ function ownerId({ column, externalColumn, table }: Owner): string {
 
 function ownerExists(owner: Owner): string {
   const { column, externalColumn, table } = owner;
-  const exists = `EXISTS (SELECT FROM ${table} WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = ${ownerId(owner)})`;
+  // Locked here, before the journal's head: the foreign key's own check would come after it, and whoever changes the
+  // owner takes the two the other way round.
+  const exists = `EXISTS (SELECT FROM ${table}
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = ${ownerId(owner)} FOR KEY SHARE)`;
   return column.field.isRequired
     ? exists
     : `((sent.${column.name} IS NULL AND sent.${externalColumn} IS NULL) OR ${exists})`;

@@ -2,6 +2,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import type { Fault } from '../errors.ts';
 import {
+  compareExactly,
   exactNumberText,
   hasFraction,
   isTooPrecise,
@@ -37,13 +38,15 @@ export function buildCheck(definition: Definition): Check {
     ...owners.map((owner) => owner.externalName),
   ]);
 
+  const lists = Object.entries(definition.fields).filter(([, field]) => field.kind === 'list');
+
   return function check({ value: sent, exact, faults: textFaults }) {
     if (!isObject(sent)) {
       const fault: Fault = { path: [], code: 'type', params: { type: 'object' } };
       return { faults: [...textFaults, fault], ignoredFields: [], value: {}, row: {} };
     }
     let faults = [...textFaults];
-    if (!validate(sent)) {
+    if (!validate(withoutLongLists(lists, sent, faults))) {
       // A text that cannot be stored, or a number that is none, has been reported already.
       const reported = new Set(textFaults.map((fault) => fault.path.join('/')));
       const found = validate.errors!.map(toFault);
@@ -55,6 +58,23 @@ export function buildCheck(definition: Definition): Check {
     const ignoredFields = findIgnoredFields(definition.fields, knownNames, sent);
     return { faults, ignoredFields, value, row: toRow(value) };
   };
+}
+
+/** A list that is too long is told so once. Its items, of which there may be fifty thousand, are not looked at. */
+function withoutLongLists(
+  lists: readonly (readonly [name: string, field: Field])[],
+  sent: Record<string, unknown>,
+  faults: Fault[],
+): Record<string, unknown> {
+  let checked = sent;
+  for (const [name, { schema }] of lists) {
+    const { [name]: list } = sent;
+    const max = schema.maxItems as number;
+    if (!Array.isArray(list) || list.length <= max) continue;
+    faults.push({ path: [name], code: 'too_many_items', params: { max } });
+    checked = { ...checked, [name]: [] };
+  }
+  return checked;
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -140,13 +160,8 @@ function toStoredMember(
       return sent;
     }
     case 'decimal': {
-      const source = exactNumberText(exact) ?? '';
-      if (isTooPrecise(source)) {
-        faults.push({ path, code: 'too_precise', params: { max: maxDecimalPlaces } });
-      } else if (sent === 0 && field.schema.minimum === 0 && source.startsWith('-')) {
-        // Less than nothing, but so little that the validated double is zero.
-        faults.push({ path, code: 'too_small', params: { min: 0 } });
-      }
+      const source = exactNumberText(exact);
+      if (source !== undefined) faults.push(...findExactFaults(field, sent, source, path));
       return exact ?? sent;
     }
     case 'list':
@@ -157,28 +172,28 @@ function toStoredMember(
   }
 }
 
+/** What the validated double could not show: too many decimal places, or a limit that is missed by less than it holds. */
+function findExactFaults({ schema }: Field, sent: unknown, source: string, path: Fault['path']): Fault[] {
+  if (isTooPrecise(source)) return [{ path, code: 'too_precise', params: { max: maxDecimalPlaces } }];
+  const { minimum: min, maximum: max } = schema as { minimum: number; maximum?: number };
+  if (sent === min && compareExactly(source, min) < 0) return [{ path, code: 'too_small', params: { min } }];
+  if (max !== undefined && sent === max && compareExactly(source, max) > 0)
+    return [{ path, code: 'too_large', params: { max } }];
+  return [];
+}
+
 const maxDepth = 50;
 
-/** Lists hold values of any shape, but what is stored must also be readable again: bounded in depth and precision. */
+/** Lists hold values of any shape, but what is stored must also be readable again: bounded in depth. */
 function findNestingFaults(root: unknown, path: Fault['path']): Fault[] {
-  const pending: { value: unknown; path: Fault['path'] }[] = [{ value: root, path }];
-  const faults: Fault[] = [];
+  const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, path: at } = next;
-    const source = exactNumberText(value);
-    if (source !== undefined) {
-      if (isTooPrecise(source)) {
-        faults.push({ path: at, code: 'too_precise', params: { max: maxDecimalPlaces } });
-      }
-    } else if (typeof value === 'object' && value !== null) {
-      if (at.length > maxDepth) return [{ path, code: 'too_deep', params: { max: maxDepth } }];
-      const isList = Array.isArray(value);
-      for (const [name, member] of Object.entries(value)) {
-        pending.push({ value: member, path: [...at, isList ? Number(name) : name] });
-      }
-    }
+    const { value, depth } = next;
+    if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) continue;
+    if (depth > maxDepth) return [{ path, code: 'too_deep', params: { max: maxDepth } }];
+    for (const member of Object.values(value)) pending.push({ value: member, depth: depth + 1 });
   }
-  return faults;
+  return [];
 }
 
 /** Owners that are named by neither of their ids or by both, and fields of which one is needed. */
@@ -256,8 +271,6 @@ function toFault({ keyword, instancePath, params }: ErrorObject): Fault {
       return { path, code: 'too_small', params: { min: params.limit } };
     case 'maximum':
       return { path, code: 'too_large', params: { max: params.limit } };
-    case 'maxItems':
-      return { path, code: 'too_many_items', params: { max: params.limit } };
     case 'enum':
       return { path, code: 'invalid_choice', params: { choices: params.allowedValues } };
     case 'format':

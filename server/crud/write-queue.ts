@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { isDatabaseAway, toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import { claimKeys, type IdempotencyClaim, releaseKeys } from './idempotency.ts';
-import type { Author, NewRow, Outcome, Writes } from './writes.ts';
+import { type Author, isRace, type NewRow, type Outcome, retryRaces, type Writes } from './writes.ts';
 
 export interface Creation {
   row: NewRow;
@@ -33,9 +33,11 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
       return await writeTogether(creations);
     } catch (error) {
       // A transaction that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours.
-      if (creations.length === 1 || isDatabaseAway(error)) throw error;
+      if (isDatabaseAway(error) || (creations.length === 1 && !isRace(error))) throw error;
       return Promise.all(
-        creations.map((creation) => writeTogether([creation]).then(([outcome]) => outcome!, toApiFailure)),
+        creations.map((creation) =>
+          retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!, toApiFailure),
+        ),
       );
     }
   }

@@ -4,14 +4,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
-import { ApiError, type Fault, validationError } from '../errors.ts';
-import type { JsonBody } from '../http/json-body.ts';
+import { ApiError, validationError } from '../errors.ts';
+import { isStorableText, type JsonBody } from '../http/json-body.ts';
 import { type AttentionCheck, findAttentionOf } from './attention.ts';
 import type { Definition } from './definition.ts';
 import { isUuid } from './formats.ts';
 import { readClaim } from './idempotency.ts';
 import { mergePatch, parseStored } from './merge-patch.ts';
-import { writeDocs } from './openapi.ts';
+import { writeDocs } from './openapi-routes.ts';
 import { buildReplacement } from './replacement.ts';
 import {
   authorOf,
@@ -20,12 +20,13 @@ import {
   isRehearsal,
   languageOf,
   nameIgnoredFields,
+  refuseMisspeltDryRun,
   refuseUnknownParameters,
   sendJson,
 } from './requests.ts';
 import { buildCheck, isObject } from './validation.ts';
-import { buildWriteQueue, createClaimed } from './write-queue.ts';
-import { buildWrites, isRace, type NewRow, type Stored } from './writes.ts';
+import { buildWriteQueue, type Creation, createClaimed } from './write-queue.ts';
+import { buildWrites, type NewRow, RaceError, retryRaces, type Stored } from './writes.ts';
 
 export interface ResourceContext {
   database: Database;
@@ -45,17 +46,14 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
   api.post<{ Body: JsonBody }>(definition.path, { schema: docs.create }, async (request, reply) => {
     const { row, ignoredFields } = await checkNew(request.body, request, reply);
     const author = authorOf(request);
+    const claim = readClaim(request.headers['idempotency-key'], definition.path, request.body.bytes);
+    refuseMisspeltDryRun(request);
     if (isRehearsal(request)) {
       return inTransaction(request, async (client) => {
-        await insertOne(client, request, row);
-        return {
-          dryRun: true,
-          attention: await findAttentionOf(client, attentionChecks, row, languageOf(request)),
-          ignoredFields,
-        };
+        await insertOne(client, { row, author, claim });
+        return rehearsed(client, request, row, ignoredFields);
       });
     }
-    const claim = readClaim(request.headers['idempotency-key'], definition.path, request.body.bytes);
     const { id, isReplay } = await queue.create({ row, author, claim }, request.deadline);
     if (isReplay) reply.header('Idempotency-Replayed', 'true');
     reply.code(201);
@@ -69,19 +67,21 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
       refuseUnknownParameters(request, ['dryRun']);
       const { externalId } = request.params;
       const body = withExternalId(request.body, externalId);
-      const { row } = await checkNew(body, request, reply);
-      const { id, isNew } = await inTransaction(request, async (client) => {
-        const current = await writes.find(client, request.tenantId, { externalId }, 'FOR UPDATE');
+      const { row, ignoredFields } = await checkNew(body, request, reply);
+      const { answer, isNew } = await inTransaction(request, async (client) => {
+        const current = await writes.find(client, request.tenantId, { externalId }, 'FOR NO KEY UPDATE');
         demandVersion(request, current);
-        if (!current) {
-          await insertOne(client, request, row);
-          return { id: row.id, isNew: true };
-        }
-        const { id } = await replace(client, current, check(body), request.tenantId, authorOf(request));
-        return { id, isNew: false };
+        const id = current?.id ?? row.id;
+        if (current) await replace(client, current, check(body), request.tenantId, authorOf(request));
+        else await insertOne(client, { row, author: authorOf(request) }).catch(lookAgainIfCreatedMeanwhile);
+        const stored = { tenant_id: request.tenantId, id };
+        const answer = isRehearsal(request)
+          ? await rehearsed(client, request, stored, ignoredFields)
+          : { id };
+        return { answer, isNew: !current };
       });
       reply.code(isNew && !isRehearsal(request) ? 201 : 200);
-      return { id };
+      return answer;
     },
   );
 
@@ -91,12 +91,12 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
     async (request, reply) => {
       refuseUnknownParameters(request, ['dryRun']);
       const patched = await inTransaction(request, async (client) => {
-        const current = await findForChange(client, request, request.params.id);
+        const current = await findForChange(client, request, 'FOR NO KEY UPDATE');
         const merged = check(mergePatch(definition, parseStored(current.json), request.body));
         nameIgnoredFields(reply, merged.ignoredFields);
         return replace(client, current, merged, request.tenantId, authorOf(request));
       });
-      reply.header('ETag', etagOf(patched.version));
+      if (!isRehearsal(request)) reply.header('ETag', etagOf(patched.version));
       return sendJson(reply, patched.json);
     },
   );
@@ -107,7 +107,7 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
     async (request, reply) => {
       refuseUnknownParameters(request, ['dryRun']);
       await inTransaction(request, async (client) => {
-        const { id } = await findForChange(client, request, request.params.id);
+        const { id } = await findForChange(client, request, 'FOR UPDATE');
         await writes.deleteRow(client, request.tenantId, id, authorOf(request));
       });
       reply.code(204);
@@ -128,34 +128,42 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
     return { row, ignoredFields };
   }
 
-  async function insertOne(client: pg.ClientBase, request: FastifyRequest, row: NewRow): Promise<void> {
-    const [outcome] = await createClaimed(client, writes, [{ row, author: authorOf(request) }]);
+  async function insertOne(client: pg.ClientBase, creation: Creation): Promise<void> {
+    const [outcome] = await createClaimed(client, writes, [creation]);
     if (outcome instanceof ApiError) throw outcome;
   }
 
-  async function findForChange(client: pg.ClientBase, request: FastifyRequest, id: string): Promise<Stored> {
-    const current = isUuid(id)
-      ? await writes.find(client, request.tenantId, { id }, 'FOR UPDATE')
-      : undefined;
+  /** What a dry run of a creation or replacement is answered with. */
+  async function rehearsed(
+    client: pg.ClientBase,
+    request: FastifyRequest,
+    row: { tenant_id: string; id: string },
+    ignoredFields: readonly string[],
+  ) {
+    const attention = await findAttentionOf(client, attentionChecks, row, languageOf(request));
+    return { dryRun: true, attention, ignoredFields };
+  }
+
+  async function findForChange(
+    client: pg.ClientBase,
+    request: FastifyRequest<{ Params: { id: string } }>,
+    lock: 'FOR UPDATE' | 'FOR NO KEY UPDATE',
+  ): Promise<Stored> {
+    const { id } = request.params;
+    const current = isUuid(id) ? await writes.find(client, request.tenantId, { id }, lock) : undefined;
     if (!current) throw new ApiError('not_found');
     demandVersion(request, current);
     return current;
   }
 
-  /** One transaction, and once more if two writers crossed each other: the second look sees what the other did. */
   async function inTransaction<Result>(
     request: FastifyRequest,
     work: (client: pg.ClientBase) => Promise<Result>,
   ): Promise<Result> {
-    const attempt = () => database.inTenants([request.tenantId], work, { isRehearsal: isRehearsal(request) });
-    return attempt()
-      .catch((error) => {
-        if (isRace(error)) return attempt();
-        throw error;
-      })
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+    const options = { isRehearsal: isRehearsal(request), deadline: request.deadline };
+    return retryRaces(() => database.inTenants([request.tenantId], work, options)).catch((error) => {
+      throw toApiFailure(error);
+    });
   }
 }
 
@@ -163,10 +171,15 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
 function withExternalId(body: JsonBody, externalId: string): JsonBody {
   if (!isObject(body.value)) return body;
   const isOther = Object.hasOwn(body.value, 'externalId') && body.value.externalId !== externalId;
-  const fault: Fault = { path: ['externalId'], code: 'differs_from_path' };
-  return {
-    ...body,
-    value: { ...body.value, externalId },
-    faults: isOther ? [...body.faults, fault] : body.faults,
-  };
+  const faults = [...body.faults];
+  if (isOther) faults.push({ path: ['externalId'], code: 'differs_from_path' });
+  if (!isStorableText(externalId)) faults.push({ path: ['externalId'], code: 'invalid_text' });
+  return { ...body, value: { ...body.value, externalId }, faults };
+}
+
+/** Somebody else has just created the object that was not there: then it is there to be replaced. */
+function lookAgainIfCreatedMeanwhile(error: unknown): never {
+  const isCreated =
+    error instanceof ApiError && error.code === 'conflict' && error.details.field === 'externalId';
+  throw isCreated ? new RaceError('The object was created meanwhile.') : error;
 }

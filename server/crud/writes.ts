@@ -37,6 +37,13 @@ export type Outcome = 'written' | ApiError;
 
 const uniqueViolation = '23505';
 const foreignKeyViolation = '23503';
+const deadlock = '40P01';
+const serializationFailure = '40001';
+
+/** Two writers crossed each other, and nothing was written. */
+export class RaceError extends Error {
+  readonly code = serializationFailure;
+}
 
 export type Writes = ReturnType<typeof buildWrites>;
 
@@ -75,7 +82,8 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     if (faults.length > 0) return validationError(faults);
     const conflict = await findConflict(client, row);
     if (conflict) return conflict;
-    throw new Error(`the row ${row.id} was not written, and nothing explains why`);
+    // Whatever was in the way is gone by now, or has arrived by now.
+    throw new RaceError('The row was not written, and nothing explains why.');
   }
 
   async function findConflict(
@@ -98,7 +106,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     client: pg.ClientBase,
     tenantId: string,
     key: { id: string } | { externalId: string },
-    lock: '' | 'FOR UPDATE' = '',
+    lock: '' | 'FOR UPDATE' | 'FOR NO KEY UPDATE' = '',
   ): Promise<Stored | undefined> {
     const [column, value] = 'id' in key ? ['id', key.id] : ['external_id', key.externalId];
     const { rows } = await client.query<Stored>({
@@ -200,5 +208,18 @@ function conflictAt(column: Column, id: string): ApiError {
 /** What two writers did to each other between a look and the write; whoever lost can simply be tried again. */
 export function isRace(error: unknown): boolean {
   const { code } = error as { code?: string };
-  return code === uniqueViolation || code === foreignKeyViolation || code === '40P01' || code === '40001';
+  return [uniqueViolation, foreignKeyViolation, deadlock, serializationFailure].includes(code ?? '');
+}
+
+const maxAttempts = 4;
+
+/** Tries again after a race: the next look sees what the other did. */
+export async function retryRaces<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isRace(error) || count === maxAttempts) throw error;
+    }
+  }
 }

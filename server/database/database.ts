@@ -21,7 +21,7 @@ export interface Database {
   inTenants<Result>(
     tenantIds: readonly string[],
     work: (client: pg.PoolClient) => Promise<Result>,
-    options?: { isRehearsal?: boolean },
+    options?: { isRehearsal?: boolean; deadline?: number },
   ): Promise<Result>;
   /** One statement in such a transaction, in one round trip. */
   queryInTenants<Row extends pg.QueryResultRow>(
@@ -43,7 +43,7 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
     // Queries are sent without waiting for the answers to those before them.
     pipeline: true,
     // The types know only the callback's older form; the pool waits for the promise before it hands the client out.
-    onConnect: takeServiceRole as (client: pg.ClientBase) => void,
+    onConnect: ((client) => takeServiceRole(client, requestDeadlineMs)) as (client: pg.ClientBase) => void,
   });
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
@@ -51,15 +51,17 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     pool,
-    inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options?.isRehearsal ?? false),
+    inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query) => queryInTenants(pool, tenantIds, query),
     connect: () => connectAlone(connection),
     close: () => pool.end(),
   };
 }
 
-async function takeServiceRole(client: pg.ClientBase): Promise<void> {
-  await client.query(`SET ROLE ${serviceRole}`);
+/** PostgreSQL itself ends a statement that nobody waits for any more, and writes values alike on every server. */
+async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
+  await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs};
+    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1`);
 }
 
 /** Long enough for any statement of ours; a database that is silent for longer is taken for dead. */
@@ -75,7 +77,7 @@ async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
   client.on('error', () => {});
   try {
     await client.connect();
-    await takeServiceRole(client);
+    await takeServiceRole(client, longStatementMs);
     return client;
   } catch (error) {
     await client.end().catch(() => {});
@@ -97,9 +99,12 @@ async function inTenants<Result>(
   pool: pg.Pool,
   tenantIds: readonly string[],
   work: (client: pg.PoolClient) => Promise<Result>,
-  isRehearsal: boolean,
+  { isRehearsal = false, deadline = Number.POSITIVE_INFINITY }: { isRehearsal?: boolean; deadline?: number },
 ): Promise<Result> {
   const client = await pool.connect();
+  // Several statements, each in time, can be too late together. Ending the connection fails the one under way.
+  const remainingMs = Math.min(deadline - performance.now(), 2 ** 31 - 1);
+  const timer = setTimeout(() => void client.end().catch(() => {}), remainingMs);
   try {
     await client.query(beginFor(tenantIds));
     const result = await work(client);
@@ -114,6 +119,8 @@ async function inTenants<Result>(
       (rollbackError) => client.release(rollbackError),
     );
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -125,7 +132,8 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   const client = await pool.connect();
   // Each of them waits for those before it, so that all have the same time.
   const { query_timeout } = query;
-  const begin: TimedQuery = { text: beginFor(tenantIds), query_timeout };
+  const allowed = query_timeout === undefined ? '' : `; SET LOCAL statement_timeout = ${query_timeout}`;
+  const begin: TimedQuery = { text: beginFor(tenantIds) + allowed, query_timeout };
   const commit: TimedQuery = { text: 'COMMIT', query_timeout };
   const sent = [client.query(begin), client.query<Row>(query), client.query(commit)] as const;
   // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.

@@ -85,12 +85,14 @@ export function readBody(request: IncomingMessage, limitBytes: number): Promise<
   });
 }
 
-// A number of up to 15 digits and a small exponent survives as a double; a longer one may not.
-const mayHoldInexactNumber = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
+// A number of up to 15 digits and a small exponent survives as a double; a longer one may not. Numbers follow a colon,
+// a comma or a bracket; the digits of an id in quotation marks do not.
+const mayHoldInexactNumber = /[:,[]\s*-?\d(?:[\d.]{15}|[\d.]*[eE][+-]?\d{3})/;
 
 export function parseJson(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw validationError([{ path: [], code: 'invalid_text' }]);
-  const text = bytes.toString('utf8');
+  // Some clients begin with a byte order mark, which is no part of the text.
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -135,6 +137,18 @@ export function exactNumberText(value: unknown): string | undefined {
 
 export function isTooPrecise(source: string): boolean {
   return decimalParts(source).exponent < -maxDecimalPlaces;
+}
+
+/** Whether a number, of which a double may be all that is left, is really below (negative) or above (positive) another. */
+export function compareExactly(source: string, other: number): number {
+  const [one, two] = [decimalParts(source), decimalParts(String(other))];
+  const exponent = Math.min(one.exponent, two.exponent);
+  const scale = (text: string, parts: typeof one) =>
+    BigInt(parts.digits || '0') *
+    10n ** BigInt(parts.exponent - exponent) *
+    (text.startsWith('-') ? -1n : 1n);
+  const difference = scale(source, one) - scale(String(other), two);
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1;
 }
 
 export function hasFraction(source: string): boolean {
@@ -187,6 +201,6 @@ function pathTo(place: Place): (string | number)[] {
   return path;
 }
 
-function isStorableText(text: string): boolean {
+export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

@@ -97,7 +97,7 @@ export function routableUrl(request: IncomingMessage): string {
     decodeURIComponent(url.split('?', 1)[0]!);
     return url;
   } catch {
-    return url.replaceAll('%', '%25');
+    return url.startsWith('/api/v1/') ? '/api/v1//' : '//';
   }
 }
 

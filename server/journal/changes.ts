@@ -1,7 +1,7 @@
 // The feed of everything that was created, changed or deleted, in the order of commits and without gaps.
 import type { FastifyInstance } from 'fastify';
 import type { JsonSchema } from '../crud/fields.ts';
-import { answer, errorResponses } from '../crud/openapi.ts';
+import { answer, errorResponses } from '../crud/openapi-answers.ts';
 import { timestamp } from '../crud/representation.ts';
 import { refuseUnknownParameters, sendJson } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';
@@ -105,6 +105,7 @@ export async function changeRoutes(
       .catch((error) => {
         throw toApiFailure(error);
       });
+    if (rows.length === 0) await refuseCursorOfTheFuture(database, request.tenantId, after);
     const page = rows.slice(0, limit);
     const nextCursor = page.at(-1)?.position ?? after;
     const data = page.map((row) => row.json).join(',');
@@ -113,6 +114,20 @@ export async function changeRoutes(
       `{"data":[${data}],"nextCursor":"${nextCursor}","hasMore":${rows.length > limit}}`,
     );
   });
+}
+
+/** A reader who is ahead of the journal, as after a restored backup, would otherwise wait for ever. */
+async function refuseCursorOfTheFuture(database: Database, tenantId: string, after: string): Promise<void> {
+  const { rows } = await database
+    .queryInTenants([tenantId], {
+      name: 'changes head',
+      text: 'SELECT FROM journal_head WHERE tenant_id = $1 AND last_position >= $2',
+      values: [tenantId, after],
+    })
+    .catch((error) => {
+      throw toApiFailure(error);
+    });
+  if (rows.length === 0) throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);
 }
 
 function parseFeedRequest(query: Record<string, unknown>): { after: string; limit: number } {

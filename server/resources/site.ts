@@ -99,9 +99,7 @@ export const site = defineResource({
     {
       code: 'validity_ended',
       field: 'validUntil',
-      // The first comparison is for the index; the second knows what day it is at the site.
-      condition:
-        'subject.valid_until <= current_date + 1 AND subject.valid_until < (now() AT TIME ZONE subject.time_zone)::date',
+      condition: 'subject.valid_until < current_date',
     },
     {
       code: 'no_position',

@@ -4,7 +4,7 @@ import { type AttentionCheck, type AttentionEntry, attentionChecksOf } from '../
 import type { Definition } from '../crud/definition.ts';
 import type { JsonSchema } from '../crud/fields.ts';
 import { isUuid } from '../crud/formats.ts';
-import { answer, errorResponses } from '../crud/openapi.ts';
+import { answer, errorResponses } from '../crud/openapi-answers.ts';
 import { languageOf, refuseUnknownParameters } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
@@ -14,8 +14,9 @@ import { type Language, text } from '../messages.ts';
 const defaultLimit = 50;
 const maxLimit = 500;
 
-/** A look over all rows of a large tenant takes longer than a request usually may. */
-const queryTimeoutMs = 30_000;
+/** What needs every row to be looked at is looked at in pieces, and ends in time with a cursor to go on from. */
+const scannedRows = 5000;
+const reserveMs = 900;
 
 export const attentionSchemas: readonly JsonSchema[] = [
   {
@@ -38,7 +39,9 @@ interface AttentionRequest {
   limit: number;
   checks: AttentionCheck[];
   /** The check to begin with, and the object after which to begin in it. */
-  from: { check: number; after: string };
+  from: Place;
+  /** The filters as one text. */
+  filters: string;
   wantsTotal: boolean;
 }
 
@@ -54,41 +57,78 @@ export async function attentionRoutes(
   api.get('/attention', { schema: docsFor(resourceNames) }, async (request) => {
     const asked = parseRequest(request, checks, resourceNames);
     const { tenantId } = request;
-    const entries = await findEntries(database, tenantId, asked, languageOf(request)).catch((error) => {
+    const language = languageOf(request);
+    const page = findEntries(database, tenantId, asked, language, request.deadline);
+    const total = asked.wantsTotal ? countEntries(database, tenantId, asked.checks) : undefined;
+    const [{ entries, next }, counted] = await Promise.all([page, total]).catch((error) => {
       throw toApiFailure(error);
     });
-    const page = entries.slice(0, asked.limit);
-    const hasMore = entries.length > asked.limit;
     return {
-      data: page.map(({ check: _check, ...entry }) => entry),
-      nextCursor: hasMore ? encodeCursor(page.at(-1)!) : null,
-      ...(asked.wantsTotal && { total: await countEntries(database, tenantId, asked.checks) }),
+      data: entries.map(({ check: _check, ...entry }) => entry),
+      nextCursor: next ? encodeCursor(asked, next) : null,
+      ...(counted !== undefined && { total: counted }),
     };
   });
 }
 
 type PlacedEntry = AttentionEntry & { check: number };
 
-/** One check after the other, each in the order of ids, until the page is full and one more is known. */
+/** Where the list goes on: a check, and the last object that was looked at in it. */
+interface Place {
+  check: number;
+  after: string;
+}
+
+/**
+ * One check after the other, each in the order of ids, until the page is full or the time is up. A page can therefore
+ * be short, or even empty, and still have a next one.
+ */
 async function findEntries(
   database: Database,
   tenantId: string,
   { checks, from, limit }: AttentionRequest,
   language: Language,
-): Promise<PlacedEntry[]> {
+  deadline: number,
+): Promise<{ entries: PlacedEntry[]; next: Place | undefined }> {
   const entries: PlacedEntry[] = [];
-  for (let index = from.check; index < checks.length && entries.length <= limit; index++) {
-    const { resource, field, code, table, condition } = checks[index]!;
-    const { rows } = await database.queryInTenants<{ id: string }>([tenantId], {
-      text: `SELECT subject.id FROM ${table} AS subject
-        WHERE subject.tenant_id = $1 AND subject.id > $2 AND (${condition}) ORDER BY subject.id LIMIT $3`,
-      values: [tenantId, index === from.check ? from.after : nothing, limit + 1 - entries.length],
-      query_timeout: queryTimeoutMs,
-    });
+  let place: Place = from;
+  while (place.check < checks.length) {
+    const { resource, field, code, ...check } = checks[place.check]!;
+    const { rows } = await database.queryInTenants<{ id: string | null; scanned_to: string | null }>(
+      [tenantId],
+      {
+        text: check.needsScan ? scanQuery(check) : indexedQuery(check),
+        values: [tenantId, place.after, limit - entries.length],
+      },
+    );
+    const found = rows.flatMap(({ id }) => (id === null ? [] : [id]));
     const message = text(code, language);
-    entries.push(...rows.map(({ id }) => ({ resource, id, field, code, message, check: index })));
+    entries.push(...found.map((id) => ({ resource, id, field, code, message, check: place.check })));
+    if (entries.length >= limit) return { entries, next: { check: place.check, after: found.at(-1)! } };
+    const scannedTo = rows[0]?.scanned_to ?? null;
+    place = scannedTo === null ? { check: place.check + 1, after: nothing } : { ...place, after: scannedTo };
+    if (performance.now() > deadline - reserveMs && place.check < checks.length)
+      return { entries, next: place };
   }
-  return entries;
+  return { entries, next: undefined };
+}
+
+type Condition = Pick<AttentionCheck, 'table' | 'condition'>;
+
+function indexedQuery({ table, condition }: Condition): string {
+  return `SELECT subject.id FROM ${table} AS subject
+    WHERE subject.tenant_id = $1 AND subject.id > $2 AND (${condition}) ORDER BY subject.id LIMIT $3`;
+}
+
+/** The next rows in the order of ids, and where they end; scanned_to is NULL behind the last of all. */
+function scanQuery({ table, condition }: Condition): string {
+  return `WITH piece AS MATERIALIZED (
+      SELECT * FROM ${table} WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT ${scannedRows}
+    ), piece_end AS (
+      SELECT CASE WHEN count(*) = ${scannedRows} THEN max(id::text) END AS scanned_to FROM piece
+    )
+    SELECT subject.id, piece_end.scanned_to FROM piece_end
+    LEFT JOIN piece AS subject ON (${condition}) ORDER BY subject.id LIMIT $3`;
 }
 
 async function countEntries(
@@ -101,7 +141,6 @@ async function countEntries(
     const { rows } = await database.queryInTenants<{ count: number }>([tenantId], {
       text: `SELECT count(*)::integer AS count FROM ${table} AS subject WHERE subject.tenant_id = $1 AND (${condition})`,
       values: [tenantId],
-      query_timeout: queryTimeoutMs,
     });
     total += rows[0]!.count;
   }
@@ -133,23 +172,30 @@ function parseRequest(
   if (!/^\d{1,9}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxLimit) {
     faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
   }
-  const from = cursor === undefined ? { check: 0, after: nothing } : decodeCursor(cursor);
+  const filters = `${code ?? ''} ${resource ?? ''}`;
+  const from = cursor === undefined ? { check: 0, after: nothing } : decodeCursor(cursor, filters);
   if (!from) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
   if (faults.length > 0) throw validationError(faults);
   const checks = allChecks.filter(
     (check) =>
       (code === undefined || check.code === code) && (resource === undefined || check.resource === resource),
   );
-  return { limit: Number(limit), checks, from: from!, wantsTotal: count === 'true' };
+  return { limit: Number(limit), checks, from: from!, filters, wantsTotal: count === 'true' };
 }
 
-function encodeCursor({ check, id }: PlacedEntry): string {
-  return Buffer.from(`${check} ${id}`).toString('base64url');
+/** A cursor is good for the filters that it was made with: a place in another list says nothing. */
+function encodeCursor({ filters }: AttentionRequest, { check, after }: Place): string {
+  return Buffer.from(JSON.stringify([filters, check, after])).toString('base64url');
 }
 
-function decodeCursor(cursor: string): AttentionRequest['from'] | undefined {
-  const [check = '', after = ''] = Buffer.from(String(cursor), 'base64url').toString('utf8').split(' ');
-  return /^\d{1,4}$/.test(check) && isUuid(after) ? { check: Number(check), after } : undefined;
+function decodeCursor(cursor: unknown, filters: string): Place | undefined {
+  try {
+    const [madeWith, check, after] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString('utf8'));
+    const isSound = madeWith === filters && Number.isInteger(check) && check >= 0 && isUuid(String(after));
+    return isSound ? { check, after } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function docsFor(resourceNames: readonly string[]) {

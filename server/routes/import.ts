@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Definition } from '../crud/definition.ts';
 import type { JsonSchema } from '../crud/fields.ts';
 import { readClaim } from '../crud/idempotency.ts';
-import { answer, errorResponses } from '../crud/openapi.ts';
+import { answer, errorResponses } from '../crud/openapi-answers.ts';
 import { authorOf, isRehearsal, languageOf, refuseUnknownParameters } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';
 import { validationError } from '../errors.ts';

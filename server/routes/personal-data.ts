@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Definition } from '../crud/definition.ts';
 import type { JsonSchema } from '../crud/fields.ts';
 import { isUuid } from '../crud/formats.ts';
-import { answer, errorResponses, idParameter } from '../crud/openapi.ts';
-import { authorOf, refuseUnknownParameters, sendJson } from '../crud/requests.ts';
+import { answer, commonHeaders, errorResponses } from '../crud/openapi-answers.ts';
+import { dryRun, idParameter } from '../crud/openapi-routes.ts';
+import { authorOf, isRehearsal, refuseUnknownParameters, sendJson } from '../crud/requests.ts';
 import { buildWrites } from '../crud/writes.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
@@ -44,7 +45,7 @@ export async function personalDataRoutes(
   const path = '/personal-data/:id';
 
   api.get<{ Params: { id: string } }>(path, { schema: docs.read }, async (request, reply) => {
-    const { id, tenantId } = namedPerson(request);
+    const { id, tenantId } = namedPerson(request, []);
     const json = await database
       .inTenants([tenantId], async (client) => {
         const person = await writes.find(client, tenantId, { id });
@@ -73,23 +74,29 @@ export async function personalDataRoutes(
   });
 
   api.delete<{ Params: { id: string } }>(path, { schema: docs.erase }, async (request, reply) => {
-    const { id, tenantId } = namedPerson(request);
+    const { id, tenantId } = namedPerson(request, ['dryRun']);
+    const options = { isRehearsal: isRehearsal(request), deadline: request.deadline };
     await database
-      .inTenants([tenantId], async (client) => {
-        const person = await writes.find(client, tenantId, { id }, 'FOR UPDATE');
-        if (person) await writes.deleteRow(client, tenantId, id, authorOf(request));
-        // The entries stay, so that the feed keeps its order and tells the deletion; what they said of the person goes.
-        const scrubbed = await client.query(
-          `UPDATE journal SET changes = NULL, external_id = NULL
+      .inTenants(
+        [tenantId],
+        async (client) => {
+          const person = await writes.find(client, tenantId, { id }, 'FOR UPDATE');
+          if (person) await writes.deleteRow(client, tenantId, id, authorOf(request));
+          // The entries stay, so that the feed keeps its order and tells the deletion; what they said of the person goes.
+          const scrubbed = await client.query(
+            `UPDATE journal SET changes = NULL, external_id = NULL
            WHERE tenant_id = $1 AND resource_id = $2 AND resource = $3`,
-          [tenantId, id, contactPerson.name],
-        );
-        if (scrubbed.rowCount === 0) throw new ApiError('not_found');
-        await client.query('DELETE FROM idempotent_request WHERE tenant_id = $1 AND resource_id = $2', [
-          tenantId,
-          id,
-        ]);
-      })
+            [tenantId, id, contactPerson.name],
+          );
+          if (scrubbed.rowCount === 0) throw new ApiError('not_found');
+          // The key stays taken, so that a late retry does not bring the person back.
+          await client.query(
+            `UPDATE idempotent_request SET fingerprint = '' WHERE tenant_id = $1 AND resource_id = $2`,
+            [tenantId, id],
+          );
+        },
+        options,
+      )
       .catch((error) => {
         throw toApiFailure(error);
       });
@@ -97,8 +104,8 @@ export async function personalDataRoutes(
   });
 }
 
-function namedPerson(request: FastifyRequest<{ Params: { id: string } }>): { id: string; tenantId: string } {
-  refuseUnknownParameters(request, []);
+function namedPerson(request: FastifyRequest<{ Params: { id: string } }>, parameters: readonly string[]) {
+  refuseUnknownParameters(request, parameters);
   const { id } = request.params;
   if (!isUuid(id)) throw new ApiError('not_found');
   return { id: id.toLowerCase(), tenantId: request.tenantId };
@@ -121,9 +128,10 @@ const docs = {
     description:
       'Deletes the person and clears what the journal and stored answers hold about it. This cannot be undone.',
     tags: ['Contact person'],
+    querystring: dryRun,
     params: idParameter,
     response: {
-      204: { description: 'Erased.', type: 'null' },
+      204: { description: 'Erased.', headers: commonHeaders, type: 'null' },
       ...errorResponses(400, 401, 403, 404, 429, 500),
     },
   },

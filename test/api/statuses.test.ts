@@ -41,8 +41,10 @@ const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(
   // Where GET is allowed, Fastify answers HEAD alike.
   ({ method, url }) => url.startsWith('/api/v1') && (method as string) !== 'HEAD',
 );
-/** Those that take one JSON object. */
-const jsonRoutes = routes.filter(({ method }) => ['POST', 'PUT', 'PATCH'].includes(method));
+/** Those that take one JSON object; an import takes lines of them. */
+const jsonRoutes = routes.filter(
+  ({ method, url }) => ['POST', 'PUT', 'PATCH'].includes(method) && url !== '/api/v1/import',
+);
 
 function methodsOf(url: string): string[] {
   const methods: string[] = routes.filter((route) => route.url === url).map(({ method }) => method);

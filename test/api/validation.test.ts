@@ -93,7 +93,6 @@ const siteCases: readonly Case[] = [
   ['openingHours', ['[1]', '["x"]', '[null]', '[[]]'], 'type', { type: 'object' }, 'openingHours.0'],
   ['attendingIntervals', ['[{},5]'], 'type', { type: 'object' }, 'attendingIntervals.1'],
   ['openingHours', [nested(60), nested(10_000)], 'too_deep', { max: 50 }],
-  ['openingHours', ['[{"a":[0,1e-2000]}]'], 'too_precise', { max: 1000 }, 'openingHours.0.a.1'],
   ['openingHours', ['[{"a":[0,1e309]}]'], 'number_out_of_range', undefined, 'openingHours.0.a.1'],
   [
     'openingHours',

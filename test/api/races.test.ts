@@ -1,0 +1,73 @@
+// Writers that cross each other: every one of them gets an answer that is right in some order, and never a 500.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { startService, validCustomer, validSite } from '../service.ts';
+
+const service = await startService();
+const { post, patch, put, delete: remove, createCustomer } = service;
+
+function statusesOf(answers: readonly { statusCode: number }[]): number[] {
+  return answers.map(({ statusCode }) => statusCode).sort();
+}
+
+async function repeat(times: number, round: () => Promise<void>): Promise<void> {
+  for (let count = 0; count < times; count++) await round();
+}
+
+test('an owner that is created at the same time is there, or is not', async () => {
+  await repeat(40, async () => {
+    const externalId = randomUUID();
+    const { customerId: _customerId, ...site } = validSite('');
+    const [owner, owned] = await Promise.all([
+      post('/customer', { ...validCustomer, externalId }),
+      post('/customer/site', { ...site, customerExternalId: externalId }),
+    ]);
+    assert.equal(owner.statusCode, 201);
+    assert.ok([201, 400].includes(owned.statusCode), owned.body);
+  });
+});
+
+test('an owner that is deleted at the same time has dependants, or they have no owner', async () => {
+  await repeat(40, async () => {
+    const id = await createCustomer();
+    const [deleted, created] = await Promise.all([
+      remove(`/customers/${id}`),
+      post('/customer/site', validSite(id)),
+    ]);
+    const outcome = [deleted.statusCode, created.statusCode].join();
+    assert.ok(['204,400', '409,201'].includes(outcome), outcome);
+  });
+});
+
+test('four upserts of one new external id create it once and replace it three times', async () => {
+  await repeat(25, async () => {
+    const address = `/customers/by-external-id/${randomUUID()}`;
+    const bodies = [1, 2, 3, 4].map((count) => ({ ...validCustomer, comment: String(count) }));
+    const answers = await Promise.all(bodies.map((body) => put(address, body)));
+    assert.deepEqual(statusesOf(answers), [200, 200, 200, 201]);
+    assert.equal(new Set(answers.map((answer) => answer.json().id)).size, 1);
+  });
+});
+
+test('changes of a customer and creations of its sites do not wait in a circle', async () => {
+  const id = await createCustomer();
+  const changes = Array.from({ length: 40 }, (_, count) =>
+    patch(`/customers/${id}`, { comment: String(count) }),
+  );
+  const creations = Array.from({ length: 40 }, () => post('/customer/site', validSite(id)));
+  assert.deepEqual(new Set(statusesOf(await Promise.all(changes))), new Set([200]));
+  assert.deepEqual(new Set(statusesOf(await Promise.all(creations))), new Set([201]));
+});
+
+test('of two that claim one number at the same time one gets it', async () => {
+  await repeat(20, async () => {
+    const [one, two] = [await createCustomer(), await createCustomer()];
+    const change = { customerNumber: randomUUID().slice(0, 30) };
+    const answers = await Promise.all([
+      patch(`/customers/${one}`, change),
+      patch(`/customers/${two}`, change),
+    ]);
+    assert.deepEqual(statusesOf(answers), [200, 409]);
+  });
+});

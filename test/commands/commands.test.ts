@@ -1,0 +1,319 @@
+// The command line as a person or a script meets it: each command is a process of its own.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import type pg from 'pg';
+import {
+  assertRefused,
+  cleanUpLater,
+  createCustomer,
+  databaseUrl,
+  type Environment,
+  findServers,
+  makeDataDir,
+  makePreparedDataDir,
+  type Prepared,
+  runStamm,
+  type StammProcess,
+  startStamm,
+  withClient,
+} from '../faults/process.ts';
+import { createTestDatabase } from '../service.ts';
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const unknownTenant = '01960000-0000-7000-8000-000000000000';
+
+/** Runs a command that succeeds, and reads the one JSON object that it prints. */
+async function runJson(words: readonly string[], env: Environment) {
+  const { code, stdout, stderr } = await runStamm([...words, '--json'], env);
+  assert.equal(stderr, '');
+  assert.equal(code, 0);
+  assert.match(stdout, /^\{.*\}\n$/, 'one object on one line, and nothing else');
+  return JSON.parse(stdout);
+}
+
+async function runText(words: readonly string[], env: Environment): Promise<string> {
+  const { code, stdout, stderr } = await runStamm(words, env);
+  assert.equal(stderr, '');
+  assert.equal(code, 0);
+  return stdout;
+}
+
+async function statusAndCode(service: StammProcess, key: string): Promise<string> {
+  const response = await createCustomer(service.origin, key);
+  return `${response.status} ${((await response.json()) as { code?: string }).code ?? ''}`.trim();
+}
+
+describe('beside a running service', { concurrency: 3 }, () => {
+  let prepared: Prepared;
+  let env: Environment;
+  let service: StammProcess;
+  before(async () => {
+    prepared = await makePreparedDataDir();
+    env = { DATA_DIR: prepared.dataDir };
+    service = await startStamm(env);
+  });
+
+  test('a tenant gets a key that works at once, until it is replaced, deleted, or both', async () => {
+    const { tenantId, ...rest } = await runJson(['tenant', 'create', '--name', 'Grün & Gut GmbH'], env);
+    assert.match(tenantId, uuid);
+    assert.deepEqual(rest, {});
+    const first = await runJson(['key', 'create', '--tenant', tenantId], env);
+    assert.deepEqual(Object.keys(first), ['key']);
+    assert.match(first.key, /^stamm_[0-9A-Za-z]{36}$/);
+    assert.equal(await statusAndCode(service, first.key), '201');
+    const second = await runJson(['key', 'create', '--tenant', tenantId.toUpperCase()], env);
+    assert.equal(await statusAndCode(service, first.key), '401 key_replaced');
+    assert.equal(await statusAndCode(service, second.key), '201');
+    assert.deepEqual(await runJson(['key', 'delete', '--tenant', tenantId], env), { deleted: true });
+    assert.equal(await statusAndCode(service, second.key), '401 key_deleted');
+    assertRefused(await runStamm(['key', 'delete', '--tenant', tenantId], env), /has no key/);
+    const { tenants } = await runJson(['tenant', 'list'], env);
+    const listed = tenants.find((tenant: { tenantId: string }) => tenant.tenantId === tenantId);
+    assert.equal(listed.name, 'Grün & Gut GmbH');
+    assert.equal(listed.keyEnding, null);
+  });
+
+  test('commands at the same time do not disturb each other or the service', async () => {
+    const names = ['Eins', 'Zwei', 'Drei'];
+    const made = await Promise.all(names.map((name) => runJson(['tenant', 'create', '--name', name], env)));
+    const list = await runText(['tenant', 'list'], env);
+    for (const [index, name] of names.entries()) {
+      assert.ok(list.includes(`${made[index].tenantId}  ${name}  (no key)\n`), list);
+    }
+    assert.equal(await statusAndCode(service, prepared.key), '201');
+  });
+
+  test('the doctor finds nothing wrong, and there is nothing to migrate', async () => {
+    const { ok, findings } = await runJson(['doctor'], env);
+    assert.equal(ok, true);
+    const checks = findings.map(({ check, status }: Record<string, string>) => `${check} ${status}`);
+    const wanted = ['runtime', 'settings', 'database', 'migrations', 'role', 'disk'];
+    assert.deepEqual(
+      checks,
+      wanted.map((check) => `${check} ok`),
+    );
+    assert.deepEqual(await runJson(['migrate'], env), { applied: [] });
+  });
+
+  for (const [what, words, sentence] of [
+    ['of an unknown tenant', ['key', 'create', '--tenant', unknownTenant], /no tenant .*"tenant list"/],
+    ['of an unknown tenant, deleted', ['key', 'delete', '--tenant', unknownTenant], /does not exist/],
+    ['of a malformed id', ['key', 'create', '--tenant', 'x'], /"x" is not the id of a tenant/],
+    ['of a malformed id, with --json', ['key', 'delete', '--tenant', "' OR 1=1", '--json'], /is not the id/],
+    ['of a blank name', ['tenant', 'create', '--name', ' \t'], /name of a tenant must not be empty/],
+  ] as const) {
+    test(`a command ${what} is refused in a sentence`, async () => {
+      assertRefused(await runStamm(words, env), sentence);
+    });
+  }
+});
+
+describe('without a service', { concurrency: 3 }, () => {
+  test('commands do their work, tell in plain words what to do next, and leave no PostgreSQL behind', async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const env = { DATA_DIR: dataDir };
+    const made = await runText(['tenant', 'create', '--name', '  Blatt & Blüte  '], env);
+    const tenantId = /^Made the tenant Blatt & Blüte: (\S+)\n/.exec(made)?.[1] ?? assert.fail(made);
+    assert.ok(made.includes(`stamm -- key create --tenant ${tenantId}\n`), made);
+    assert.deepEqual(findServers(dataDir), []);
+    const key = await runText(['key', 'create', '--tenant', tenantId], env);
+    assert.match(key, /^stamm_[0-9A-Za-z]{36}\nStore it safely now/);
+    const ending = key.split('\n')[0]!.slice(-4);
+    const list = await runText(['tenant', 'list'], env);
+    assert.ok(list.includes(`${tenantId}  Blatt & Blüte  (key …${ending}, last used never)\n`), list);
+    assert.deepEqual(findServers(dataDir), []);
+  });
+
+  test('first commands at the same time agree on one new database', async () => {
+    const dataDir = await makeDataDir();
+    const env = { DATA_DIR: dataDir };
+    const made = await Promise.all([
+      runJson(['tenant', 'create', '--name', 'Eins'], env),
+      runJson(['tenant', 'create', '--name', 'Zwei'], env),
+      runJson(['migrate'], env),
+    ]);
+    const { tenants } = await runJson(['tenant', 'list'], env);
+    const ids = tenants.map((tenant: { tenantId: string }) => tenant.tenantId);
+    assert.deepEqual(ids.sort(), [made[0].tenantId, made[1].tenantId].sort());
+    assert.deepEqual(findServers(dataDir), []);
+  });
+
+  test('a new database has no tenant yet', async () => {
+    const env = { DATABASE_URL: databaseUrl(await createTestDatabase()) };
+    assert.equal(await runText(['tenant', 'list'], env), 'There is no tenant yet.\n');
+    assert.deepEqual(await runJson(['tenant', 'list'], env), { tenants: [] });
+  });
+});
+
+async function createEmptyDatabase(): Promise<pg.ClientConfig> {
+  const connection = await createTestDatabase();
+  await withClient(connection, (client) => client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public'));
+  return connection;
+}
+
+describe('on a database of its own', { concurrency: 3 }, () => {
+  test('the doctor names what is not migrated, and migrate does it once', async () => {
+    const env = { DATABASE_URL: databaseUrl(await createEmptyDatabase()) };
+    const before = await runText(['doctor'], env);
+    assert.match(before, /^! migrations +0001-\S+\.sql, .*npm run --silent stamm -- migrate/m);
+    const { applied } = await runJson(['migrate'], env);
+    assert.match(applied[0], /^0001-/);
+    assert.equal(await runText(['migrate'], env), 'The database is up to date.\n');
+    assert.match(await runText(['doctor'], env), /^✓ migrations +up to date$/m);
+  });
+
+  test('a database of a newer Stamm is left alone', async () => {
+    const connection = await createTestDatabase();
+    await withClient(connection, (client) =>
+      client.query(`INSERT INTO schema_migration (name, checksum) VALUES ('9999-later.sql', 'x')`),
+    );
+    const env = { DATABASE_URL: databaseUrl(connection) };
+    for (const words of [['tenant', 'list'], ['migrate'], ['serve']]) {
+      assertRefused(await runStamm(words, env), /migrated by a newer Stamm \(9999-later\.sql\)/);
+    }
+  });
+
+  test('a login without the rights that are needed is refused in a sentence', async () => {
+    const connection = await createEmptyDatabase();
+    const role = `guest_of_${connection.database}`;
+    await withClient(connection, (client) => client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`));
+    try {
+      const env = { DATABASE_URL: databaseUrl({ ...connection, user: role, password: 'secret' }) };
+      assertRefused(await runStamm(['migrate'], env), /permission denied/);
+    } finally {
+      await withClient(connection, (client) => client.query(`DROP ROLE ${role}`));
+    }
+  });
+});
+
+describe('what is asked for wrongly is answered with a sentence and harms nothing', {
+  concurrency: 3,
+}, () => {
+  for (const [words, sentence] of [
+    [['tenant', 'create'], /^Missing: --name\.\n\nUsage: /],
+    [['key', 'create'], /^Missing: --tenant\.\n\nUsage: /],
+    [['key', 'create', '--tenant'], /--tenant.*argument missing[\s\S]*Usage: /],
+    [['tenant', 'create', '--nmae', 'Grün'], /--nmae[\s\S]*Usage: /],
+    [['tenant', 'list', 'all'], /'all'[\s\S]*Usage: /],
+    [['tenant', 'destroy'], /^There is no command "tenant destroy"\.\n\nUsage: [\s\S]*tenant create/],
+    [['frobnicate', '--json'], /^There is no command "frobnicate/],
+  ] as const) {
+    test(words.join(' '), async () => {
+      const dataDir = path.join(await makeDataDir(), 'never-made');
+      assertRefused(await runStamm(words, { DATA_DIR: dataDir }), sentence);
+      assert.ok(!existsSync(dataDir));
+    });
+  }
+
+  const wrongSettings = {
+    PORT: '70000',
+    DATABASE_URL: 'mysql://localhost/stamm',
+    RATE_LIMIT_PER_MINUTE: '-1',
+    BODY_LIMIT_BYTES: '100k',
+    LOG_LEVEL: 'loud',
+    REDIS_URL: 'localhost',
+  };
+  for (const words of [['tenant', 'list'], ['doctor'], ['serve']]) {
+    test(`${words.join(' ')} names all wrong settings at once`, async () => {
+      const ended = await runStamm(words, wrongSettings);
+      assertRefused(ended, /^These settings are wrong:\n/);
+      const named = ended.stderr.match(/^ {2}\w+(?= must be )/gm)?.map((name) => name.trim());
+      assert.deepEqual(named?.sort(), Object.keys(wrongSettings).sort());
+    });
+  }
+});
+
+describe('a database that cannot be reached', { concurrency: 3 }, () => {
+  let refusing: string;
+  let silent: string;
+  before(async () => {
+    refusing = await listenOnce((server) => server.close());
+    silent = await listenOnce((server) => {
+      server.on('connection', (socket) => cleanUpLater(async () => socket.destroy()));
+      cleanUpLater(async () => server.close());
+    });
+  });
+
+  const words = ['tenant', 'create', '--name', 'Grün', '--json'];
+  const sentence = /^The database at 127\.0\.0\.1:\d+\/stamm cannot be used: .+\. Check DATABASE_URL/;
+
+  test('is named without its password where nothing listens', async () => {
+    const ended = await runStamm(words, { DATABASE_URL: refusing });
+    assertRefused(ended, sentence);
+    assert.match(ended.stderr, /ECONNREFUSED/);
+    assert.ok(!ended.stderr.includes('secret'));
+  });
+
+  test('is named where something listens and never answers', async () => {
+    assertRefused(await runStamm(words, { DATABASE_URL: silent }), sentence);
+  });
+
+  test('is named where it refuses the login', async () => {
+    const connection = { ...(await createTestDatabase()), password: 'wrong' };
+    const ended = await runStamm(words, { DATABASE_URL: databaseUrl(connection) });
+    assertRefused(ended, /^The database at .* cannot be used: password authentication failed/);
+  });
+
+  test('makes the doctor fail, who still says all the rest', async () => {
+    const { code, stdout, stderr } = await runStamm(['doctor', '--json'], { DATABASE_URL: refusing });
+    assert.equal(stderr, '');
+    assert.equal(code, 1);
+    const { ok, findings } = JSON.parse(stdout);
+    assert.equal(ok, false);
+    const statuses = findings.map(({ check, status }: Record<string, string>) => `${check} ${status}`);
+    assert.deepEqual(statuses, ['runtime ok', 'settings ok', 'database failed']);
+  });
+});
+
+async function listenOnce(use: (server: Server) => void): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  use(server);
+  return `postgres://stamm:secret@127.0.0.1:${port}/stamm`;
+}
+
+describe('--help', { concurrency: 3 }, () => {
+  const allCommands = [
+    'serve',
+    'tenant create',
+    'tenant list',
+    'key create',
+    'key delete',
+    'migrate',
+    'doctor',
+    'demo',
+  ];
+  const expected: Record<string, string[]> = {
+    '': allCommands,
+    tenant: ['tenant create', 'tenant list'],
+    key: ['key create', 'key delete'],
+    'tenant create': ['--name', '--json'],
+    'key create': ['--tenant', '--json'],
+    'key delete': ['--tenant', '--json'],
+    ...Object.fromEntries(
+      ['serve', 'tenant list', 'migrate', 'doctor', 'demo'].map((name) => [name, ['--json']]),
+    ),
+  };
+  for (const [command, mentions] of Object.entries(expected)) {
+    test(`stamm ${command} --help`, async () => {
+      // Help needs no settings and no database, and so cannot fail where these are wrong.
+      const { code, stdout, stderr } = await runStamm([...command.split(' ').filter(Boolean), '--help'], {
+        PORT: 'x',
+      });
+      assert.equal(stderr, '');
+      assert.equal(code, 0);
+      assert.match(stdout, /^Usage: npm run --silent stamm -- /);
+      for (const mention of mentions) assert.match(stdout, new RegExp(`^  ${mention} +\\S`, 'm'));
+    });
+  }
+
+  test('is also what no command at all, or -h, asks for', async () => {
+    const [none, short] = await Promise.all([runText([], {}), runText(['-h'], {})]);
+    for (const text of [none, short]) for (const command of allCommands) assert.ok(text.includes(command));
+  });
+});

@@ -1,0 +1,253 @@
+// One command starts everything, says where it is, and ends everything; what stands in its way it says in a sentence.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { chown } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import type pg from 'pg';
+import {
+  assertRefused,
+  checkout,
+  cleanUpLater,
+  createCustomer,
+  databaseUrl,
+  type Environment,
+  findServers,
+  makeDataDir,
+  makePreparedDataDir,
+  type Prepared,
+  runStamm,
+  type StammProcess,
+  startStamm,
+  startUntil,
+  until,
+  withClient,
+} from '../faults/process.ts';
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+test('the start block leads from nothing to the first customer', async (t) => {
+  const dataDir = await makeDataDir();
+  const service = await startStamm({ DATA_DIR: dataDir });
+  const block = service.output.stdout;
+  for (const line of [
+    `  Web app     ${service.origin}/\n`,
+    `  API base    ${service.origin}/api/v1\n`,
+    `  Reference   ${service.origin}/docs\n`,
+    `, data in ${dataDir}/postgres-18\n`,
+    '\nStop with Ctrl-C.\n',
+  ]) {
+    assert.ok(block.includes(line), `${line} in ${block}`);
+  }
+  assert.match(block, /^ {2}Database {4}PostgreSQL 18\.\d+, /m);
+  assert.equal((await fetch(`${service.origin}/docs`)).status, 200);
+  // The commands are run as they are printed, by a shell.
+  const run = (line: string) =>
+    execFileSync('sh', ['-c', line], {
+      cwd: checkout,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  const [tenantLine, keyLine] = block.match(/^ {2}npm run .*$/gm)!;
+  const [, tenantId] = /: (\S+)\n/.exec(run(tenantLine!))!;
+  const [key] = run(keyLine!.replace('TENANT_ID', tenantId!)).split('\n');
+  await t.test('with curl', { skip: hasCurl ? false : 'there is no curl on this machine' }, () => {
+    const curlLines = /^ {2}curl [\s\S]*?\}'$/m.exec(block)![0];
+    const answer = JSON.parse(run(`${curlLines.replace('KEY', key!)} --silent`));
+    assert.deepEqual(Object.keys(answer), ['id']);
+  });
+  assert.equal((await service.stop('SIGINT')).code, 0);
+  assert.deepEqual(findServers(dataDir), []);
+});
+
+describe('a start that cannot succeed says why, and the service that runs goes on', {
+  concurrency: 2,
+}, () => {
+  let first: Prepared;
+  let service: StammProcess;
+  let port: string;
+  before(async () => {
+    first = await makePreparedDataDir();
+    port = await findFreePort();
+    service = await startStamm({ DATA_DIR: first.dataDir, PORT: port });
+  });
+
+  /** The start is refused, and leaves neither the running service worse off nor a PostgreSQL of its own behind. */
+  async function assertStartRefused(env: Environment, sentence: RegExp): Promise<string> {
+    const ended = await runStamm(['serve'], env);
+    assertRefused(ended, sentence);
+    if (env.DATA_DIR !== first.dataDir) assert.deepEqual(findServers(env.DATA_DIR!), []);
+    assert.equal((await createCustomer(service.origin, first.key)).status, 201);
+    return ended.stderr;
+  }
+
+  test('where the port is taken', async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const sentence = new RegExp(`^Port ${port} on 127.0.0.1 is taken .*PORT=${Number(port) + 1} npm start`);
+    await assertStartRefused({ DATA_DIR: dataDir, PORT: port }, sentence);
+  });
+
+  test('where a service runs on the same data', async () => {
+    const sentence = new RegExp(
+      `already running .*\\(${first.dataDir}\\): ${service.origin}, process ${service.pid}`,
+    );
+    await assertStartRefused({ DATA_DIR: first.dataDir }, sentence);
+  });
+
+  test('where HOST is no address of this machine', async () => {
+    const { dataDir } = await makePreparedDataDir();
+    await assertStartRefused(
+      { DATA_DIR: dataDir, HOST: '203.0.113.1' },
+      /^HOST 203\.0\.113\.1 is no address/,
+    );
+  });
+
+  test('where nothing listens at DATABASE_URL', async () => {
+    const unused = path.join(await makeDataDir(), 'never-made');
+    const url = `postgres://stamm:secret@127.0.0.1:${await findFreePort()}/stamm`;
+    const sentence =
+      /^The database at 127.0.0.1:\d+\/stamm cannot be used: .*ECONNREFUSED.* Check DATABASE_URL/;
+    const message = await assertStartRefused({ DATABASE_URL: url, DATA_DIR: unused }, sentence);
+    assert.ok(!message.includes('secret'));
+    assert.ok(!existsSync(unused));
+  });
+
+  test('where settings are wrong', async () => {
+    const unused = path.join(await makeDataDir(), 'never-made');
+    const sentence = /^These settings are wrong:\n {2}PORT must be .*\n {2}LOG_LEVEL must be one of .*\n$/;
+    await assertStartRefused({ PORT: 'http', LOG_LEVEL: 'loud', DATA_DIR: unused }, sentence);
+    assert.ok(!existsSync(unused));
+  });
+});
+
+async function findFreePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}
+
+describe('a stop ends everything, with exit code 0', { concurrency: 3 }, () => {
+  test('though a client never finishes its request, and though the signal comes again', async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const service = await startStamm({ DATA_DIR: dataDir });
+    const { hostname, port } = new URL(service.origin);
+    const client = connect({ host: hostname, port: Number(port) });
+    client.on('error', () => {});
+    cleanUpLater(async () => client.destroy());
+    await once(client, 'connect');
+    client.write('POST /api/v1/customer HTTP/1.1\r\nHost: stamm.test\r\nContent-Le');
+    // Answered on another connection afterwards, so that the first bytes have arrived.
+    assert.equal((await fetch(`${service.origin}/livez`)).status, 200);
+    const stopping = service.stop('SIGINT');
+    await until('it no longer listens', () =>
+      fetch(`${service.origin}/livez`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    process.kill(service.pid, 'SIGINT');
+    const { code, signal } = await stopping;
+    assert.deepEqual({ code, signal }, { code: 0, signal: null });
+    assert.deepEqual(findServers(dataDir), []);
+  });
+
+  test('by SIGTERM', async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const { code, stderr } = await (await startStamm({ DATA_DIR: dataDir })).stop();
+    assert.equal(stderr, '');
+    assert.equal(code, 0);
+    assert.deepEqual(findServers(dataDir), []);
+  });
+
+  test('while the service still starts', async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const { code, signal } = await startUntil(() => findServers(dataDir).length > 0, { DATA_DIR: dataDir });
+    assert.deepEqual({ code, signal }, { code: 0, signal: null });
+    assert.deepEqual(findServers(dataDir), []);
+  });
+
+  for (const [what, stop] of Object.entries({
+    'a SIGTERM to npm': (service: StammProcess) => service.stop(),
+    'Ctrl-C, which all processes of npm start get': (service: StammProcess) => service.interruptGroup(),
+  })) {
+    test(`by ${what}`, async () => {
+      const { dataDir, key } = await makePreparedDataDir();
+      const service = await startStamm({ DATA_DIR: dataDir }, ['npm', 'start']);
+      assert.equal((await createCustomer(service.origin, key)).status, 201);
+      const { code } = await stop(service);
+      assert.deepEqual(findServers(dataDir), []);
+      await assert.rejects(fetch(`${service.origin}/livez`));
+      assert.equal(code, 0);
+    });
+  }
+});
+
+const debianPostgres = '/usr/lib/postgresql/15/bin';
+
+test('PostgreSQL 15 serves as well, under a login that owns the database and is no superuser', {
+  skip: existsSync(debianPostgres) ? false : `there is no PostgreSQL 15 in ${debianPostgres}`,
+}, async () => {
+  const superuser = await startDebianPostgres();
+  const owner = { ...superuser, user: 'shop_owner', password: 'secret', database: 'shop' };
+  await withClient(superuser, async (client) => {
+    await client.query(`CREATE ROLE shop_owner LOGIN CREATEROLE PASSWORD 'secret'`);
+    await client.query('CREATE DATABASE shop OWNER shop_owner');
+  });
+  const unused = path.join(await makeDataDir(), 'never-made');
+  const env = { DATABASE_URL: databaseUrl(owner), DATA_DIR: unused };
+  const service = await startStamm(env);
+  assert.match(service.output.stdout, /^ {2}Database {4}PostgreSQL 15\.\d+/m);
+  const made = await runStamm(['tenant', 'create', '--name', 'Grün', '--json'], env);
+  const { tenantId } = JSON.parse(made.stdout);
+  const { key } = JSON.parse((await runStamm(['key', 'create', '--tenant', tenantId, '--json'], env)).stdout);
+  const response = await createCustomer(service.origin, key);
+  assert.equal(response.status, 201);
+  const { id } = (await response.json()) as { id: string };
+  const stored = await withClient({ ...superuser, database: 'shop' }, (client) =>
+    client.query('SELECT tenant_id, id FROM customer'),
+  );
+  assert.deepEqual(stored.rows, [{ tenant_id: tenantId, id }]);
+  assert.equal((await runStamm(['doctor'], env)).code, 0);
+  assert.equal((await service.stop()).code, 0);
+  // It is not ours to stop.
+  await withClient(superuser, (client) => client.query('SELECT 1'));
+  assert.ok(!existsSync(unused));
+});
+
+async function startDebianPostgres(): Promise<pg.ClientConfig> {
+  const folder = await makeDataDir();
+  const data = path.join(folder, 'data');
+  // PostgreSQL does not run as root.
+  const account = process.getuid?.() === 0 ? findAccount('postgres') : undefined;
+  if (account) await chown(folder, account.uid, account.gid);
+  const options = { ...account, cwd: folder, stdio: 'ignore' as const };
+  execFileSync(`${debianPostgres}/initdb`, ['-D', data, '-U', 'admin', '-A', 'trust', '--no-sync'], options);
+  const settings = ['-c', 'listen_addresses=', '-c', 'fsync=off', '-k', folder];
+  const server = spawn(`${debianPostgres}/postgres`, ['-D', data, ...settings], options);
+  const exit = once(server, 'exit');
+  cleanUpLater(async () => {
+    server.kill('SIGQUIT');
+    await exit;
+  });
+  const connection = { host: folder, port: 5432, user: 'admin', password: '', database: 'postgres' };
+  await until('PostgreSQL 15 answers', () =>
+    withClient(connection, (client) => client.query('SELECT 1')).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return connection;
+}
+
+function findAccount(name: string): { uid: number; gid: number } {
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+  const fields = lines.find((line) => line.startsWith(`${name}:`))!.split(':');
+  return { uid: Number(fields[2]), gid: Number(fields[3]) };
+}

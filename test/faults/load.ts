@@ -1,0 +1,135 @@
+// Senders that create customers on kept-alive connections, one request after the other, and remember what became of each.
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { validCustomer } from '../service.ts';
+import { cleanUpLater } from './process.ts';
+
+export interface Attempt {
+  key: string;
+  /** Times of performance.now(): the bytes were given to the kernel, the whole answer was there. */
+  sentAt: number;
+  answeredAt: number;
+  /** Without a status there was no answer, and `failure` says why. */
+  status?: number;
+  id?: string;
+  code?: string;
+  failure?: string;
+}
+
+export interface Load {
+  /** Everything that has been answered, or has failed, so far. */
+  attempts: Attempt[];
+  /** Lets what is under way end. */
+  stop(): Promise<Attempt[]>;
+}
+
+const hungAfterMs = 10_000;
+const reconnectDelayMs = 20;
+
+export function startLoad(origin: string, key: string, senders = 16): Load {
+  const { hostname, port } = new URL(origin);
+  const body = JSON.stringify(validCustomer);
+  const request = [
+    'POST /api/v1/customer HTTP/1.1',
+    'Host: stamm.test',
+    `ApiKey: ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
+  const attempts: Attempt[] = [];
+  let isStopping = false;
+
+  async function send(): Promise<void> {
+    let connection: Connection | undefined;
+    while (!isStopping) {
+      const attempt: Attempt = { key, sentAt: performance.now(), answeredAt: 0 };
+      try {
+        connection ??= await openConnection(hostname, Number(port));
+        attempt.sentAt = performance.now();
+        const { isLast, ...answer } = await connection.send(request);
+        Object.assign(attempt, answer);
+        if (isLast) connection = closeConnection(connection);
+      } catch (error) {
+        attempt.failure = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+        connection = connection && closeConnection(connection);
+        await sleep(reconnectDelayMs);
+      }
+      attempt.answeredAt = performance.now();
+      attempts.push(attempt);
+    }
+    if (connection) closeConnection(connection);
+  }
+
+  const sending = Promise.all(Array.from({ length: senders }, send));
+  async function stop(): Promise<Attempt[]> {
+    isStopping = true;
+    await sending;
+    return attempts;
+  }
+  cleanUpLater(stop);
+  return { attempts, stop };
+}
+
+export const idsOf = (attempts: readonly Attempt[]) =>
+  attempts.filter(({ status }) => status === 201).map(({ id }) => id!);
+
+interface Answer {
+  status: number;
+  id?: string;
+  code?: string;
+  isLast: boolean;
+}
+
+interface Connection {
+  socket: Socket;
+  send(request: string): Promise<Answer>;
+}
+
+function closeConnection({ socket }: Connection): undefined {
+  socket.destroy();
+}
+
+function openConnection(host: string, port: number): Promise<Connection> {
+  const opened = Promise.withResolvers<Connection>();
+  let waiting: PromiseWithResolvers<Answer> | undefined;
+  let received = '';
+  const socket = connect({ host, port, noDelay: true });
+  socket.setEncoding('utf8').setTimeout(hungAfterMs, () => socket.destroy(new Error('no answer')));
+  socket.on('data', (text: string) => {
+    received += text;
+    const answer = parseAnswer(received);
+    if (!answer) return;
+    received = '';
+    waiting?.resolve(answer);
+  });
+  socket.on('error', (error) => {
+    opened.reject(error);
+    waiting?.reject(error);
+  });
+  socket.on('close', () => waiting?.reject(new Error('closed')));
+  socket.on('connect', () => {
+    opened.resolve({
+      socket,
+      send(request) {
+        waiting = Promise.withResolvers();
+        if (socket.destroyed) waiting.reject(new Error('closed'));
+        else socket.write(request);
+        return waiting.promise;
+      },
+    });
+  });
+  return opened.promise;
+}
+
+/** The service's answers are short JSON texts with a Content-Length. */
+function parseAnswer(text: string): Answer | undefined {
+  const headEnd = text.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const head = text.slice(0, headEnd);
+  const body = text.slice(headEnd + 4);
+  if (Buffer.byteLength(body) < Number(/^content-length: (\d+)/im.exec(head)![1])) return undefined;
+  const { id, code } = JSON.parse(body);
+  return { status: Number(head.split(' ')[1]), id, code, isLast: /^connection: close/im.test(head) };
+}

@@ -1,0 +1,280 @@
+// The service and its commands as processes of their own, on data of their own. Whatever a test leaves running is ended
+// after the file's tests.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUIDv7 } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { createApiKey } from '../../server/auth/api-keys.ts';
+import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
+import { migrate } from '../../server/database/migrations.ts';
+import { validCustomer } from '../service.ts';
+
+export const checkout = path.resolve(import.meta.dirname, '../..');
+
+const cleanups: (() => Promise<unknown>)[] = [];
+
+/** Runs after the file's tests, the newest first: processes before their database, a database before its folder. */
+export function cleanUpLater(cleanup: () => Promise<unknown>): void {
+  cleanups.push(cleanup);
+}
+
+after(async () => {
+  const failures: unknown[] = [];
+  // One that fails must not keep the others from ending their processes.
+  for (const cleanup of cleanups.reverse()) await cleanup().catch((error) => failures.push(error));
+  if (failures.length > 0) throw new AggregateError(failures);
+});
+
+export async function until(what: string, isMet: () => boolean | Promise<boolean>, seconds = 10) {
+  for (const deadline = Date.now() + seconds * 1000; !(await isMet()); await sleep(10)) {
+    assert.ok(Date.now() < deadline, `${what}: not within ${seconds} s`);
+  }
+}
+
+export type Environment = Record<string, string>;
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Compiling the program once, and not with each of some fifty starts, saves a third of the time. */
+const compileCache = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+cleanUpLater(() => rm(compileCache, { recursive: true, force: true, maxRetries: 5 }));
+
+/** Nothing of the caller's environment reaches the process but what it needs to run at all. */
+function cleanEnvironment(env: Environment): Environment {
+  const { PATH = '', HOME = '/' } = process.env;
+  return {
+    PATH,
+    HOME,
+    NODE_COMPILE_CACHE: compileCache,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'error',
+    ...env,
+  };
+}
+
+function spawnInCheckout(command: readonly string[], env: Environment) {
+  const child = spawn(command[0]!, command.slice(1), {
+    cwd: checkout,
+    env: cleanEnvironment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, as a shell gives it: a test can signal all of it, as a terminal does.
+    detached: true,
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    output.stderr += text;
+  });
+  // The streams close once no process of the group has them any more; its number is another's to have from then on.
+  let hasEnded = false;
+  const ended: Promise<Ended> = once(child, 'close').then(([code, signal]) => {
+    hasEnded = true;
+    return { code, signal, ...output };
+  });
+  cleanUpLater(async () => {
+    if (!hasEnded) signalGroup(child, 'SIGKILL');
+    await ended;
+  });
+  return { child, output, ended, hasEnded: () => hasEnded };
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-child.pid!, signal);
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ESRCH');
+  }
+}
+
+async function within<Result>(what: string, promise: Promise<Result>, seconds: number): Promise<Result> {
+  const timeout = new AbortController();
+  const expiry = sleep(seconds * 1000, undefined, { signal: timeout.signal }).then(() =>
+    assert.fail(`${what}: not within ${seconds} s`),
+  );
+  try {
+    return await Promise.race([promise, expiry]);
+  } finally {
+    expiry.catch(() => {});
+    timeout.abort();
+  }
+}
+
+const serveCommand = [process.execPath, 'server/main.ts', 'serve'];
+
+export type StammProcess = Awaited<ReturnType<typeof startStamm>>;
+
+/** Resolves once the service is ready; rejects with its output if it ends instead. */
+export async function startStamm(env: Environment, command: readonly string[] = serveCommand) {
+  const { child, output, ended, hasEnded } = spawnInCheckout(command, env);
+  await until(
+    'the start block',
+    () => {
+      assert.ok(!hasEnded(), `the service ended: ${output.stdout}${output.stderr}`);
+      return output.stdout.includes('Stop with Ctrl-C.');
+    },
+    30,
+  );
+  const origin = /API base +(http:\S+)\/api\/v1/.exec(output.stdout)![1]!;
+  await until('ready', async () => (await fetch(`${origin}/readyz`)).status === 200);
+  return {
+    origin,
+    pid: child.pid!,
+    output,
+    /** Asks it to end, as an operator does, and resolves when it has. */
+    async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Ended> {
+      child.kill(signal);
+      return within(`the end after ${signal}`, ended, 20);
+    },
+    /** What Ctrl-C does: every process of the foreground group gets the signal. */
+    async interruptGroup(): Promise<Ended> {
+      signalGroup(child, 'SIGINT');
+      return within('the end after Ctrl-C', ended, 20);
+    },
+    async kill(): Promise<void> {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Stops a start as soon as it has come to some point. */
+export async function startUntil(isThere: () => boolean, env: Environment): Promise<Ended> {
+  const { child, ended } = spawnInCheckout(serveCommand, env);
+  await until('the point in the start', isThere);
+  child.kill('SIGTERM');
+  return within('the end of the start', ended, 20);
+}
+
+/** Runs a command, or a start that is expected to fail, to its end. */
+export async function runStamm(words: readonly string[], env: Environment): Promise<Ended> {
+  const { ended } = spawnInCheckout([process.execPath, 'server/main.ts', ...words], env);
+  return within(`the end of "${words.join(' ')}"`, ended, 30);
+}
+
+/** Says what is wrong in a sentence, on stderr only, with exit code 1. */
+export function assertRefused({ code, stdout, stderr }: Ended, sentence: RegExp): void {
+  assert.match(stderr, sentence);
+  assert.doesNotMatch(stderr, /^\s+at |node:internal|Error:/m);
+  assert.equal(stdout, '');
+  assert.equal(code, 1);
+}
+
+/** A server that is left there, even a stopped one, ends before the folder goes. */
+export async function makeDataDir(): Promise<string> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+  cleanUpLater(async () => {
+    for (const pid of findServers(dataDir)) process.kill(pid, 'SIGKILL');
+    await until('no server is left', () => findServers(dataDir).length === 0);
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  });
+  return dataDir;
+}
+
+export interface Prepared {
+  dataDir: string;
+  tenantId: string;
+  key: string;
+}
+
+let template: Promise<Prepared> | undefined;
+
+async function prepareTemplate(): Promise<Prepared> {
+  const dataDir = await makeDataDir();
+  const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+  await migrate(postgres.connection);
+  const made = await withClient(postgres.connection, createTenant);
+  await postgres.close();
+  return { dataDir, ...made };
+}
+
+/** A data directory with one tenant and its key: a copy, which is quicker than a first start. */
+export async function makePreparedDataDir(): Promise<Prepared> {
+  template ??= prepareTemplate();
+  const { dataDir: original, ...made } = await template;
+  const dataDir = await makeDataDir();
+  await once(spawn('cp', ['-a', `${original}/.`, dataDir]), 'exit');
+  return { ...made, dataDir };
+}
+
+export async function createTenant(owner: pg.Client): Promise<{ tenantId: string; key: string }> {
+  const tenantId = randomUUIDv7();
+  await owner.query('INSERT INTO tenant (tenant_id, name) VALUES ($1, $2)', [tenantId, 'Grün & Gut GmbH']);
+  return { tenantId, key: (await createApiKey(owner, tenantId))! };
+}
+
+export function createCustomer(origin: string, key: string): Promise<Response> {
+  return fetch(`${origin}/api/v1/customer`, {
+    method: 'POST',
+    headers: { ApiKey: key, 'Content-Type': 'application/json' },
+    body: JSON.stringify(validCustomer),
+  });
+}
+
+/** A connection beside the service that, unlike a command, holds no server up and starts none. */
+export function connectionTo(dataDir: string): pg.ClientConfig {
+  const password = readFileSync(path.join(dataDir, 'database-password'), 'utf8').trim();
+  return { host: path.join(dataDir, 'run'), port: 5432, user: 'stamm', password, database: 'stamm' };
+}
+
+export async function withClient<Result>(
+  connection: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client(connection);
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The address of a server that listens on a Unix socket. */
+export function databaseUrl({ host, port, user, password, database }: pg.ClientConfig): string {
+  const url = new URL(`postgres://localhost/${database}`);
+  url.username = user ?? '';
+  url.password = encodeURIComponent(String(password ?? ''));
+  url.searchParams.set('host', host ?? '');
+  url.searchParams.set('port', String(port));
+  return url.href;
+}
+
+/** The number of the server that runs on this data directory. */
+export function postmasterOf(dataDir: string): number {
+  return Number.parseInt(readFileSync(path.join(dataDir, 'postgres-18/postmaster.pid'), 'utf8'), 10);
+}
+
+/** All processes of this data directory that go by a server's command line; none is the usual expectation. */
+export function findServers(dataDir: string): number[] {
+  if (process.platform !== 'linux') {
+    return existsSync(path.join(dataDir, 'postgres-18/postmaster.pid')) ? [postmasterOf(dataDir)] : [];
+  }
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && commandLineOf(name).includes(`${dataDir}/postgres-18`))
+    .map(Number);
+}
+
+function commandLineOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    // It has ended since it was listed.
+    return [];
+  }
+}
