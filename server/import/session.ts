@@ -54,17 +54,26 @@ async function openSession(database: Database, options: SessionOptions): Promise
   const begin = `${beginFor([tenantId])}; TRUNCATE pg_temp.journal_head, pg_temp.journal;
     INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)}, 0)`;
   let hasBegun = false;
+  let writes = 0;
 
   async function begunOnce(): Promise<void> {
     if (!hasBegun) await client.query(begin);
     hasBegun = true;
   }
 
+  /** After the first, second, fourth, eighth … write the planner is told how tables have grown. */
+  async function run<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    const result = await work(client);
+    writes++;
+    if (Number.isInteger(Math.log2(writes))) await client.query('SELECT refresh_statistics()');
+    return result;
+  }
+
   async function writeInPart<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
     await begunOnce();
     await client.query('SAVEPOINT part');
     try {
-      const result = await work(client);
+      const result = await run(work);
       await client.query('RELEASE SAVEPOINT part');
       return result;
     } catch (error) {
@@ -76,7 +85,7 @@ async function openSession(database: Database, options: SessionOptions): Promise
   async function writeAlone<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
     try {
       await client.query(begin);
-      const result = await work(client);
+      const result = await run(work);
       await commit();
       return result;
     } catch (error) {
