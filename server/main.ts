@@ -3,14 +3,17 @@ import { parseArgs } from 'node:util';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
+import { importCommand } from './commands/import.ts';
 import { keyCreate, keyDelete } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serve } from './commands/serve.ts';
+import { template } from './commands/template.ts';
 import { tenantCreate, tenantList } from './commands/tenant.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded.ts';
 import { MigrationError } from './database/migrations.ts';
+import { CsvError } from './import/csv-file.ts';
 
 const commands: readonly Command[] = [
   serve,
@@ -18,6 +21,8 @@ const commands: readonly Command[] = [
   tenantList,
   keyCreate,
   keyDelete,
+  importCommand,
+  template,
   migrateCommand,
   doctor,
   demo,
@@ -45,16 +50,31 @@ async function main(words: readonly string[]): Promise<number> {
   return outcome.exitCode ?? 0;
 }
 
-function parseOptions(command: Command, words: string[]): Pick<CommandContext, 'options' | 'isJson'> {
-  const options = Object.fromEntries(
-    Object.keys(command.options).map((name) => [name, { type: 'string' as const }]),
-  );
+function parseOptions(command: Command, words: string[]): Omit<CommandContext, 'config'> {
+  const names = Object.keys(command.arguments ?? {});
+  const withValue = Object.keys({ ...command.options, ...command.optionalOptions });
+  const flags = [...Object.keys(command.flags ?? {}), 'json'];
   try {
-    const { values } = parseArgs({ args: words, options: { ...options, json: { type: 'boolean' } } });
-    const { json = false, ...given } = values as Record<string, string> & { json?: boolean };
-    const missing = Object.keys(options).filter((name) => given[name] === undefined);
+    const parsed = parseArgs({
+      args: words,
+      allowPositionals: names.length > 0,
+      options: Object.fromEntries([
+        ...withValue.map((name) => [name, { type: 'string' as const }] as const),
+        ...flags.map((name) => [name, { type: 'boolean' as const }] as const),
+      ]),
+    });
+    const values: Record<string, unknown> = parsed.values;
+    const { positionals } = parsed;
+    const options: Record<string, string> = {};
+    names.forEach((name, index) => {
+      if (positionals[index] === undefined) throw new Error(`Missing: ${name.toUpperCase()}.`);
+      options[name] = positionals[index];
+    });
+    if (positionals.length > names.length) throw new Error(`Too many words: ${positionals.join(' ')}.`);
+    for (const name of withValue) if (values[name] !== undefined) options[name] = String(values[name]);
+    const missing = Object.keys(command.options).filter((name) => options[name] === undefined);
     if (missing.length > 0) throw new Error(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.`);
-    return { options: given, isJson: json };
+    return { options, flags: new Set(flags.filter((name) => values[name])), isJson: values.json === true };
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\n\n${helpFor(command)}`);
   }
@@ -72,15 +92,30 @@ function helpOverview(list: readonly Command[]): string {
   ].join('\n');
 }
 
-function helpFor({ name, summary, options }: Command): string {
-  const rows = [...Object.entries(options), ['json', 'Print one JSON object instead of text.'] as const];
-  const usage = Object.keys(options).map((option) => ` --${option} …`);
+function helpFor(command: Command): string {
+  const { name, summary, options, arguments: words = {}, optionalOptions = {}, flags = {} } = command;
+  const usage = [
+    ...Object.keys(words).map((word) => ` ${word.toUpperCase()}`),
+    ...Object.keys(options).map((option) => ` --${option} …`),
+    ...Object.keys(optionalOptions).map((option) => ` [--${option} …]`),
+    ...Object.keys(flags).map((flag) => ` [--${flag}]`),
+  ];
+  const rows = [
+    ...Object.entries(words).map(([word, meaning]) => [word.toUpperCase(), meaning] as const),
+    ...Object.entries({
+      ...options,
+      ...optionalOptions,
+      ...flags,
+      json: 'Print one JSON object instead of text.',
+    }).map(([option, meaning]) => [`--${option}`, meaning] as const),
+  ];
+  const width = Math.max(10, ...rows.map(([row]) => row.length));
   return [
     `Usage: ${program} ${name}${usage.join('')}`,
     '',
     summary,
     '',
-    ...rows.map(([option, meaning]) => `  --${option.padEnd(8)}  ${meaning}`),
+    ...rows.map(([row, meaning]) => `  ${row.padEnd(width)}  ${meaning}`),
   ].join('\n');
 }
 
@@ -90,7 +125,14 @@ function print(text: string): 0 {
 }
 
 /** What a person can act on. Everything else is a defect of ours and shows where it happened. */
-const expectedErrors = [UsageError, ConfigError, ConnectionError, EmbeddedPostgresError, MigrationError];
+const expectedErrors = [
+  UsageError,
+  ConfigError,
+  ConnectionError,
+  EmbeddedPostgresError,
+  MigrationError,
+  CsvError,
+];
 
 /** PostgreSQL's code for a login that may not do what was asked. */
 const insufficientPrivilege = '42501';

@@ -1,12 +1,15 @@
 // What a command is, and the connection that most of them work on.
 import pg from 'pg';
 import type { Config } from '../config.ts';
+import { isUuid } from '../crud/formats.ts';
 import { openConnection } from '../database/connection.ts';
 import { migrate } from '../database/migrations.ts';
 
 export interface CommandContext {
   config: Config;
+  /** Arguments and options by name; those that may be left out can be missing. */
   options: Record<string, string>;
+  flags: ReadonlySet<string>;
   isJson: boolean;
 }
 
@@ -20,8 +23,13 @@ export interface Command {
   /** One or two words. */
   name: string;
   summary: string;
+  /** What follows the name without dashes, in this order, and its meaning. */
+  arguments?: Record<string, string>;
   /** Required options and their meanings. */
   options: Record<string, string>;
+  /** Options that may be left out, and options without a value. */
+  optionalOptions?: Record<string, string>;
+  flags?: Record<string, string>;
   /** Nothing is printed for a command that answers with nothing. */
   run(context: CommandContext): Promise<Outcome | undefined>;
 }
@@ -29,10 +37,10 @@ export interface Command {
 /** What the person at the command line did wrong, in a sentence. */
 export class UsageError extends Error {}
 
-/** Runs `work` as the owner of the database, beside a running service or without one. */
+/** Runs `work` on the migrated database as its owner, beside a running service or without one. */
 export async function withOwner<Result>(
   config: Config,
-  work: (client: pg.Client) => Promise<Result>,
+  work: (client: pg.Client, connection: pg.ClientConfig) => Promise<Result>,
 ): Promise<Result> {
   const connection = await openConnection(config, { purpose: 'command' });
   try {
@@ -40,11 +48,19 @@ export async function withOwner<Result>(
     const client = new pg.Client(connection.client);
     await client.connect();
     try {
-      return await work(client);
+      return await work(client, connection.client);
     } finally {
       await client.end();
     }
   } finally {
     await connection.close();
   }
+}
+
+/** The id of a tenant as it was given, if it can be one. */
+export function tenantIdFrom(options: Record<string, string>): string {
+  const tenantId = options.tenant!;
+  if (!isUuid(tenantId))
+    throw new UsageError(`"${tenantId}" is not the id of a tenant. "tenant list" shows all of them.`);
+  return tenantId.toLowerCase();
 }

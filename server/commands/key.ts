@@ -1,6 +1,5 @@
 import { createApiKey, deleteApiKey } from '../auth/api-keys.ts';
-import { isUuid } from '../crud/formats.ts';
-import { type Command, UsageError, withOwner } from './command.ts';
+import { type Command, tenantIdFrom, UsageError, withOwner } from './command.ts';
 
 const options = { tenant: 'Id of the tenant, as "tenant list" shows it.' };
 
@@ -31,10 +30,3 @@ export const keyDelete: Command = {
     return { text: `The key of ${tenantId} is deleted.`, json: { deleted: true } };
   },
 };
-
-function tenantIdFrom(options: Record<string, string>): string {
-  const tenantId = options.tenant!;
-  if (!isUuid(tenantId))
-    throw new UsageError(`"${tenantId}" is not the id of a tenant. "tenant list" shows all of them.`);
-  return tenantId.toLowerCase();
-}

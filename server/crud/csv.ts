@@ -44,17 +44,14 @@ export function toCell(kind: FieldKind, value: string | null, language: Language
 }
 
 /** One line with its end. An empty text is written as "", no value as nothing, so that a reader can tell them apart. */
-export function toCsvLine(cells: readonly (string | null)[], language: Language): string {
-  return `${cells.map((cell) => quoteCell(cell, language)).join(separators[language])}\r\n`;
+export function toCsvLine(cells: readonly (string | null)[], separator: string): string {
+  return `${cells.map((cell) => quoteCell(cell, separator)).join(separator)}\r\n`;
 }
 
 // Blanks at the ends too, since some readers trim what has no quotes.
-const needsQuotes: Record<Language, RegExp> = {
-  en: /^$|[",\r\n]|^\s|\s$/,
-  de: /^$|[";\r\n]|^\s|\s$/,
-};
+const needsQuotes = /^$|["\r\n]|^\s|\s$/;
 
-function quoteCell(cell: string | null, language: Language): string {
+function quoteCell(cell: string | null, separator: string): string {
   if (cell === null) return '';
-  return needsQuotes[language].test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return needsQuotes.test(cell) || cell.includes(separator) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

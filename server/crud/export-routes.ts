@@ -7,7 +7,7 @@ import { toApiFailure } from '../database/failures.ts';
 import { type Fault, validationError } from '../errors.ts';
 import { logRequest } from '../http/request-log.ts';
 import type { Language } from '../messages.ts';
-import { byteOrderMark, toCell, toCsvLine } from './csv.ts';
+import { byteOrderMark, separators, toCell, toCsvLine } from './csv.ts';
 import { columnsOf, type Definition } from './definition.ts';
 import type { FieldKind } from './fields.ts';
 import { commonHeaders, errorResponses } from './openapi-answers.ts';
@@ -57,10 +57,10 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
           const values: (string | null)[] = JSON.parse(json);
           return toCsvLine(
             values.map((value, index) => toCell(kinds[index]!, value, language)),
-            language,
+            separators[language],
           );
         },
-        head: byteOrderMark + toCsvLine([...titlesOf(definition, language).values()], language),
+        head: byteOrderMark + toCsvLine([...titlesOf(definition, language).values()], separators[language]),
       });
     },
   );

@@ -4,8 +4,8 @@ import type pg from 'pg';
 import { type Fault, validationError } from '../errors.ts';
 import { type Definition, ownersOf } from './definition.ts';
 import { parseStored } from './merge-patch.ts';
-import type { Check, Checked, Row } from './validation.ts';
-import type { Author, NewRow, Stored, Writes } from './writes.ts';
+import type { Check, Checked } from './validation.ts';
+import type { Author, NewRow, Stored, Update, Writes } from './writes.ts';
 
 export type Replacement = ReturnType<typeof buildReplacement>;
 
@@ -18,15 +18,6 @@ export function buildReplacement(definition: Definition, check: Check, writes: W
     return faults.every(({ path }) => path.length > 0 && !ownerNames.has(String(path[0])));
   }
 
-  /** What a check found, and which owners do not exist. Puts the ids of those that do into the row. */
-  async function findAllFaults(
-    client: pg.ClientBase,
-    row: Row,
-    faults: readonly Fault[],
-  ): Promise<readonly Fault[]> {
-    return canResolveOwners(faults) ? [...faults, ...(await writes.resolveOwners(client, row))] : faults;
-  }
-
   /** Writes what the object becomes, if anything differs; throws everything that is wrong with it. */
   async function replace(
     client: pg.ClientBase,
@@ -36,20 +27,28 @@ export function buildReplacement(definition: Definition, check: Check, writes: W
     author: Author,
   ): Promise<Stored> {
     const row: NewRow = { ...after.row, tenant_id: tenantId, id: current.id };
-    const faults = await findAllFaults(client, row, after.faults);
+    const faults = canResolveOwners(after.faults)
+      ? [...after.faults, ...(await writes.resolveOwners(client, row))]
+      : after.faults;
     if (faults.length > 0) throw validationError(faults);
-    const resolved = Object.fromEntries(owners.map(({ column }) => [column.path[0], row[column.name]]));
-    const changes = findChanges(check(parseStored(current.json)).value, { ...after.value, ...resolved });
-    if (Object.keys(changes).length === 0) return current;
-    return writes.updateRow(client, row, author, changes);
+    const update = { row, current, changes: findChanges(current, after, row) };
+    if (Object.keys(update.changes).length === 0) return current;
+    const conflict = await writes.findUpdateConflict(client, update);
+    if (conflict) throw conflict;
+    const [replaced] = await writes.updateRows(client, [update], author);
+    return replaced!;
   }
 
-  function findChanges(before: Record<string, unknown>, after: Record<string, unknown>) {
+  /** The fields that differ, of a row that holds the ids of its owners. */
+  function findChanges(current: Stored, { value }: Checked, row: NewRow): Update['changes'] {
+    const resolved = Object.fromEntries(owners.map(({ column }) => [column.path[0], row[column.name]]));
+    const before = check(parseStored(current.json)).value;
+    const after: Record<string, unknown> = { ...value, ...resolved };
     const changed = Object.keys(definition.fields).filter(
       (name) => !isDeepStrictEqual(before[name], after[name]),
     );
     return Object.fromEntries(changed.map((name) => [name, { from: before[name], to: after[name] }]));
   }
 
-  return { canResolveOwners, findAllFaults, replace };
+  return { canResolveOwners, replace, findChanges };
 }

@@ -15,7 +15,7 @@ function writtenColumns(definition: Definition): { name: string; type: string }[
   ];
 }
 
-/** The record that $1 holds: the row, its owners' external ids, and who writes it. */
+/** The records that $1 holds: the row, its owners' external ids, the version that it gets, and who writes it. */
 function sentRecord(definition: Definition): string {
   const columns = [
     ...[
@@ -25,6 +25,7 @@ function sentRecord(definition: Definition): string {
     ...writtenColumns(definition),
     ...ownersOf(definition).map(({ externalColumn }) => ({ name: externalColumn, type: 'text' })),
     ...[
+      { name: 'version', type: 'integer' },
       { name: 'actor', type: 'text' },
       { name: 'request_id', type: 'uuid' },
       { name: 'changes', type: 'json' },
@@ -69,35 +70,25 @@ export function buildInsert(definition: Definition): Statement {
         ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
         ON CONFLICT DO NOTHING
         RETURNING tenant_id, id
-      ), ${journalled(
-        definition,
-        'CREATED',
-        // Looked up in a hash. The planner expects one row and would compare each of 500 with all the others.
-        'SELECT sent.*, 1 AS version FROM sent WHERE (sent.id IN (SELECT id FROM written)) IS TRUE',
-      )}
+      ), ${journalled(definition, 'CREATED')}
       SELECT id FROM written`,
   };
 }
 
-/** What changed, from a statement on one row. */
-const writtenAndSent =
-  'SELECT written.*, sent.actor, sent.request_id, sent.changes FROM written JOIN sent USING (tenant_id, id)';
-
-/** Replaces one row by the one in $1, and returns its new representation and version. */
+/** Replaces rows by those in $1, whose versions are known because they are locked; returns what they are then. */
 export function buildUpdate(definition: Definition): Statement {
   const names = writtenColumns(definition).map(({ name }) => name);
   const { table } = definition;
   return {
     name: `update ${definition.name}`,
     text: `
-      WITH sent AS (SELECT * FROM json_to_record($1) AS sent (${sentRecord(definition)})),
+      WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (${sentRecord(definition)})),
       written AS (
         UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
-          version = ${table}.version + 1, updated_at = now()
+          version = sent.version, updated_at = now()
         FROM sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
-        RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
-          ${representation(definition, table)} AS json
-      ), ${journalled(definition, 'CHANGED', writtenAndSent)}
+        RETURNING ${table}.tenant_id, ${table}.id, ${table}.version, ${representation(definition, table)} AS json
+      ), ${journalled(definition, 'CHANGED')}
       SELECT id, version, json FROM written`,
   };
 }
@@ -108,25 +99,22 @@ export function buildDelete(definition: Definition): Statement {
   return {
     name: `delete ${definition.name}`,
     text: `
-      WITH sent AS (SELECT * FROM json_to_record($1) AS sent (${sentRecord(definition)})),
+      WITH named AS (SELECT * FROM json_to_record($1) AS named (${sentRecord(definition)})),
       written AS (
-        DELETE FROM ${table} USING sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
-        RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version
-      ), ${journalled(definition, 'DELETED', writtenAndSent)}
+        DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
+        RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
+          named.actor, named.request_id, named.changes
+      ), sent AS (SELECT * FROM written), ${journalled(definition, 'DELETED')}
       SELECT id FROM written`,
   };
 }
 
 /**
- * Journal entries for the rows in `written`, which `entries` selects with all that is told about them. The heads stay
- * locked until the commit, and are locked in the order of tenant_id: positions are in the order of commits, without
- * gaps, and nobody waits in a circle.
+ * Journal entries for those of the sent rows that are in `written`. The heads stay locked until the commit, and are
+ * locked in the order of tenant_id: positions are in the order of commits, without gaps, and nobody waits in a circle.
+ * The rows are looked up in a hash: the planner expects one and would compare each of 500 with all the others.
  */
-function journalled(
-  definition: Definition,
-  action: 'CREATED' | 'CHANGED' | 'DELETED',
-  entries: string,
-): string {
+function journalled(definition: Definition, action: 'CREATED' | 'CHANGED' | 'DELETED'): string {
   return `
     heads AS MATERIALIZED (
       SELECT tenant_id FROM journal_head WHERE tenant_id IN (SELECT tenant_id FROM written)
@@ -141,8 +129,9 @@ function journalled(
       INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, request_id, changes)
       SELECT entry.tenant_id,
         moved.last_position + row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id),
-        '${definition.name}', entry.id, entry.external_id, '${action}', entry.version,
+        '${definition.name}', entry.id, entry.external_id, '${action}', coalesce(entry.version, 1),
         entry.actor, entry.request_id, entry.changes
-      FROM (${entries}) AS entry JOIN moved USING (tenant_id)
+      FROM sent AS entry JOIN moved USING (tenant_id)
+      WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
     )`;
 }

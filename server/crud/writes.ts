@@ -25,6 +25,13 @@ export interface Stored {
   json: string;
 }
 
+/** What an object becomes, and the fields that differ. */
+export interface Update {
+  row: NewRow;
+  current: Stored;
+  changes: Record<string, unknown>;
+}
+
 /** Written, or the reason why not. */
 export type Outcome = 'written' | ApiError;
 
@@ -79,8 +86,12 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     throw new RaceError('The row was not written, and nothing explains why.');
   }
 
-  async function findConflict(client: pg.ClientBase, row: NewRow): Promise<ApiError | undefined> {
-    for (const column of uniqueColumns) {
+  async function findConflict(
+    client: pg.ClientBase,
+    row: NewRow,
+    columns = uniqueColumns,
+  ): Promise<ApiError | undefined> {
+    for (const column of columns) {
       if (row[column.name] === undefined) continue;
       const { rows } = await client.query<{ id: string }>(
         `SELECT id FROM ${definition.table} WHERE tenant_id = $1 AND ${column.name} = $2 AND id <> $3`,
@@ -112,30 +123,39 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     tenantId: string,
     externalIds: readonly string[],
   ): Promise<Map<string, Stored>> {
-    const { rows } = await client.query<Stored & { external_id: string }>({
-      name: `find many ${definition.name} by external_id`,
-      text: `SELECT external_id, id, version, ${representation(definition, definition.table)} AS json
-        FROM ${definition.table} WHERE tenant_id = $1 AND external_id = ANY ($2) ORDER BY id FOR UPDATE`,
-      values: [tenantId, externalIds],
-    });
+    // Without a name, so that it is planned for the size that the table has by now.
+    const { rows } = await client.query<Stored & { external_id: string }>(
+      `SELECT external_id, id, version, ${representation(definition, definition.table)} AS json
+       FROM ${definition.table} WHERE tenant_id = $1 AND external_id = ANY ($2) ORDER BY id FOR UPDATE`,
+      [tenantId, externalIds],
+    );
     return new Map(rows.map((row) => [row.external_id, row]));
   }
 
-  /** Throws the conflict or the missing owner that keeps the row from being stored. */
-  async function updateRow(
+  /** Writes what locked objects become; the rows hold the ids of their owners, and no value of theirs is taken. */
+  async function updateRows(
     client: pg.ClientBase,
-    row: NewRow,
+    updates: readonly Update[],
     author: Author,
-    changes: object,
-  ): Promise<Stored> {
-    const faults = await resolveOwners(client, row);
-    if (faults.length > 0) throw validationError(faults);
-    // Looked up before the update, because a failed statement would end the transaction and hide who holds the value.
-    const conflict = await findConflict(client, row);
-    if (conflict) throw conflict;
-    const sent = { ...row, actor: author.actor, request_id: author.requestId, changes };
+  ): Promise<Stored[]> {
+    const sent = updates.map(({ row, current, changes }) => ({
+      ...row,
+      version: current.version + 1,
+      actor: author.actor,
+      request_id: author.requestId,
+      changes,
+    }));
     const { rows } = await client.query<Stored>({ ...update, values: [JSON.stringify(sent)] });
-    return rows[0]!;
+    return rows;
+  }
+
+  /** Looked up before an update, because a failed statement would end the transaction and hide who holds the value. */
+  async function findUpdateConflict(
+    client: pg.ClientBase,
+    { row, changes }: Update,
+  ): Promise<ApiError | undefined> {
+    const changed = uniqueColumns.filter(({ path }) => Object.hasOwn(changes, path[0]!));
+    return findConflict(client, row, changed);
   }
 
   async function deleteRow(
@@ -175,7 +195,8 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     resolveOwnersOfAll,
     find,
     findByExternalIds,
-    updateRow,
+    updateRows,
+    findUpdateConflict,
     deleteRow,
   };
 }

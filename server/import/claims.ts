@@ -25,9 +25,8 @@ export async function takeKeys(
   tenantId: string,
   claims: readonly LineClaim[],
 ): Promise<Map<string, { id: string } | ApiError>> {
-  const { rows } = await client.query<{ key: string; is_same: boolean; resource_id: string }>({
-    name: 'take import keys',
-    text: `
+  const { rows } = await client.query<{ key: string; is_same: boolean; resource_id: string }>(
+    `
       WITH asked AS MATERIALIZED (
         SELECT * FROM json_to_recordset($2) AS asked (key text, fingerprint text, "resourceId" uuid)
       ), taken AS (
@@ -41,8 +40,8 @@ export async function takeKeys(
       SELECT key, known.fingerprint = asked.fingerprint AS is_same, known.resource_id
       FROM asked JOIN idempotent_request AS known USING (key)
       WHERE known.tenant_id = $1 AND key NOT IN (SELECT taken.key FROM taken)`,
-    values: [tenantId, JSON.stringify(claims)],
-  });
+    [tenantId, JSON.stringify(claims)],
+  );
   return new Map(
     rows.map(({ key, is_same: isSame, resource_id: id }) => [
       key,

@@ -3,7 +3,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import { toSentRow } from '../crud/write-queue.ts';
-import type { Author, NewRow, Stored } from '../crud/writes.ts';
+import type { Author, NewRow, Stored, Update } from '../crud/writes.ts';
 import { ApiError, validationError } from '../errors.ts';
 import { claimLine, type LineClaim, releaseKeys, takeKeys } from './claims.ts';
 import type { CheckedLine, ImportedResource } from './line-check.ts';
@@ -107,34 +107,68 @@ async function writeWave(
   });
 
   const open = unrepeated.filter(({ line }) => !outcomes.has(line));
-  const creations = open.filter(({ current }) => !current);
-  if (creations.length > 0) {
-    const rows = creations.map(({ row }) => toSentRow({ row, author }));
-    (await writes.insertRows(client, rows)).forEach((outcome, index) => {
-      const { line, row } = creations[index]!;
-      outcomes.set(line, outcome === 'written' ? { outcome: 'created', id: row.id } : outcome);
-    });
-  }
-  for (const { line, current } of open) {
-    if (!current) continue;
-    const outcome = await replacement.replace(client, current, line.checked, tenantId, author).then(
-      ({ id, version }): LineOutcome => ({
-        id,
-        outcome: version > current.version ? 'replaced' : 'unchanged',
-      }),
-      (error) => {
-        if (error instanceof ApiError) return error;
-        throw error;
-      },
-    );
-    outcomes.set(line, outcome);
-  }
+  await create(
+    client,
+    resource,
+    open.filter(({ current }) => !current),
+    author,
+    outcomes,
+  );
+  await replace(
+    client,
+    resource,
+    open.filter(({ current }) => current),
+    author,
+    outcomes,
+  );
   const refused = unrepeated.filter(({ line, claim }) => claim && outcomes.get(line) instanceof ApiError);
   await releaseKeys(
     client,
     tenantId,
     refused.map(({ claim }) => claim!.key),
   );
+}
+
+async function create(
+  client: pg.ClientBase,
+  { writes }: ImportedResource,
+  creations: readonly Write[],
+  author: Author,
+  outcomes: Outcomes,
+): Promise<void> {
+  if (creations.length === 0) return;
+  const written = await writes.insertRows(
+    client,
+    creations.map(({ row }) => toSentRow({ row, author })),
+  );
+  creations.forEach(({ line, row }, index) => {
+    const outcome = written[index]!;
+    outcomes.set(line, outcome === 'written' ? { outcome: 'created', id: row.id } : outcome);
+  });
+}
+
+/** What does not differ is not written, and gets no new version. */
+async function replace(
+  client: pg.ClientBase,
+  { writes, replacement }: ImportedResource,
+  replacements: readonly Write[],
+  author: Author,
+  outcomes: Outcomes,
+): Promise<void> {
+  const updates: Update[] = [];
+  for (const { line, row, current } of replacements) {
+    const { id } = row;
+    const update = { row, current: current!, changes: replacement.findChanges(current!, line.checked, row) };
+    if (Object.keys(update.changes).length === 0) {
+      outcomes.set(line, { outcome: 'unchanged', id });
+      continue;
+    }
+    const conflict = await writes.findUpdateConflict(client, update);
+    if (!conflict) updates.push(update);
+    outcomes.set(line, conflict ?? { outcome: 'replaced', id });
+  }
+  // If two of these want the same value, the statement fails, and each is tried by itself.
+  if (updates.length > 0) await writes.updateRows(client, updates, author);
 }
 
 /** The lines that are to be written. Those that an earlier request with the same Idempotency-Key wrote have their outcome. */

@@ -50,6 +50,7 @@ export function buildSessions(database: Database): OpenSession {
 async function openSession(database: Database, options: SessionOptions): Promise<ImportSession> {
   const { tenantId, idempotencyKey, isOneTransaction } = options;
   const client = await database.connect();
+  // Emptying the twins also makes PostgreSQL plan the statements on them anew, as the import makes tables grow.
   const begin = `${beginFor([tenantId])}; TRUNCATE pg_temp.journal_head, pg_temp.journal;
     INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)}, 0)`;
   let hasBegun = false;
@@ -99,8 +100,7 @@ async function openSession(database: Database, options: SessionOptions): Promise
 
   try {
     if (idempotencyKey !== undefined) await lockKey(client, `${tenantId} ${idempotencyKey}`);
-    // A plan that was made while a table was small would be kept while the import makes it large.
-    await client.query(`SET plan_cache_mode = force_custom_plan; ${twins}`);
+    await client.query(twins);
   } catch (error) {
     await client.end().catch(() => {});
     throw error;

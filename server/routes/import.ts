@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import { validationError } from '../errors.ts';
 import { linesType } from '../http/json-body.ts';
 import { expectLongBody } from '../http/raw-requests.ts';
-import { withoutData } from '../http/request-log.ts';
+import { logRequest, withoutData } from '../http/request-log.ts';
 import { type ImportAnswer, type ImportOptions, importModes, runImport } from '../import/import-run.ts';
 import { prepareResources } from '../import/line-check.ts';
 import { readLines } from '../import/lines.ts';
@@ -52,6 +52,10 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
       void session.close();
       // What nobody will read any more is taken from the connection all the same, so that the answer gets through.
       request.raw.resume();
+    });
+    // The framework reports only answers that end.
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableEnded) void logRequest(request, reply);
     });
     return reply.type('application/x-ndjson; charset=utf-8').send(answers);
   });

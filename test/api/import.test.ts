@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startService, validAddress, validCustomer, validSite } from '../service.ts';
 import { type ImportTarget, openImport, refusedImport, sendImport } from './import-client.ts';
 import { listen } from './raw-client.ts';
@@ -276,7 +277,15 @@ test('all or nothing: nothing is stored before the end, and everything at it', a
   opened.send(customerLine('ALL-1'));
   opened.send(siteLine('ALL-1', { externalId: 'ALL-SITE' }));
   const isStored = async () => (await read('/customers?externalId=ALL-1')).data.length === 1;
-  // The lock of an open transaction would make this wait for its two seconds and fail.
+  const isWaiting = async () => {
+    const { rowCount } = await owner.query(
+      `SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND state = 'idle in transaction' AND query = 'RELEASE SAVEPOINT part'`,
+    );
+    return rowCount === 1;
+  };
+  while (!(await isWaiting())) await nextTurn();
+  // If the open transaction held the journal, this would wait for its two seconds and fail.
   await createCustomer();
   assert.equal(await isStored(), false);
   opened.end();

@@ -1,0 +1,153 @@
+// Imports a file on this machine into the database, through the same engine as POST /import.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type pg from 'pg';
+import { openDatabase } from '../database/database.ts';
+import { type CsvInput, prepareCsv, readCsvLines } from '../import/csv-input.ts';
+import { reportName, writeCsvReport, writeLinesReport } from '../import/fault-report.ts';
+import { type ImportOptions, importModes, runImport } from '../import/import-run.ts';
+import { prepareResources } from '../import/line-check.ts';
+import { type Line, readLines } from '../import/lines.ts';
+import type { LineResult, Summary } from '../import/results.ts';
+import { buildSessions } from '../import/session.ts';
+import { resources } from '../resources/index.ts';
+import {
+  type Command,
+  type CommandContext,
+  type Outcome,
+  tenantIdFrom,
+  UsageError,
+  withOwner,
+} from './command.ts';
+import { startProgress } from './progress.ts';
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'Import a file, FILE.ndjson or FILE.csv. Faulty rows go to FILE.faults.csv, to be corrected.',
+  arguments: { file: 'The file. A CSV has titles in its first row; "template" prints them.' },
+  options: { tenant: 'Id of the tenant, as "tenant list" shows it.' },
+  optionalOptions: {
+    type: 'What the rows of a CSV are, if the titles do not tell: site, customer, …',
+    mode: `${importModes.join(' or ')}: what a faulty row means for the others. "each" if absent.`,
+  },
+  flags: { 'dry-run': 'Check everything and store nothing.' },
+  async run(context) {
+    const { options, config } = context;
+    const tenantId = tenantIdFrom(options);
+    const { size } = await stat(options.file!).catch(() => {
+      throw new UsageError(`There is no file ${options.file}.`);
+    });
+    const source = await prepareSource(context);
+    for (const title of source.csv?.unknownTitles ?? [])
+      process.stderr.write(`The column "${title}" is not known and is ignored.\n`);
+    return withOwner(config, async (owner, connection) => {
+      const { rowCount } = await owner.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
+      if (rowCount === 0)
+        throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
+      const { summary, faults } = await importSource(connection, context, source, tenantId, size);
+      if (faults.size > 0) await source.writeReport(faults);
+      return describe(summary, context, source.csv, faults.size > 0);
+    });
+  },
+};
+
+type Faults = Map<number, LineResult['answer']>;
+
+interface Source {
+  csv: CsvInput | undefined;
+  read(onBytes: (bytes: number) => void): AsyncIterable<Line[]>;
+  writeReport(faults: Faults): Promise<void>;
+}
+
+async function prepareSource({ options, config }: CommandContext): Promise<Source> {
+  const { file, type } = options as { file: string; type?: string };
+  const { BODY_LIMIT_BYTES: maxLineBytes } = config;
+  const wanted = resources.find(({ name }) => name === type);
+  if (type !== undefined && !wanted) {
+    throw new UsageError(
+      `There is no type "${type}". Known are: ${resources.map(({ name }) => name).join(', ')}.`,
+    );
+  }
+  if (/\.csv$/i.test(file)) {
+    const csv = await prepareCsv(file, resources, wanted);
+    return {
+      csv,
+      read: (onBytes) => readCsvLines(csv, maxLineBytes, onBytes),
+      writeReport: (faults) => writeCsvReport(csv, faults),
+    };
+  }
+  if (!/\.(ndjson|jsonl)$/i.test(file)) throw new UsageError(`${file} must end in .csv or .ndjson.`);
+  return {
+    csv: undefined,
+    async *read(onBytes) {
+      const input = createReadStream(file);
+      for await (const lines of readLines(input, maxLineBytes)) {
+        onBytes(input.bytesRead);
+        yield lines;
+      }
+    },
+    writeReport: (faults) => writeLinesReport(file, maxLineBytes, faults),
+  };
+}
+
+async function importSource(
+  connection: pg.ClientConfig,
+  { options, flags }: CommandContext,
+  source: Source,
+  tenantId: string,
+  totalBytes: number,
+): Promise<{ summary: Summary; faults: Faults }> {
+  const mode = importModes.find((known) => known === (options.mode ?? 'each'));
+  if (!mode) throw new UsageError(`--mode must be ${importModes.join(' or ')}.`);
+  const importOptions: ImportOptions = {
+    mode,
+    isRehearsal: flags.has('dry-run'),
+    tenantId,
+    author: { actor: 'command line', requestId: undefined },
+    idempotencyKey: undefined,
+    language: source.csv?.language ?? 'en',
+    onFailure: (error) => process.stderr.write(`${(error as Error).message}\n`),
+  };
+  const database = openDatabase(connection, 1);
+  const faults: Faults = new Map();
+  let summary: Summary | undefined;
+  const progress = startProgress(process.stderr, totalBytes);
+  try {
+    const isOneTransaction = mode === 'all-or-nothing' || importOptions.isRehearsal;
+    const session = await buildSessions(database)({ tenantId, idempotencyKey: undefined, isOneTransaction });
+    const lines = source.read(progress.noteBytes);
+    for await (const answers of runImport(session, prepareResources(resources), lines, importOptions)) {
+      for (const answer of answers) {
+        if ('summary' in answer) ({ summary } = answer);
+        else if (answer.outcome === 'failed') faults.set(answer.answer.line, answer.answer);
+      }
+      const results = answers.filter((answer) => 'outcome' in answer);
+      progress.noteRows(results.length, results.filter(({ outcome }) => outcome === 'failed').length);
+    }
+  } finally {
+    progress.end();
+    await database.close();
+  }
+  return { summary: summary!, faults };
+}
+
+function describe(
+  summary: Summary,
+  { options, flags }: CommandContext,
+  csv: CsvInput | undefined,
+  hasReport: boolean,
+): Outcome {
+  const { lines, created, replaced, unchanged, failed, notStored, code } = summary;
+  const report = hasReport ? reportName(options.file!) : undefined;
+  const isNothingStored = notStored > 0 || (failed > 0 && options.mode === 'all-or-nothing');
+  const advice = isNothingStored
+    ? `Nothing was stored. What is wrong stands in ${report}; correct it in ${options.file} and import that again.`
+    : `The faulty rows are in ${report}. Correct them there and import that file.`;
+  const text = [
+    `${flags.has('dry-run') ? 'Dry run, nothing was stored. ' : ''}${lines} rows: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${failed} failed${notStored > 0 ? `, ${notStored} not stored because of others` : ''}.`,
+    ...(code ? [`The import ended early: ${code}.`] : []),
+    ...(report ? [advice] : []),
+  ].join('\n');
+  const ignoredColumns = csv?.unknownTitles;
+  return { text, json: { ...summary, report, ignoredColumns }, exitCode: failed > 0 || code ? 1 : 0 };
+}

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { separators } from '../../server/crud/csv.ts';
+import { columnsOf } from '../../server/crud/definition.ts';
+import { csvColumnsOf, guessResource, matchTitles } from '../../server/import/csv-columns.ts';
+import { CsvError } from '../../server/import/csv-file.ts';
+import { prepareCsv } from '../../server/import/csv-input.ts';
+import { resources } from '../../server/resources/index.ts';
+import { startService } from '../service.ts';
+
+const { app, owner, connection, tenant, createTenant, get } = await startService();
+const folder = await mkdtemp(path.join(tmpdir(), 'stamm-import-test-'));
+after(() => rm(folder, { recursive: true }));
+
+const { user, password, host, port, database } = connection;
+const credentials = `${encodeURIComponent(user ?? '')}:${encodeURIComponent(String(password ?? ''))}`;
+const databaseUrl = `postgres://${credentials}@localhost:${port ?? 5432}/${database}?host=${encodeURIComponent(host!)}`;
+
+interface Run {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+function stamm(...words: string[]): Promise<Run> {
+  const main = path.resolve(import.meta.dirname, '../../server/main.ts');
+  const env = { ...process.env, DATABASE_URL: databaseUrl };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...words], { env }, (error, stdout, stderr) =>
+      resolve({ exitCode: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+/** Writes a file and imports it. */
+async function importFile(name: string, content: string | Buffer, ...options: string[]) {
+  const file = path.join(folder, name);
+  await writeFile(file, content);
+  const run = await stamm('import', file, '--tenant', tenant.tenantId, '--json', ...options);
+  return { ...run, file, json: run.stdout ? JSON.parse(run.stdout) : undefined };
+}
+
+const findOne = async (collection: string, externalId: string) => {
+  const { data } = (await get(`/${collection}?externalId=${externalId}`)).json();
+  assert.equal(data.length, 1, externalId);
+  return data[0];
+};
+
+test('a German file with semicolons, Windows-1252, decimal commas and German days is understood', async () => {
+  const customers = [
+    'Firma;Adresse Straße;Adresse Hausnummer;PLZ;Ort;Externe Id;Status;Farbe',
+    'Müller & Söhne;Große Straße;;20095;Köln;K-1;inactive;grün',
+    ';;;;;;;',
+  ].join('\r\n');
+  const { json, exitCode, stderr } = await importFile('customers.csv', Buffer.from(customers, 'latin1'));
+  assert.deepEqual([exitCode, json.created, json.lines, json.ignoredColumns], [0, 1, 1, ['Farbe']]);
+  assert.match(stderr, /The column "Farbe" is not known and is ignored\./);
+  const customer = await findOne('customers', 'K-1');
+  assert.deepEqual(
+    [customer.companyName, customer.address.houseNumber, customer.address.city, customer.status],
+    ['Müller & Söhne', '', 'Köln', 'INACTIVE'],
+  );
+
+  const sites = [
+    'Kunde externe Id;BEZEICHNUNG;address.streetName;Hausnummer;Adresse PLZ;Adresse Ort;Breitengrad;Längengrad;Termin nötig;Schluessel vorhanden;Anfahrtspauschale;Gültig ab;Gültig bis;Öffnungszeiten;Vorbereitungszeit in Minuten;Externe Id',
+    'K-1;"Foyer; ""Nord""";Ballindamm;17a;20095;Hamburg;53,550;-0,5;ja;x;1.234,50;1.2.2026;2026-12-31;"[{""dayOfWeek"":""MONDAY"",""n"":1.50}]";1.000;S-1',
+    'K-1;Hof;Ballindamm;17a;01067;Hamburg;53.5503;;Nein;0;1.234;;;;;S-2',
+  ].join('\n');
+  const { json: second } = await importFile('sites.csv', `\ufeff${sites}`);
+  assert.deepEqual([second.created, second.failed], [2, 0]);
+  const site = await findOne('sites', 'S-1');
+  assert.deepEqual(
+    [site.name, site.customerId, site.address.location, site.needsAppointment, site.hasKey, site.callOutFee],
+    ['Foyer; "Nord"', customer.id, { lat: 53.55, lng: -0.5 }, true, true, 1234.5],
+  );
+  assert.deepEqual(
+    [site.validFrom, site.validUntil, site.appointmentPreparationTimeInMinutes, site.openingHours],
+    ['2026-02-01', '2026-12-31', 1000, [{ dayOfWeek: 'MONDAY', n: 1.5 }]],
+  );
+  const hof = await findOne('sites', 'S-2');
+  assert.deepEqual(
+    [hof.address.location, hof.callOutFee, hof.address.zipCode],
+    [{ lat: 53.5503 }, 1234, '01067'],
+  );
+});
+
+test('an English file with commas is understood, and a file with tabs', async () => {
+  const products =
+    'Name,Kind,Article number,Net price,VAT rate,active,External id\r\nPot,container,A-1,1.125,7,yes,P-1\r\nBig pot,CONTAINER,A-2,"1,234.50",19,FALSE,P-2\r\n';
+  assert.equal((await importFile('products.csv', products)).json.created, 2);
+  const [small, big] = [await findOne('products', 'P-1'), await findOne('products', 'P-2')];
+  assert.deepEqual(
+    [small.kind, small.netPrice, small.vatRate, small.active, big.netPrice, big.active],
+    ['CONTAINER', 1.125, 7, true, 1234.5, false],
+  );
+  const employees = 'First name\tLast name\tE-Mail\tExternal id\nJonas\tHarms\tj@x.example\tE-1\n';
+  const { json } = await importFile('employees.CSV', employees);
+  assert.equal(json.created, 1);
+  assert.equal((await findOne('employees', 'E-1')).email, 'j@x.example');
+});
+
+test('what an export writes can be imported again without changing anything', async () => {
+  for (const [language, collection] of [
+    ['de', 'customers'],
+    ['de', 'sites'],
+    ['en', 'products'],
+    ['en', 'sites'],
+  ] as const) {
+    const { body } = await get(`/${collection}.csv?locale=${language}`);
+    const { json } = await importFile(`${language}-${collection}.csv`, body);
+    const { lines, unchanged, failed, ignoredColumns } = json;
+    assert.ok(lines > 0);
+    assert.deepEqual([unchanged, failed, ignoredColumns], [lines, 0, []], `${language} ${collection}`);
+  }
+});
+
+test('faulty rows go to a report, which can be corrected and imported', async () => {
+  const rows = [
+    'Firma;Straße;Hausnummer;PLZ;Ort;Telefon;Bemerkung;Externe Id;Notiz',
+    'Gut;Weg;1;20095;Hamburg;+49 40 1;;R-1;',
+    `;Weg;2;;Hamburg;'+49 40 2;"=1+1; ""x""\nzwei";R-2;@note`,
+    "Auch gut;Weg;3;20095;Hamburg;;'t Hoekje;R-3;-",
+  ].join('\r\n');
+  const { json, exitCode, file } = await importFile('faulty.csv', rows);
+  const report = path.join(folder, 'faulty.faults.csv');
+  assert.deepEqual([exitCode, json.created, json.failed, json.report], [1, 2, 1, report]);
+  const text = await readFile(report, 'utf8');
+  const sentences = 'Firma: Dieses Feld ist erforderlich. Adresse PLZ: Dieses Feld ist erforderlich.';
+  assert.equal(
+    text,
+    `\ufeffFirma;Straße;Hausnummer;PLZ;Ort;Telefon;Bemerkung;Externe Id;Notiz;Fehler\r\n;Weg;2;;Hamburg;'+49 40 2;"'=1+1; ""x""\nzwei";R-2;'@note;${sentences}\r\n`,
+  );
+  const corrected = text.replace('\r\n;Weg;2;;', '\r\nGut;Weg;2;20095;');
+  const { json: second, stderr } = await importFile('faulty.faults.csv', corrected);
+  assert.deepEqual([second.created, second.failed, second.report], [1, 0, undefined]);
+  assert.doesNotMatch(stderr, /Fehler/);
+  const stored = await findOne('customers', 'R-2');
+  assert.deepEqual([stored.phone, stored.comment], ['+49 40 2', '=1+1; "x"\nzwei']);
+  assert.deepEqual(
+    [(await findOne('customers', 'R-1')).phone, (await findOne('customers', 'R-3')).comment],
+    ['+49 40 1', "'t Hoekje"],
+  );
+  assert.equal(await readFile(file, 'utf8'), rows, 'the file itself is not touched');
+});
+
+test('lines of NDJSON have their report too', async () => {
+  const good = { type: 'employee', data: { firstName: 'Anke', lastName: 'Petersen', externalId: 'N-1' } };
+  const bad = '{"type":"product","data":{"name":"Pot","netPrice":12345678901234567890.12}}';
+  const { json, exitCode } = await importFile(
+    'lines.ndjson',
+    `${JSON.stringify(good)}\n\n${bad}\nnonsense\n`,
+  );
+  assert.deepEqual([exitCode, json.created, json.failed], [1, 1, 2]);
+  const report = await readFile(path.join(folder, 'lines.faults.ndjson'), 'utf8');
+  const [first, second] = report.split('\n');
+  assert.ok(first!.startsWith(bad.slice(0, -1)), 'numbers stay exact');
+  assert.equal(JSON.parse(first!).errors[0].code, 'required');
+  assert.equal(second, 'nonsense');
+  const corrected = first!.replace('"name":"Pot"', '"name":"Pot","kind":"CONTAINER","externalId":"N-2"');
+  const { json: again } = await importFile('lines.faults.ndjson', corrected);
+  assert.equal(again.created, 1);
+  assert.match((await get('/products?externalId=N-2')).body, /"netPrice":12345678901234567890\.12,/);
+});
+
+test('a dry run stores nothing, and all or nothing stores nothing beside a fault', async () => {
+  const rows = 'Vorname;Nachname;Externe Id\nA;B;D-1\n;B;D-2\n';
+  const dry = await importFile('dry.csv', rows, '--dry-run');
+  assert.deepEqual([dry.json.created, dry.json.failed, dry.json.dryRun, dry.exitCode], [1, 1, true, 1]);
+  const all = await importFile('all.csv', rows, '--mode', 'all-or-nothing');
+  assert.deepEqual([all.json.created, all.json.failed, all.json.notStored], [0, 1, 1]);
+  const report = await readFile(path.join(folder, 'all.faults.csv'), 'utf8');
+  assert.equal(report.split('\r\n').length, 3, 'titles and the faulty row');
+  assert.deepEqual((await get('/employees?externalId=D-1')).json().data, []);
+});
+
+test('the journal says that the command line did it, in one tenant only', async () => {
+  const stranger = await createTenant();
+  await importFile('who.csv', 'Vorname;Nachname;Externe Id\nA;B;W-1\n');
+  const { rows } = await owner.query(
+    `SELECT tenant_id, actor, request_id FROM journal WHERE external_id = 'W-1'`,
+  );
+  assert.deepEqual(rows, [{ tenant_id: tenant.tenantId, actor: 'command line', request_id: null }]);
+  const theirs = await app.inject({ url: '/api/v1/employees', headers: { apikey: stranger.key } });
+  assert.deepEqual(theirs.json().data, []);
+});
+
+test('for people there are sentences, and an exit code', async () => {
+  const file = path.join(folder, 'people.csv');
+  await writeFile(file, 'Vorname;Nachname\nA;B\n;C\n');
+  const { exitCode, stdout } = await stamm('import', file, '--tenant', tenant.tenantId);
+  assert.equal(exitCode, 1);
+  assert.match(
+    stdout,
+    /^2 rows: 1 created, 0 replaced, 0 unchanged, 1 failed\.\nThe faulty rows are in .*people\.faults\.csv\./,
+  );
+});
+
+const mistakes: [what: string, content: string, type: string | undefined, sentence: RegExp][] = [
+  [
+    'titles that fit several types',
+    'Bezeichnung;Externe Id\nx;1\n',
+    undefined,
+    /Say it with --type: customer, /,
+  ],
+  ['titles that no type has', 'a;b\n1;2\n', 'site', /No column .* is one of a site\. Known are: Kunde Id,/],
+  [
+    'two columns for one field',
+    'Firma;companyName\nx;y\n',
+    'customer',
+    /"Firma" and "companyName" .* mean the same/,
+  ],
+  ['an empty file', '', undefined, /is empty/],
+];
+for (const [what, content, type, sentence] of mistakes) {
+  test(`${what} are told in a sentence`, async () => {
+    const file = path.join(folder, 'mistake.csv');
+    await writeFile(file, content);
+    const definition = resources.find(({ name }) => name === type);
+    const expected = (error: unknown) => error instanceof CsvError && sentence.test(error.message);
+    await assert.rejects(prepareCsv(file, resources, definition), expected);
+  });
+}
+
+test('a mistake at the command line is told in a sentence, and stores nothing', async () => {
+  const { exitCode, stdout, stderr } = await importFile('mistake.csv', 'Bezeichnung\nx\n');
+  assert.deepEqual([exitCode, stdout], [1, '']);
+  assert.match(stderr, /^The titles of .* do not tell/);
+  assert.doesNotMatch(stderr, /\n\s+at /, 'a sentence, not a stack');
+  const rows = 'Vorname;Nachname\nA;B\n';
+  assert.match(
+    (await importFile('x.csv', rows, '--mode', 'some')).stderr,
+    /--mode must be each or all-or-nothing/,
+  );
+  assert.match((await importFile('x.csv', rows, '--type', 'tree')).stderr, /There is no type "tree"/);
+});
+
+test('what is missing at the command line is named', async () => {
+  const noTenant = await stamm('import', 'x.csv');
+  assert.match(noTenant.stderr, /^Missing: --tenant\./);
+  const noFile = await stamm('import', '--tenant', tenant.tenantId);
+  assert.match(noFile.stderr, /^Missing: FILE\./);
+  const nowhere = await stamm('import', path.join(folder, 'nowhere.csv'), '--tenant', tenant.tenantId);
+  assert.match(nowhere.stderr, /^There is no file /);
+  const nobody = await importFile(
+    'x.csv',
+    'Vorname;Nachname\nA;B\n',
+    '--tenant',
+    tenant.tenantId.replace(/^.{8}/, '00000000'),
+  );
+  assert.match(nobody.stderr, /^There is no tenant /);
+});
+
+test('a template has all titles, tells its type by them, and can be filled in', async () => {
+  for (const definition of resources) {
+    for (const language of ['de', 'en'] as const) {
+      const titles = csvColumnsOf(definition).map((column) => column.titles[language]);
+      const fields = columnsOf(definition.fields).map(({ path }) => path.join('.'));
+      const matched = matchTitles(definition, titles).map((column) => column?.path.join('.') ?? '');
+      assert.deepEqual(
+        fields.filter((field) => !matched.includes(field)),
+        [],
+        definition.name,
+      );
+      assert.equal(new Set(matched).size, titles.length, `${definition.name}: each title means one field`);
+      assert.equal(guessResource(resources, titles)?.name, definition.name);
+    }
+  }
+  const { stdout } = await stamm('template', 'employee');
+  assert.equal(stdout, '\ufeffVorname;Nachname;Personalnummer;E-Mail;Telefon;Aktiv;Externe Id\n');
+  const english = await stamm('template', 'employee', '--language', 'en');
+  const titles = english.stdout.trimEnd();
+  assert.equal(titles.split(separators.de)[2], 'Employee number');
+  const { json } = await importFile('template.csv', `${english.stdout}Anke;Petersen;M-7;;;ja;T-1\n`);
+  assert.equal(json.created, 1);
+  const { exitCode, stderr } = await stamm('template', 'tree');
+  assert.deepEqual([exitCode, /There is no type "tree"/.test(stderr)], [1, true]);
+});
