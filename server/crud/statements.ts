@@ -34,24 +34,32 @@ function sentRecord(definition: Definition): string {
   return columns.map(({ name, type }) => `${name} ${type}`).join(', ');
 }
 
-/**
- * The id of a row's owner, which may be named by its external id. Not coalesce(): PostgreSQL does not trust it to keep
- * secrets, and below row-level security it would compare it with every row of the tenant instead of asking the index.
- */
-function ownerId({ column, externalColumn, table }: Owner): string {
-  return `CASE WHEN sent.${column.name} IS NOT NULL THEN sent.${column.name} ELSE (SELECT ${table}.id FROM ${table}
-    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.${externalColumn}) END`;
+/** The column of `resolved` with the id of a row's owner, which may have been named by its external id. */
+function resolvedOwner({ column }: Owner): string {
+  return `resolved_${column.name}`;
 }
 
+/**
+ * Resolved in a step of its own: under row-level security an index is used for a comparison with a plain value, but not
+ * for one with the result of a sub-select.
+ */
+function resolveOwner(owner: Owner): string {
+  const { column, externalColumn, table } = owner;
+  return `coalesce(sent.${column.name}, (SELECT ${table}.id FROM ${table}
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.${externalColumn})) AS ${resolvedOwner(owner)}`;
+}
+
+/**
+ * Locked here, before the journal's head: the foreign key's own check would come after it, and whoever changes the owner
+ * takes the two the other way round.
+ */
 function ownerExists(owner: Owner): string {
   const { column, externalColumn, table } = owner;
-  // Locked here, before the journal's head: the foreign key's own check would come after it, and whoever changes the
-  // owner takes the two the other way round.
   const exists = `EXISTS (SELECT FROM ${table}
-    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = ${ownerId(owner)} FOR KEY SHARE)`;
+    WHERE ${table}.tenant_id = resolved.tenant_id AND ${table}.id = resolved.${resolvedOwner(owner)} FOR KEY SHARE)`;
   return column.field.isRequired
     ? exists
-    : `((sent.${column.name} IS NULL AND sent.${externalColumn} IS NULL) OR ${exists})`;
+    : `((resolved.${column.name} IS NULL AND resolved.${externalColumn} IS NULL) OR ${exists})`;
 }
 
 /**
@@ -61,15 +69,17 @@ function ownerExists(owner: Owner): string {
 export function buildInsert(definition: Definition): Statement {
   const owners = new Map(ownersOf(definition).map((owner) => [owner.column.name, owner]));
   const names = writtenColumns(definition).map(({ name }) => name);
-  const values = names.map((name) => (owners.has(name) ? ownerId(owners.get(name)!) : `sent.${name}`));
+  const values = names.map((name) => (owners.has(name) ? resolvedOwner(owners.get(name)!) : name));
   const conditions = [...owners.values()].map(ownerExists);
+  const resolutions = [...owners.values()].map((owner) => `, ${resolveOwner(owner)}`);
   return {
     name: `insert ${definition.name}`,
     text: `
       WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (${sentRecord(definition)})),
+      resolved AS MATERIALIZED (SELECT sent.* ${resolutions.join('')} FROM sent),
       written AS (
         INSERT INTO ${definition.table} (tenant_id, id, ${names.join(', ')})
-        SELECT sent.tenant_id, sent.id, ${values.join(', ')} FROM sent
+        SELECT resolved.tenant_id, resolved.id, ${values.map((value) => `resolved.${value}`).join(', ')} FROM resolved
         ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
         ON CONFLICT DO NOTHING
         RETURNING tenant_id, id
