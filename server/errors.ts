@@ -138,13 +138,6 @@ function faultBody({ path, code, params }: Fault, language: Language) {
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code } = error as { code?: unknown };
-  switch (code) {
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ApiError('content_type', { cause: error });
-    case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new ApiError('not_recognised', { cause: error });
-    default:
-      return new ApiError('internal_error', { cause: error });
-  }
+  const isMediaType = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
+  return new ApiError(isMediaType ? 'content_type' : 'internal_error', { cause: error });
 }

@@ -3,6 +3,7 @@ import { type Fault, validationError } from '../errors.ts';
 import { type Column, columnsOf, type Definition, sqlType } from './definition.ts';
 import { isDate, isUuid } from './formats.ts';
 import { representation } from './representation.ts';
+import { readLimit } from './requests.ts';
 
 export interface ListRequest {
   limit: number;
@@ -96,8 +97,8 @@ export function readParameters(
     else if (!allowed.includes(name) && !filters.has(name))
       fault('unknown_parameter', { known: [...allowed, ...filters.keys()] });
     else if (name === 'limit') {
-      if (/^\d{1,9}$/.test(value) && Number(value) >= 1 && Number(value) <= maxLimit)
-        request.limit = Number(value);
+      const limit = readLimit(value, maxLimit);
+      if (limit !== undefined) request.limit = limit;
       else fault('out_of_range', { min: 1, max: maxLimit });
     } else if (name === 'sort') {
       if (sortNames.includes(value)) request.sort = toSort(value);
@@ -133,7 +134,7 @@ function toSort(name: string): Sort {
 }
 
 /** A moment with its zone; a time without one would mean something else in every office. */
-export function isTimestamp(text: string): boolean {
+function isTimestamp(text: string): boolean {
   return (
     /^[\d-]{10}T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4]):[0-5]\d)$/.test(text) &&
     isDate(text.slice(0, 10))

@@ -40,6 +40,12 @@ export function refuseUnknownParameters(request: FastifyRequest, known: readonly
   );
 }
 
+/** How many entries a page may have, as a query string says it; undefined if that is no number up to `max`. */
+export function readLimit(value: unknown, max: number): number | undefined {
+  const isNumber = typeof value === 'string' && /^\d{1,9}$/.test(value);
+  return isNumber && Number(value) >= 1 && Number(value) <= max ? Number(value) : undefined;
+}
+
 export function etagOf(version: number): string {
   return `"${version}"`;
 }

@@ -56,7 +56,7 @@ export function checkDeclaredLength(headers: IncomingMessage['headers'], limitBy
 /** How much of a body that was refused for its size is still read, so that the client gets to see the answer. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
-/** Reads a body up to the limit, counting what really arrives; a declared length is believed only if it is too large. */
+/** Reads a body up to the limit, counting what really arrives: chunks declare no length. */
 export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -81,7 +81,6 @@ export function readBody(request: IncomingMessage, limitBytes: number): Promise<
     request.on('close', () => {
       if (!request.readableEnded) reject(new ApiError('bad_request'));
     });
-    if (Number(request.headers['content-length']) > limitBytes) refuse();
   });
 }
 

@@ -4,7 +4,7 @@ import type { CheckedLine, ImportedResource } from './line-check.ts';
 import type { LineOutcome } from './line-writes.ts';
 import { type Line, maxChunkLines } from './lines.ts';
 
-export const maxAsideLines = 10_000;
+const maxAsideLines = 10_000;
 const maxAsideBytes = 32 * 1024 * 1024;
 
 export function buildAside(resources: readonly ImportedResource[]) {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { JsonSchema } from '../crud/fields.ts';
 import { answer, errorResponses } from '../crud/openapi-answers.ts';
 import { timestamp } from '../crud/representation.ts';
-import { refuseUnknownParameters, sendJson } from '../crud/requests.ts';
+import { readLimit, refuseUnknownParameters, sendJson } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { type Fault, validationError } from '../errors.ts';
@@ -133,11 +133,13 @@ async function refuseCursorOfTheFuture(database: Database, tenantId: string, aft
 function parseFeedRequest(query: Record<string, unknown>): { after: string; limit: number } {
   const { after = '0', limit = String(defaultLimit) } = query;
   const faults: Fault[] = [];
-  if (typeof after !== 'string' || !/^\d{1,18}$/.test(after))
+  if (typeof after !== 'string' || !/^\d{1,18}$/.test(after)) {
     faults.push({ path: ['after'], code: 'invalid_cursor' });
-  const isInRange =
-    typeof limit === 'string' && /^\d{1,9}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= maxLimit;
-  if (!isInRange) faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+  }
+  const entries = readLimit(limit, maxLimit);
+  if (entries === undefined) {
+    faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+  }
   if (faults.length > 0) throw validationError(faults);
-  return { after: after as string, limit: Number(limit) };
+  return { after: after as string, limit: entries! };
 }

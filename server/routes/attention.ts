@@ -5,7 +5,7 @@ import type { Definition } from '../crud/definition.ts';
 import type { JsonSchema } from '../crud/fields.ts';
 import { isUuid } from '../crud/formats.ts';
 import { answer, errorResponses } from '../crud/openapi-answers.ts';
-import { languageOf, refuseUnknownParameters } from '../crud/requests.ts';
+import { languageOf, readLimit, refuseUnknownParameters } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { attentionCodes, type Fault, validationError } from '../errors.ts';
@@ -169,7 +169,8 @@ function parseRequest(
   demandChoice('code', code, attentionCodes);
   demandChoice('resource', resource, resourceNames);
   demandChoice('count', count, ['true', 'false']);
-  if (!/^\d{1,9}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxLimit) {
+  const entries = readLimit(limit, maxLimit);
+  if (entries === undefined) {
     faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
   }
   const filters = `${code ?? ''} ${resource ?? ''}`;
@@ -180,7 +181,7 @@ function parseRequest(
     (check) =>
       (code === undefined || check.code === code) && (resource === undefined || check.resource === resource),
   );
-  return { limit: Number(limit), checks, from: from!, filters, wantsTotal: count === 'true' };
+  return { limit: entries!, checks, from: from!, filters, wantsTotal: count === 'true' };
 }
 
 /** A cursor is good for the filters that it was made with: a place in another list says nothing. */
