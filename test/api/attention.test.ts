@@ -145,6 +145,27 @@ test('the same company at the same address, and the same name at the same custom
   );
 });
 
+test('what needs every row to be looked at is found behind thousands of others, too', async () => {
+  const { tenantId, key } = await service.createTenant();
+  // Two pieces of the look and a bit; the first and the last have the same name at the same address.
+  await service.owner.query(
+    `INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
+       address_city, status)
+     SELECT $1, ('00000000-0000-7000-8000-' || lpad(number::text, 12, '0'))::uuid,
+       CASE WHEN number IN (1, 11000) THEN 'Twin' ELSE 'Customer ' || number END, 'a', '1', '2', 'c', 'ACTIVE'
+     FROM generate_series(1, 11000) AS number`,
+    [tenantId],
+  );
+  const found: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const address: string = `/attention?code=probable_duplicate&limit=1${cursor && `&cursor=${cursor}`}`;
+    const page = (await service.get(address, { headers: { apikey: key } })).json();
+    found.push(...page.data.map(({ id }: Entry) => id.slice(-5)));
+    cursor = page.nextCursor;
+  }
+  assert.deepEqual(found, ['00001', '11000']);
+});
+
 test('the list pages, counts, filters, and speaks German', async () => {
   const { headers, site } = await startTenant();
   for (let index = 0; index < 5; index++) {
