@@ -10,7 +10,13 @@ import Fastify, {
 } from 'fastify';
 import { type Authenticate, buildAuthenticate } from './auth/authentication.ts';
 import { KeyUse } from './auth/key-use.ts';
-import { AddressCounter, openRedisCounter, rateLimitHeaders, secondsUntil } from './auth/rate-limit.ts';
+import {
+  buildFailureCounter,
+  type CountFailures,
+  openRedisCounter,
+  rateLimitHeaders,
+  secondsUntil,
+} from './auth/rate-limit.ts';
 import type { Config } from './config.ts';
 import { forgetOldRequests } from './crud/idempotency.ts';
 import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
@@ -63,6 +69,7 @@ export async function buildApp(
   config: AppConfig,
   database: Database,
   log: FastifyBaseLogger,
+  countFailures: CountFailures = buildFailureCounter(),
 ): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
@@ -132,6 +139,7 @@ export async function buildApp(
     config,
     database,
     authenticate: buildAuthenticate(database, keyUse, redisCounter),
+    countFailures,
   });
   return app;
 }
@@ -142,6 +150,7 @@ interface ApiOptions {
   config: AppConfig;
   database: Database;
   authenticate: Authenticate;
+  countFailures: CountFailures;
 }
 
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
@@ -149,18 +158,16 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 /** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
 async function apiRoutes(
   api: FastifyInstance,
-  { config, database, authenticate }: ApiOptions,
+  { config, database, authenticate, countFailures }: ApiOptions,
 ): Promise<void> {
-  const failedAuthentications = new AddressCounter();
-
   api.addHook('onRequest', async (request, reply) => {
     const admission = await authenticate({
       key: request.headers.apikey,
       address: request.ip,
       userAgent: request.headers['user-agent'] ?? '',
       deadline: request.deadline,
-    }).catch((error) => {
-      throw error.status === 401 ? countFailure(request, reply, error) : error;
+    }).catch(async (error) => {
+      throw error.status === 401 ? await countFailure(request, reply, error) : error;
     });
     request.tenantId = admission.tenantId;
     request.actor = `key …${admission.keyEnding}`;
@@ -173,10 +180,14 @@ async function apiRoutes(
   });
 
   /** Limits guesses per address. A key that has ended was no guess: its sender is known, and is told each time. */
-  function countFailure(request: FastifyRequest, reply: FastifyReply, error: ApiError): ApiError {
+  async function countFailure(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    error: ApiError,
+  ): Promise<ApiError> {
     const limit = config.FAILED_AUTH_LIMIT_PER_MINUTE;
     const isGuess = error.code !== 'key_replaced' && error.code !== 'key_deleted';
-    const count = failedAuthentications.count(request.ip, isGuess ? 1 : 0);
+    const count = await countFailures(request.ip, isGuess ? 1 : 0);
     reply.headers(rateLimitHeaders('failed-authentication', limit, count));
     return isGuess && count.requests > limit
       ? rateLimited(reply, 'too_many_failed_authentications', count.windowEndsInMs)

@@ -44,7 +44,7 @@ export function buildAuthenticate(
   const lookUps = new Batch<Buffer, LookUp>({
     run: (hashes) => lookUpKeys(database, redisCounter, hashes),
     maxItems: 1000,
-    maxConcurrent: 2,
+    maxConcurrent: 1,
   });
 
   return async function authenticate({ key, address, userAgent, deadline }) {

@@ -25,7 +25,7 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
   const queue = new Batch<Creation, CreationOutcome>({
     run: write,
     maxItems: maxRowsPerStatement,
-    maxConcurrent: 2,
+    maxConcurrent: 1,
   });
 
   async function write(creations: readonly Creation[]): Promise<CreationOutcome[]> {
