@@ -1,7 +1,7 @@
 // Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
 import { Batch } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
-import { isDatabaseAway, toApiFailure } from '../database/failures.ts';
+import { isDatabaseAway, isLockTimeout, toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import { claimKeys, type IdempotencyClaim, releaseKeys } from './idempotency.ts';
 import { type Author, isRace, type NewRow, type Outcome, retryRaces, type Writes } from './writes.ts';
@@ -20,12 +20,13 @@ export interface WriteQueue {
 type CreationOutcome = { id: string; isReplay: boolean } | ApiError;
 
 const maxRowsPerStatement = 500;
+const longestSharedWaitMs = 50;
 
 export function buildWriteQueue(database: Database, writes: Writes): WriteQueue {
   const queue = new Batch<Creation, CreationOutcome>({
     run: write,
+    tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,
-    maxConcurrent: 1,
   });
 
   async function write(creations: readonly Creation[]): Promise<CreationOutcome[]> {
@@ -33,23 +34,26 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
       return await writeTogether(creations);
     } catch (error) {
       // A transaction that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours.
+      if (isLockTimeout(error)) return writeInParts(creations, ({ row }) => row.tenant_id, write);
       if (isDatabaseAway(error) || (creations.length === 1 && !isRace(error))) throw error;
-      return Promise.all(
-        creations.map((creation) =>
-          retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!, toApiFailure),
-        ),
+      return writeInParts(
+        creations,
+        ({ row }) => row.id,
+        (creation) => retryRaces(() => writeTogether(creation)),
       );
     }
   }
 
   async function writeTogether(creations: readonly Creation[]): Promise<CreationOutcome[]> {
     const tenantIds = [...new Set(creations.map(({ row }) => row.tenant_id))];
+    // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
+    const options = { lockTimeoutMs: tenantIds.length > 1 ? longestSharedWaitMs : undefined };
     if (creations.some(({ claim }) => claim)) {
-      return database.inTenants(tenantIds, (client) => createClaimed(client, writes, creations));
+      return database.inTenants(tenantIds, (client) => createClaimed(client, writes, creations), options);
     }
     const rows = creations.map(toSentRow);
-    const values = [JSON.stringify(rows)];
-    const result = await database.queryInTenants<{ id: string }>(tenantIds, { ...writes.insert, values });
+    const query = { ...writes.insert, values: [JSON.stringify(rows)] };
+    const result = await database.queryInTenants<{ id: string }>(tenantIds, query, options);
     if (result.rows.length === rows.length) return rows.map(({ id }) => ({ id, isReplay: false }));
     const written = new Set(result.rows.map((row) => row.id));
     const outcomes = await database.inTenants(tenantIds, (client) =>
@@ -67,6 +71,25 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
       return outcome;
     },
   };
+}
+
+/** Each part in a transaction of its own, all at once; one that fails is the fault of its own creations only. */
+async function writeInParts(
+  creations: readonly Creation[],
+  partOf: (creation: Creation) => string,
+  writePart: (creations: readonly Creation[]) => Promise<CreationOutcome[]>,
+): Promise<CreationOutcome[]> {
+  const outcomes = new Map<Creation, CreationOutcome>();
+  const parts = Map.groupBy(creations, partOf);
+  await Promise.all(
+    [...parts.values()].map(async (part) => {
+      const written = await writePart(part).catch((error) => part.map(() => toApiFailure(error)));
+      part.forEach((creation, index) => {
+        outcomes.set(creation, written[index]!);
+      });
+    }),
+  );
+  return creations.map((creation) => outcomes.get(creation)!);
 }
 
 /** Creations of which some carry an Idempotency-Key: the key is taken in the transaction that writes the row. */
