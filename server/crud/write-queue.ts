@@ -29,19 +29,29 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
     maxItems: maxRowsPerStatement,
   });
 
-  async function write(creations: readonly Creation[]): Promise<CreationOutcome[]> {
-    try {
-      return await writeTogether(creations);
-    } catch (error) {
-      // A transaction that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours.
-      if (isLockTimeout(error)) return writeInParts(creations, ({ row }) => row.tenant_id, write);
-      if (isDatabaseAway(error) || (creations.length === 1 && !isRace(error))) throw error;
-      return writeInParts(
-        creations,
-        ({ row }) => row.id,
-        (creation) => retryRaces(() => writeTogether(creation)),
-      );
+  async function write(creations: readonly Creation[]) {
+    return writeTogether(creations).catch((error) => writeApart(creations, error));
+  }
+
+  /** A transaction that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours. */
+  async function writeApart(
+    creations: readonly Creation[],
+    error: unknown,
+  ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
+    if (isLockTimeout(error)) {
+      const tenants = Map.groupBy(creations, ({ row }) => row.tenant_id);
+      const written = new Map([...tenants].map(([tenantId, own]) => [tenantId, write(own)]));
+      return creations.map(async (creation) => {
+        const { tenant_id: tenantId } = creation.row;
+        return (await written.get(tenantId)!)[tenants.get(tenantId)!.indexOf(creation)]!;
+      });
     }
+    if (isDatabaseAway(error) || (creations.length === 1 && !isRace(error))) throw error;
+    return Promise.all(
+      creations.map((creation) =>
+        retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!, toApiFailure),
+      ),
+    );
   }
 
   async function writeTogether(creations: readonly Creation[]): Promise<CreationOutcome[]> {
@@ -71,25 +81,6 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
       return outcome;
     },
   };
-}
-
-/** Each part in a transaction of its own, all at once; one that fails is the fault of its own creations only. */
-async function writeInParts(
-  creations: readonly Creation[],
-  partOf: (creation: Creation) => string,
-  writePart: (creations: readonly Creation[]) => Promise<CreationOutcome[]>,
-): Promise<CreationOutcome[]> {
-  const outcomes = new Map<Creation, CreationOutcome>();
-  const parts = Map.groupBy(creations, partOf);
-  await Promise.all(
-    [...parts.values()].map(async (part) => {
-      const written = await writePart(part).catch((error) => part.map(() => toApiFailure(error)));
-      part.forEach((creation, index) => {
-        outcomes.set(creation, written[index]!);
-      });
-    }),
-  );
-  return creations.map((creation) => outcomes.get(creation)!);
 }
 
 /** Creations of which some carry an Idempotency-Key: the key is taken in the transaction that writes the row. */

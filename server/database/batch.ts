@@ -22,8 +22,11 @@ const smallestFlood = 8;
 const deadlineCheckMs = 20;
 
 export interface BatchOptions<Item, Result> {
-  /** Answers with one result, or one error, for each item in order; if it throws, all items fail alike. */
-  run(items: Item[]): Promise<readonly (Result | Error)[]>;
+  /**
+   * Answers with one result, one error, or the promise of a result that takes longer, for each item in order. If it
+   * throws, all items fail alike.
+   */
+  run(items: Item[]): Promise<readonly (Result | Error | Promise<Result>)[]>;
   /** Whose item it is. Items of one tenant are never in two batches at the same time. */
   tenantOf(item: Item): string;
   maxItems: number;
@@ -35,7 +38,7 @@ interface Entry<Item, Result> {
   item: Item;
   tenant: string;
   deadline: number;
-  resolve: (result: Result) => void;
+  resolve: (result: Result | Promise<Result>) => void;
   reject: (error: unknown) => void;
 }
 
@@ -109,6 +112,7 @@ export class Batch<Item, Result> {
         if (result instanceof Error) reject(result);
         else resolve(result);
       });
+      this.#awaitLonger(entries, results, startedAt);
     } catch (error) {
       for (const { reject } of entries) reject(error);
     }
@@ -118,6 +122,22 @@ export class Batch<Item, Result> {
     this.#gatherUntil =
       now + (hadCompany ? Math.min((now - startedAt) * gatheringShare, longestGatheringMs) : 0);
     this.#schedule();
+  }
+
+  /** What takes longer than the rest of its batch still keeps its tenants out of others. */
+  #awaitLonger(
+    entries: readonly Entry<Item, Result>[],
+    results: readonly unknown[],
+    startedAt: number,
+  ): void {
+    const longer = entries.filter((_, index) => results[index] instanceof Promise);
+    if (longer.length === 0) return;
+    const running = { entries: longer, startedAt, ...countTenants(longer) };
+    this.#running.add(running);
+    void Promise.allSettled(results).then(() => {
+      this.#running.delete(running);
+      this.#schedule();
+    });
   }
 
   /** Fails what is late, and starts what need not wait for a slow batch. What was sent is answered all the same, but to nobody. */
