@@ -10,7 +10,9 @@ import Fastify, {
 } from 'fastify';
 import { type Authenticate, buildAuthenticate } from './auth/authentication.ts';
 import { KeyUse } from './auth/key-use.ts';
+import { demandAccess } from './auth/office-access.ts';
 import { AddressCounter, openRedisCounter, rateLimitHeaders, secondsUntil } from './auth/rate-limit.ts';
+import { forgetOldSignIns } from './auth/sessions.ts';
 import type { Config } from './config.ts';
 import { forgetOldRequests } from './crud/idempotency.ts';
 import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
@@ -25,17 +27,20 @@ import {
   routeSpecialRequests,
 } from './http/raw-requests.ts';
 import { logRequest } from './http/request-log.ts';
+import { buildSessions, type OpenSession } from './import/session.ts';
 import { changeRoutes, journalSchemas } from './journal/changes.ts';
 import { preferredLanguage } from './messages.ts';
 import { contactPerson } from './resources/contact-person.ts';
 import { resources } from './resources/index.ts';
 import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
+import { definitionRoutes } from './routes/definitions.ts';
 import { healthRoutes } from './routes/health.ts';
 import { homeRoutes } from './routes/home.ts';
 import { importRoutes, importSchemas } from './routes/import.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
 import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
 import { referenceRoutes } from './routes/reference.ts';
+import { sessionRoutes } from './routes/session.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -84,7 +89,10 @@ export async function buildApp(
   const redisCounter = config.REDIS_URL
     ? openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
     : undefined;
-  const upkeep = setInterval(() => forgetOldRequests(database), upkeepIntervalMs).unref();
+  const upkeep = setInterval(() => {
+    void forgetOldRequests(database);
+    void forgetOldSignIns(database);
+  }, upkeepIntervalMs).unref();
   app.addHook('onClose', async () => {
     clearInterval(upkeep);
     await keyUse.close();
@@ -100,6 +108,7 @@ export async function buildApp(
   app.decorateRequest('actor', '');
   app.decorateRequest('ignoredFields');
   app.decorateRequest('problem');
+  app.decorateRequest('session');
   app.addHook('onRequest', async (request, reply) => {
     request.deadline = performance.now() + requestDeadlineMs;
     reply.header('X-Request-Id', request.id);
@@ -127,30 +136,30 @@ export async function buildApp(
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
+  const shared = { config, database, openImport: buildSessions(database) };
   await app.register(apiRoutes, {
     prefix: '/api/v1',
-    config,
-    database,
+    ...shared,
     authenticate: buildAuthenticate(database, keyUse, redisCounter),
   });
+  await app.register(officeRoutes, { prefix: '/app', ...shared });
   return app;
 }
 
 const upkeepIntervalMs = 3_600_000;
 
-interface ApiOptions {
+interface SharedOptions {
   config: AppConfig;
   database: Database;
-  authenticate: Authenticate;
+  openImport: OpenSession;
 }
-
-const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
 async function apiRoutes(
   api: FastifyInstance,
-  { config, database, authenticate }: ApiOptions,
+  { authenticate, ...shared }: SharedOptions & { authenticate: Authenticate },
 ): Promise<void> {
+  const { config } = shared;
   const failedAuthentications = new AddressCounter();
 
   api.addHook('onRequest', async (request, reply) => {
@@ -167,8 +176,7 @@ async function apiRoutes(
     const limit = config.RATE_LIMIT_PER_MINUTE;
     const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
     reply.headers(rateLimitHeaders('tenant', limit, count));
-    // The router takes nothing at all as an id, too; a path that ends there is no path of ours.
-    if (request.is404 || request.url.split('?', 1)[0]!.endsWith('/')) throw new ApiError('not_recognised');
+    if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
     if (admission.ordinal > limit) throw rateLimited(reply, 'rate_limited', count.windowEndsInMs);
   });
 
@@ -183,26 +191,67 @@ async function apiRoutes(
       : error;
   }
 
-  api.addHook('preParsing', async (request, reply) => {
+  api.setNotFoundHandler(() => {
+    throw new ApiError('not_recognised');
+  });
+  await addMasterData(api, shared);
+}
+
+/** The web app's calls: the same routes as the API's, for people who are signed in, and what the office has beside them. */
+async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Promise<void> {
+  // They are no part of the published interface, and their answers change with the app.
+  office.addHook('onRoute', (route) => {
+    route.schema = { hide: true };
+  });
+  office.addHook('onRequest', async (request, reply) => {
+    reply.headers(officeHeaders);
+    if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
+    await demandAccess(shared.database, request);
+  });
+  office.setNotFoundHandler(() => {
+    throw new ApiError('not_found');
+  });
+  await addMasterData(office, shared);
+  await office.register(sessionRoutes, { database: shared.database });
+  await office.register(definitionRoutes, { resources });
+}
+
+/** What somebody reads who is signed in must be kept by no cache and shown in no other site. */
+const officeHeaders = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Reads bodies as the published statuses demand, and adds the routes of everything that is stored. */
+async function addMasterData(
+  scope: FastifyInstance,
+  { config, database, openImport }: SharedOptions,
+): Promise<void> {
+  scope.addHook('preParsing', async (request, reply) => {
     if (!bodyMethods.has(request.method)) return;
     const { bodyType } = request.routeOptions.config;
     checkContentType(request.raw, bodyType);
     if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
     answerExpectation(request.headers.expect, reply.raw);
   });
-  api.removeAllContentTypeParsers();
+  scope.removeAllContentTypeParsers();
   // A DELETE says everything in its path; clients that name a content type with it mean nothing by it.
-  api.addContentTypeParser('*', async ({ method }: FastifyRequest, payload: FastifyRequest['raw']) =>
+  scope.addContentTypeParser('*', async ({ method }: FastifyRequest, payload: FastifyRequest['raw']) =>
     method === 'DELETE' ? undefined : parseJson(await readBody(payload, config.BODY_LIMIT_BYTES)),
   );
-  api.setNotFoundHandler(() => {
-    throw new ApiError('not_recognised');
-  });
-  for (const definition of resources) addResourceRoutes(api, definition, resources, database);
-  await api.register(changeRoutes, { database });
-  await api.register(attentionRoutes, { database, resources });
-  await api.register(personalDataRoutes, { database, contactPerson });
-  await api.register(importRoutes, { database, resources, maxLineBytes: config.BODY_LIMIT_BYTES });
+  for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
+  await scope.register(changeRoutes, { database });
+  await scope.register(attentionRoutes, { database, resources });
+  await scope.register(personalDataRoutes, { database, contactPerson });
+  await scope.register(importRoutes, { openImport, resources, maxLineBytes: config.BODY_LIMIT_BYTES });
+}
+
+/** The router takes nothing at all as an id, too; a path that ends there is no path of ours. */
+function isOpenEnded(request: FastifyRequest): boolean {
+  return request.url.split('?', 1)[0]!.endsWith('/');
 }
 
 function rateLimited(

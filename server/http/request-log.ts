@@ -15,7 +15,7 @@ export async function logRequest(request: FastifyRequest, reply: FastifyReply): 
     requestId: request.id,
     tenantId: request.tenantId || undefined,
     method: request.method,
-    path: request.url.split('?', 1)[0],
+    path: loggedPath(request),
     status: reply.statusCode,
     isCutOff: reply.raw.writableEnded ? undefined : true,
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
@@ -29,6 +29,11 @@ export async function logRequest(request: FastifyRequest, reply: FastifyReply): 
   };
   if (reply.statusCode < 500) request.server.log.info(line, 'request');
   else request.server.log.error({ ...line, err: withoutData(problem?.cause ?? problem) }, 'request failed');
+}
+
+/** A one-time link is worth as much as a password: of its path only the pattern is kept. */
+function loggedPath({ url, routeOptions }: FastifyRequest): string | undefined {
+  return routeOptions.config?.hasSecretPath ? routeOptions.url : url.split('?', 1)[0];
 }
 
 /** What PostgreSQL reports may quote the row that it refused; of such reports only what names the place is kept. */
