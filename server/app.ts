@@ -29,17 +29,23 @@ import {
 import { logRequest } from './http/request-log.ts';
 import { buildSessions, type OpenSession } from './import/session.ts';
 import { changeRoutes, journalSchemas } from './journal/changes.ts';
+import { RequestRecorder, trimRecordedRequests } from './journal/request-recorder.ts';
 import { preferredLanguage } from './messages.ts';
 import { contactPerson } from './resources/contact-person.ts';
 import { resources } from './resources/index.ts';
 import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
+import { checklistRoutes, noteImport } from './routes/checklist.ts';
 import { definitionRoutes } from './routes/definitions.ts';
 import { healthRoutes } from './routes/health.ts';
 import { homeRoutes } from './routes/home.ts';
 import { importRoutes, importSchemas } from './routes/import.ts';
+import { keyRoutes } from './routes/key.ts';
+import { mapRoutes } from './routes/map.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
+import { peopleRoutes } from './routes/people.ts';
 import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
 import { referenceRoutes } from './routes/reference.ts';
+import { requestRoutes } from './routes/requests.ts';
 import { sessionRoutes } from './routes/session.ts';
 
 declare module 'fastify' {
@@ -56,6 +62,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The media type that the route's body must have, where it is not JSON but lines of any number. */
     bodyType?: RegExp;
+    /** Whether the path says everything, so that no body is asked for and none is read. */
+    takesNoBody?: boolean;
   }
 }
 
@@ -86,16 +94,19 @@ export async function buildApp(
     routerOptions: { maxParamLength: 100_000 },
   });
   const keyUse = new KeyUse(database);
+  const recorder = new RequestRecorder(database);
   const redisCounter = config.REDIS_URL
     ? openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
     : undefined;
   const upkeep = setInterval(() => {
     void forgetOldRequests(database);
     void forgetOldSignIns(database);
+    void trimRecordedRequests(database).catch(() => {});
   }, upkeepIntervalMs).unref();
   app.addHook('onClose', async () => {
     clearInterval(upkeep);
     await keyUse.close();
+    await recorder.close();
     redisCounter?.close();
   });
   routeSpecialRequests(app.server, log);
@@ -141,6 +152,7 @@ export async function buildApp(
     prefix: '/api/v1',
     ...shared,
     authenticate: buildAuthenticate(database, keyUse, redisCounter),
+    recorder,
   });
   await app.register(officeRoutes, { prefix: '/app', ...shared });
   return app;
@@ -157,10 +169,18 @@ interface SharedOptions {
 /** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
 async function apiRoutes(
   api: FastifyInstance,
-  { authenticate, ...shared }: SharedOptions & { authenticate: Authenticate },
+  {
+    authenticate,
+    recorder,
+    ...shared
+  }: SharedOptions & { authenticate: Authenticate; recorder: RequestRecorder },
 ): Promise<void> {
   const { config } = shared;
   const failedAuthentications = new AddressCounter();
+  api.addHook('onResponse', (request, reply, done) => {
+    recorder.note(request, reply);
+    done();
+  });
 
   api.addHook('onRequest', async (request, reply) => {
     const admission = await authenticate({
@@ -199,6 +219,7 @@ async function apiRoutes(
 
 /** The web app's calls: the same routes as the API's, for people who are signed in, and what the office has beside them. */
 async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Promise<void> {
+  const { database } = shared;
   // They are no part of the published interface, and their answers change with the app.
   office.addHook('onRoute', (route) => {
     route.schema = { hide: true };
@@ -206,14 +227,19 @@ async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Pro
   office.addHook('onRequest', async (request, reply) => {
     reply.headers(officeHeaders);
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
-    await demandAccess(shared.database, request);
+    await demandAccess(database, request);
   });
   office.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
   await addMasterData(office, shared);
-  await office.register(sessionRoutes, { database: shared.database });
+  await office.register(sessionRoutes, { database });
   await office.register(definitionRoutes, { resources });
+  await office.register(peopleRoutes, { database });
+  await office.register(keyRoutes, { database });
+  await office.register(checklistRoutes, { database });
+  await office.register(requestRoutes, { database, resources });
+  await office.register(mapRoutes, { database });
 }
 
 /** What somebody reads who is signed in must be kept by no cache and shown in no other site. */
@@ -232,7 +258,8 @@ async function addMasterData(
 ): Promise<void> {
   scope.addHook('preParsing', async (request, reply) => {
     if (!bodyMethods.has(request.method)) return;
-    const { bodyType } = request.routeOptions.config;
+    const { bodyType, takesNoBody } = request.routeOptions.config;
+    if (takesNoBody) return;
     checkContentType(request.raw, bodyType);
     if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
     answerExpectation(request.headers.expect, reply.raw);
@@ -246,7 +273,12 @@ async function addMasterData(
   await scope.register(changeRoutes, { database });
   await scope.register(attentionRoutes, { database, resources });
   await scope.register(personalDataRoutes, { database, contactPerson });
-  await scope.register(importRoutes, { openImport, resources, maxLineBytes: config.BODY_LIMIT_BYTES });
+  await scope.register(importRoutes, {
+    openImport,
+    resources,
+    maxLineBytes: config.BODY_LIMIT_BYTES,
+    onImport: (tenantId) => void noteImport(database, tenantId),
+  });
 }
 
 /** The router takes nothing at all as an id, too; a path that ends there is no path of ours. */

@@ -85,6 +85,17 @@ export async function findSession(
   );
 }
 
+/** Whether a session is still there with this role, without counting as a use of it. */
+export async function isSessionLive(database: Database, session: Session): Promise<boolean> {
+  const { rowCount } = await database.queryInTenants([session.tenantId], {
+    text: `SELECT FROM session JOIN person ON person.tenant_id = session.tenant_id AND person.id = session.person_id
+      WHERE session.tenant_id = $1 AND session.id = $2 AND person.role = $3
+        AND session.last_used_at > now() - $4::interval AND session.created_at > now() - $5::interval`,
+    values: [session.tenantId, session.id, session.person.role, idle, lifetime],
+  });
+  return rowCount === 1;
+}
+
 export async function endSession(database: Database, token: string | undefined): Promise<void> {
   if (isToken(token)) await database.pool.query('SELECT end_session($1)', [hashToken(token)]);
 }

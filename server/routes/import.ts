@@ -19,6 +19,8 @@ interface ImportRouteOptions {
   openImport: OpenSession;
   resources: readonly Definition[];
   maxLineBytes: number;
+  /** Called after an import that was not only tried. */
+  onImport: (tenantId: string) => void;
 }
 
 /** How long nothing may move in either direction before the connection is cut. */
@@ -46,6 +48,9 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
     const lines = readLines(request.raw, options.maxLineBytes);
     const answers = Readable.from(encode(runImport(session, resources, lines, importOptions)), {
       objectMode: false,
+    });
+    answers.once('end', () => {
+      if (!importOptions.isRehearsal) options.onImport(tenantId);
     });
     answers.once('close', () => {
       // A client that left before the first answer was wanted leaves the session open.
