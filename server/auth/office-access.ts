@@ -19,8 +19,6 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access;
-    /** Whether the path holds a secret, which must not reach the log. */
-    hasSecretPath?: boolean;
   }
 }
 

@@ -28,6 +28,8 @@ interface Feed {
   listeners: Set<Listener>;
   /** Ids that were told, with the time after which they cannot come again. */
   told: Map<string, number>;
+  /** Whether it is known what was there before anybody listened. */
+  isPrimed: boolean;
 }
 
 export class RequestStreams {
@@ -44,21 +46,24 @@ export class RequestStreams {
     const { tenantId } = session;
     let all = 0;
     for (const { listeners } of this.#feeds.values()) all += listeners.size;
-    const feed = this.#feeds.get(tenantId) ?? { listeners: new Set(), told: new Map() };
+    const feed = this.#feeds.get(tenantId) ?? { listeners: new Set(), told: new Map(), isPrimed: false };
     if (all >= maxListeners.inAll || feed.listeners.size >= maxListeners.ofTenant)
       throw new ApiError('too_many_streams');
-    if (!this.#feeds.has(tenantId)) {
-      this.#feeds.set(tenantId, feed);
-      // What is there already is not news.
-      await this.#readNews(tenantId, feed).catch((error) => {
-        this.#feeds.delete(tenantId);
-        throw toApiFailure(error);
-      });
-    }
     const stream = new PassThrough();
     const listener = { session, language, stream, heardAt: Date.now() };
+    this.#feeds.set(tenantId, feed);
     feed.listeners.add(listener);
     stream.once('close', () => this.#leave(tenantId, listener));
+    // A browser that has gone is no failure, and an error that nobody hears ends the process.
+    stream.on('error', () => {});
+    try {
+      // What is there already is not news.
+      if (!feed.isPrimed) await this.#readNews(tenantId, feed);
+      feed.isPrimed = true;
+    } catch (error) {
+      stream.destroy();
+      throw toApiFailure(error);
+    }
     stream.write('retry: 2000\n\n');
     this.#timer ??= setInterval(() => void this.#poll(), pollIntervalMs).unref();
     return stream;
@@ -77,6 +82,7 @@ export class RequestStreams {
     if (this.#isPolling) return;
     this.#isPolling = true;
     for (const [tenantId, feed] of this.#feeds) {
+      if (!feed.isPrimed) continue;
       // While the database is away nothing is told; what was recorded meanwhile is in the list.
       const rows = await this.#readNews(tenantId, feed).catch(() => []);
       for (const listener of feed.listeners) {
@@ -106,8 +112,9 @@ export class RequestStreams {
   async #keepAlive(listener: Listener): Promise<void> {
     if (Date.now() - listener.heardAt < heartbeatMs) return;
     listener.heardAt = Date.now();
-    if (await isSessionLive(this.#database, listener.session)) listener.stream.write(': still here\n\n');
-    else listener.stream.end();
+    const isLive = await isSessionLive(this.#database, listener.session);
+    if (!isLive) listener.stream.end();
+    else if (listener.stream.writable) listener.stream.write(': still here\n\n');
   }
 
   close(): void {
@@ -119,5 +126,6 @@ export class RequestStreams {
 
 function tell({ stream, language }: Listener, row: RequestRow): void {
   if (stream.writableLength > maxWaitingBytes) stream.destroy();
-  else stream.write(`event: request\ndata: ${JSON.stringify(toRequest(row, language))}\n\n`);
+  else if (stream.writable)
+    stream.write(`event: request\ndata: ${JSON.stringify(toRequest(row, language))}\n\n`);
 }

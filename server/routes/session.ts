@@ -24,7 +24,6 @@ import { version } from './openapi.ts';
 
 const maxNameLength = 100;
 const isPublic = { config: { access: 'PUBLIC' } } as const;
-const isSecretLink = { config: { access: 'PUBLIC', hasSecretPath: true } } as const;
 const isOwn = { config: { access: 'SELF' } } as const;
 
 export async function sessionRoutes(app: FastifyInstance, { database }: { database: Database }) {
@@ -37,12 +36,12 @@ export async function sessionRoutes(app: FastifyInstance, { database }: { databa
     return { hasPeople: rows[0]!.has_people, version };
   });
 
-  app.get<TokenRoute>('/setup/:token', isSecretLink, async ({ params }) => {
+  app.get<TokenRoute>('/setup/:token', isPublic, async ({ params }) => {
     const { businessName } = await findSetup(database, params.token);
     return { businessName };
   });
 
-  app.post<TokenRoute>('/setup/:token', isSecretLink, async (request, reply) => {
+  app.post<TokenRoute>('/setup/:token', isPublic, async (request, reply) => {
     const { token } = request.params;
     await findSetup(database, token);
     const { businessName, password, ...person } = readForm(request, {
@@ -63,12 +62,12 @@ export async function sessionRoutes(app: FastifyInstance, { database }: { databa
     return welcome(request, reply.code(201), session);
   });
 
-  app.get<TokenRoute>('/invitation/:token', isSecretLink, async ({ params }) => {
+  app.get<TokenRoute>('/invitation/:token', isPublic, async ({ params }) => {
     const { email, role, business_name: businessName } = await findInvitation(database, params.token);
     return { businessName, email, role };
   });
 
-  app.post<TokenRoute>('/invitation/:token', isSecretLink, async (request, reply) => {
+  app.post<TokenRoute>('/invitation/:token', isPublic, async (request, reply) => {
     const { token } = request.params;
     const { email } = await findInvitation(database, token);
     const { name, password } = readForm(request, { name: words(maxNameLength), password: newPassword });

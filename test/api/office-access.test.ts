@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { resources } from '../../server/resources/index.ts';
 import { startService, validCustomer } from '../service.ts';
 import { callOffice, createPerson, routesBelow } from './office.ts';
 
@@ -108,17 +109,51 @@ test('the same handlers answer below /app as in the API, and the journal names t
   assert.deepEqual(refused.json().errors, withKey.json().errors);
 });
 
-test('nothing of another business is read or changed through a session', async () => {
+test('nothing of another business is read or changed through a session, on any route', async () => {
   const other = await service.createTenant('Blatt & Co.');
   const stranger = await createPerson(service, { tenantId: other.tenantId, name: 'Fremd' });
-  const id = await service.createCustomer();
-  for (const [method, body] of [['GET'], ['PATCH', { comment: 'x' }], ['DELETE']] as const) {
-    const response = await stranger.call(method, `/customers/${id}`, body);
-    assert.equal(response.statusCode, 404, method);
+  const owners: Record<string, string> = {};
+  const made: { collection: string; id: string }[] = [];
+  for (const { name, path, collection, example } of resources) {
+    const known = Object.entries(owners).filter(([owner]) => owner in example);
+    const body = { ...example, ...Object.fromEntries(known), externalId: `Geheim-${name}` };
+    const response = await verwaltung.call('POST', path, body);
+    assert.equal(response.statusCode, 201, response.body);
+    owners[`${name}Id`] = response.json().id;
+    made.push({ collection, id: response.json().id });
   }
-  assert.deepEqual((await stranger.call('GET', '/customers')).json().data, []);
-  const person = (await verwaltung.call('GET', '/session')).json();
-  assert.equal(person.business.id, service.tenant.tenantId);
+  const before = (await verwaltung.call('GET', '/changes?limit=1000')).json().nextCursor;
+  for (const { collection, id } of made) {
+    for (const [method, body] of [['GET'], ['PATCH', { comment: 'x' }], ['DELETE']] as const) {
+      const response = await stranger.call(method, `/${collection}/${id}`, body);
+      assert.equal(response.statusCode, 404, `${method} ${collection}`);
+    }
+    for (const path of [
+      `/${collection}`,
+      `/${collection}.csv`,
+      `/${collection}.ndjson`,
+      `/${collection}?q=Geheim`,
+    ]) {
+      const response = await stranger.call('GET', path);
+      assert.equal(response.statusCode, 200, path);
+      assert.ok(!response.body.includes(id) && !response.body.includes('Geheim'), path);
+    }
+  }
+  const { id: person } = made.find(({ collection }) => collection === 'contact-persons')!;
+  for (const method of ['GET', 'DELETE'] as const) {
+    assert.equal((await stranger.call(method, `/personal-data/${person}`)).statusCode, 404);
+  }
+  for (const path of ['/changes', '/attention', '/requests']) {
+    assert.deepEqual((await stranger.call('GET', path)).json().data, [], path);
+  }
+  const map = await stranger.call('GET', '/map?west=-180&south=-90&east=180&north=90&zoom=1');
+  assert.deepEqual(map.json(), { clusters: [] });
+  assert.equal(
+    (await verwaltung.call('GET', `/changes?after=${before}`)).json().data.length,
+    0,
+    'nothing changed',
+  );
+  assert.equal((await verwaltung.call('GET', '/session')).json().business.id, service.tenant.tenantId);
   assert.equal((await stranger.call('GET', '/session')).json().business.id, other.tenantId);
 });
 
@@ -129,6 +164,40 @@ test('an unknown path below /app is a 404 in JSON, with and without a session', 
     assert.equal(response.json().code, 'not_found');
   }
   assert.equal((await callOffice(app, 'GET', '/nothing')).statusCode, 404);
+});
+
+test('the definitions tell the app everything that its forms need, in both languages', async () => {
+  const definitions = (await pflege.call('GET', '/definitions')).json();
+  assert.deepEqual(
+    definitions.map(({ name }: { name: string }) => name),
+    resources.map(({ name }) => name),
+  );
+  const site = definitions.find(({ name }: { name: string }) => name === 'site');
+  assert.deepEqual(
+    [site.title, site.plural.de, site.path],
+    [{ en: 'Site', de: 'Standort' }, 'Standorte', '/customer/site'],
+  );
+  const fieldOf = (definition: { fields: { name: string }[] }, name: string): Record<string, unknown> =>
+    definition.fields.find((field) => field.name === name)!;
+  const city = fieldOf(fieldOf(site, 'address') as typeof site, 'city');
+  assert.deepEqual(
+    [city.path, city.title, city.isRequired],
+    ['address.city', { en: 'City', de: 'Ort' }, true],
+  );
+  const contract = definitions.find(({ name }: { name: string }) => name === 'contract');
+  const type = fieldOf(contract, 'type');
+  assert.equal(type.kind, 'choice');
+  assert.deepEqual((type.choices as object[])[2], {
+    value: 'CARE_AND_RENTAL',
+    title: { en: 'Care and rental', de: 'Pflege und Miete' },
+  });
+  assert.deepEqual(fieldOf(site, 'customerId').reference, { resources: ['customer'], isOwner: true });
+  for (const { filters, collection } of definitions) {
+    for (const { name } of filters) {
+      const response = await pflege.call('GET', `/${collection}?${name}=${randomUUID()}`);
+      assert.ok(!response.body.includes('unknown_parameter'), `${collection} ${name}`);
+    }
+  }
 });
 
 test('no route of the web app is in the published document', async () => {
