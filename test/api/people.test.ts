@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { changePerson } from '../../server/auth/people.ts';
 import { startService } from '../service.ts';
 import { callOffice, cookieOf, createPerson, password } from './office.ts';
 
@@ -121,10 +123,14 @@ test('somebody always administers the business, also when two demote each other 
     assert.deepEqual([response.statusCode, response.json().code], [409, 'last_administrator']);
   }
   await verwaltung.call('PATCH', `/people/${pflege.id}`, { role: 'VERWALTUNG' });
-  await Promise.all([
-    verwaltung.call('PATCH', `/people/${pflege.id}`, { role: 'PFLEGE' }),
-    pflege.call('DELETE', `/people/${verwaltung.id}`),
-  ]);
+  let second: ReturnType<typeof pflege.call> | undefined;
+  await service.database.inTenants([tenantId], async (client) => {
+    await changePerson(client, tenantId, pflege.id, { role: 'PFLEGE' });
+    // The first has not been committed when the second begins.
+    second = pflege.call('DELETE', `/people/${verwaltung.id}`);
+    await sleep(200);
+  });
+  assert.equal((await second!).statusCode, 409);
   const { rows } = await owner.query(`SELECT id FROM person WHERE tenant_id = $1 AND role = 'VERWALTUNG'`, [
     tenantId,
   ]);

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { endSetupToken, makeSetupToken } from '../../server/auth/links.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endSetupToken, makeSetupToken, useSetup } from '../../server/auth/links.ts';
 import { hashToken } from '../../server/auth/secrets.ts';
 import { startService } from '../service.ts';
 import { callOffice, cookieOf, createPerson, password, signIn } from './office.ts';
@@ -69,6 +70,24 @@ test('while there is nobody, a setup link makes the business and its first perso
     assert.equal((await state()).hasPeople, true);
     assert.equal(await makeSetupToken(empty.database), undefined, 'no further link is made');
   });
+});
+
+test('a link that is used while another one is being used is too late', async () => {
+  const empty = await startService();
+  const tokens = [(await makeSetupToken(empty.database))!, (await makeSetupToken(empty.database))!] as const;
+  const use = (token: string, email: string, then: () => Promise<void>) =>
+    useSetup(empty.database, token, 'Grün & Gut', { name: 'A', email, passwordHash: 'x' }, then);
+  let second: Promise<unknown> | undefined;
+  await use(tokens[0], 'a@x.example', async () => {
+    // The first has not been committed when the second begins, and is before the second can go on.
+    second = assert.rejects(
+      use(tokens[1], 'b@x.example', async () => {}),
+      { code: 'not_found' },
+    );
+    await sleep(200);
+  });
+  await second;
+  assert.equal((await empty.owner.query('SELECT FROM person')).rowCount, 1);
 });
 
 test('where there are several businesses, or none, a setup link makes a new one', async () => {
@@ -194,7 +213,9 @@ test('signing in begins a new session and ends the one that the browser brought'
     planted,
     'no token is taken over',
   );
-  assert.equal(await isLive(`${planted}; ${newCookie}`), false, 'of two cookies neither counts');
+  for (const both of [`${planted}; ${newCookie}`, `${newCookie}; ${planted}`]) {
+    assert.equal(await isLive(both), false, 'of two cookies neither counts');
+  }
 });
 
 test('signing out ends the session on the server', async () => {
@@ -310,7 +331,10 @@ test('more sign-ins at once than can be computed are told to wait, and the rest 
   const answers = await Promise.all(attempts);
   const statuses = new Set(answers.map(({ statusCode }) => statusCode));
   assert.deepEqual([...statuses].sort(), [401, 429]);
-  for (const { statusCode, headers } of answers) if (statusCode === 429) assert.ok(headers['retry-after']);
+  // A second is what those are told who find the queue full; who is over a limit waits for minutes. That there is a
+  // queue shows that an account that does not exist costs a hash like any other.
+  const full = answers.filter(({ statusCode }) => statusCode === 429);
+  assert.deepEqual(new Set(full.map(({ headers }) => headers['retry-after'])), new Set(['1']));
 });
 
 test('a cookie that can be no token is no session', async () => {
