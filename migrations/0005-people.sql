@@ -199,7 +199,7 @@ CREATE FUNCTION forget_old_sign_ins(idle interval, lifetime interval) RETURNS vo
   LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DELETE FROM session WHERE last_used_at < now() - idle OR created_at < now() - lifetime;
   DELETE FROM invitation WHERE expires_at < now();
-  DELETE FROM sign_in_attempt WHERE started_at < now() - interval '1 day';
+  DELETE FROM sign_in_attempt WHERE started_at < now() - interval '1 hour';
 $$;
 
 REVOKE ALL ON FUNCTION has_people, claim_email, release_email, find_account, find_session, end_session, find_invitation,

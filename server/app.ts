@@ -300,6 +300,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   request.problem = problem;
   // Fastify would close the connection after a body that was refused. Ours has been read, or is read and thrown away.
   reply.removeHeader('connection');
+  // Where nobody knows how long it takes, a moment is a good time to wait.
+  if (problem.status === 429 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', 1);
   const body = errorBody(problem, request.id, preferredLanguage(request.headers['accept-language']));
   reply.code(problem.status).send(body);
 }

@@ -23,6 +23,8 @@ const idle = '36 hours';
 const lifetime = '14 days';
 const lifetimeSeconds = 14 * 24 * 3600;
 const maxUserAgentLength = 200;
+/** More than anybody has browsers; what signs in again and again ends its own oldest ones. */
+const maxSessionsOfPerson = 50;
 
 /** Begins a session of a person, in a transaction of the business, and answers with its token. */
 export async function beginSession(
@@ -42,6 +44,12 @@ export async function beginSession(
       request.ip,
       (request.headers['user-agent'] ?? '').slice(0, maxUserAgentLength),
     ],
+  );
+  await client.query(
+    `DELETE FROM session WHERE tenant_id = $1 AND person_id = $2 AND id IN (
+       SELECT id FROM session WHERE tenant_id = $1 AND person_id = $2
+       ORDER BY last_used_at DESC, id DESC OFFSET ${maxSessionsOfPerson})`,
+    [tenantId, personId],
   );
   await client.query('UPDATE person SET last_sign_in_at = now() WHERE tenant_id = $1 AND id = $2', [
     tenantId,
@@ -123,6 +131,8 @@ export function endedCookie(request: FastifyRequest): string {
   return `${cookieName}=; ${cookieAttributes(request)}; Max-Age=0`;
 }
 
-function cookieAttributes({ protocol }: FastifyRequest): string {
-  return `Path=/; HttpOnly; SameSite=Lax${protocol === 'https' ? '; Secure' : ''}`;
+/** A proxy may end TLS without saying so; the browser says where it is, and writes have been compared with that. */
+function cookieAttributes({ protocol, headers }: FastifyRequest): string {
+  const isSecure = protocol === 'https' || headers.origin?.startsWith('https:');
+  return `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 }

@@ -29,10 +29,7 @@ export async function signIn(
   await countAttempt(database, reply, address, attemptLimits.address);
   await countAttempt(database, reply, account, attemptLimits.account);
   const found = await findAccount(database, email);
-  const isRight = await verifyPassword(password, found?.password_hash).catch((error) => {
-    if (error instanceof ApiError) reply.header('Retry-After', 1);
-    throw error;
-  });
+  const isRight = await verifyPassword(password, found?.password_hash);
   if (!isRight || !found) throw new ApiError('sign_in_failed');
   // The browser's earlier session ends: what somebody else may have put there is worth nothing afterwards.
   await endSession(database, readSessionCookie(request));

@@ -27,13 +27,15 @@ const isPublic = { config: { access: 'PUBLIC' } } as const;
 const isOwn = { config: { access: 'SELF' } } as const;
 
 export async function sessionRoutes(app: FastifyInstance, { database }: { database: Database }) {
-  app.get('/state', isPublic, async () => {
+  // The app's first question, which is no failure where nobody is signed in.
+  app.get('/state', isPublic, async (request) => {
+    const session = await findSession(database, readSessionCookie(request));
     const { rows } = await database.pool
       .query<{ has_people: boolean }>('SELECT has_people()')
       .catch((error) => {
         throw toApiFailure(error);
       });
-    return { hasPeople: rows[0]!.has_people, version };
+    return { hasPeople: rows[0]!.has_people, version, me: session ? me(session) : null };
   });
 
   app.get<TokenRoute>('/setup/:token', isPublic, async ({ params }) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findSession, isSessionLive } from '../../server/auth/sessions.ts';
 import { trimRecordedRequests } from '../../server/journal/request-recorder.ts';
 import { startService, type TestService, validCustomer, validSite } from '../service.ts';
 import { createPerson, type OfficePerson } from './office.ts';
@@ -396,6 +397,25 @@ test('calls are told live, also those that another process served, and only to t
   await sleep(1200);
   assert.equal(heard.text.match(/event: request/g)!.length, 1, 'each call is told once');
   leave.abort();
+});
+
+test('a live list ends with the service, and does not hold it up', async () => {
+  const stopping = await startService({ connection: service.connection });
+  const { person } = await createBusiness(stopping);
+  const address = await stopping.app.listen({ host: '127.0.0.1', port: 0 });
+  const response = await fetch(`${address}/app/requests/live`, { headers: { cookie: person.cookie } });
+  const text = response.text();
+  await stopping.app.close();
+  assert.match(await text, /^retry: 2000/);
+});
+
+test('what a live list asks now and then tells whether its session has ended', async () => {
+  const { person } = await createBusiness();
+  const token = person.cookie.split('=')[1]!;
+  const session = (await findSession(service.database, token))!;
+  assert.equal(await isSessionLive(service.database, session), true);
+  await person.call('DELETE', '/session');
+  assert.equal(await isSessionLive(service.database, session), false);
 });
 
 test('the checklist follows what happened', async () => {

@@ -15,7 +15,7 @@ const { app, owner } = service;
 test('while there is nobody, a setup link makes the business and its first person, once', async (t) => {
   const empty = await startService();
   const state = async () => (await callOffice(empty.app, 'GET', '/state')).json();
-  assert.deepEqual(await state(), { hasPeople: false, version: '0.1.0' });
+  assert.deepEqual(await state(), { hasPeople: false, version: '0.1.0', me: null });
   const firstStart = (await makeSetupToken(empty.database))!;
   const form = {
     businessName: 'Grün & Gut GmbH',
@@ -136,6 +136,14 @@ test('behind a proxy that ends TLS the cookie is for TLS only', async () => {
     },
   );
   assert.doesNotMatch(String(unproxied.headers['set-cookie']), /Secure/);
+  const silent = await callOffice(
+    app,
+    'POST',
+    '/session',
+    { email, password },
+    { headers: { origin: 'https://localhost:80' } },
+  );
+  assert.match(String(silent.headers['set-cookie']), /; Secure/, 'also where the proxy does not tell');
 });
 
 test('an unknown account and a wrong password get the same answer, and the same work is done', async () => {
@@ -216,6 +224,26 @@ test('signing in begins a new session and ends the one that the browser brought'
   for (const both of [`${planted}; ${newCookie}`, `${newCookie}; ${planted}`]) {
     assert.equal(await isLive(both), false, 'of two cookies neither counts');
   }
+});
+
+test('who is signed in is told without a failure, also where nobody is', async () => {
+  const { id, call } = await createPerson(service);
+  assert.equal((await call('GET', '/state')).json().me.person.id, id);
+  assert.equal((await callOffice(app, 'GET', '/state')).json().me, null);
+});
+
+test('somebody who signs in again and again has a bounded number of sessions', async () => {
+  const { id, email, call } = await createPerson(service);
+  await owner.query(
+    `INSERT INTO session (tenant_id, id, person_id, token_hash, last_used_at, address, user_agent)
+     SELECT tenant_id, gen_random_uuid(), person_id, sha256(n::text::bytea), now() - interval '1 hour', '', ''
+     FROM session, generate_series(1, 60) AS n WHERE person_id = $1`,
+    [id],
+  );
+  await signIn(app, email);
+  const { data } = (await call('GET', '/sessions')).json();
+  assert.equal(data.length, 50);
+  assert.ok(data.some(({ isCurrent }: { isCurrent: boolean }) => isCurrent));
 });
 
 test('signing out ends the session on the server', async () => {
