@@ -29,7 +29,8 @@ import {
 import { logRequest } from './http/request-log.ts';
 import { buildSessions, type OpenSession } from './import/session.ts';
 import { changeRoutes, journalSchemas } from './journal/changes.ts';
-import { RequestRecorder, trimRecordedRequests } from './journal/request-recorder.ts';
+import { trimRecordedRequests } from './journal/recorded-requests.ts';
+import { RequestRecorder } from './journal/request-recorder.ts';
 import { preferredLanguage } from './messages.ts';
 import { contactPerson } from './resources/contact-person.ts';
 import { resources } from './resources/index.ts';

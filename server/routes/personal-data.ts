@@ -11,7 +11,7 @@ import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import { entryRepresentation } from '../journal/changes.ts';
-import { eraseRecordedBodies } from '../journal/request-recorder.ts';
+import { eraseRecordedBodies } from '../journal/recorded-requests.ts';
 
 export const personalDataSchemas: readonly JsonSchema[] = [
   {

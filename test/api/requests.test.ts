@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findSession, isSessionLive } from '../../server/auth/sessions.ts';
-import { trimRecordedRequests } from '../../server/journal/request-recorder.ts';
+import { trimRecordedRequests } from '../../server/journal/recorded-requests.ts';
 import { startService, type TestService, validCustomer, validSite } from '../service.ts';
 import { createPerson, type OfficePerson } from './office.ts';
 
