@@ -57,7 +57,7 @@ test('the settings are passed in, and not imported', () => {
   const readers = serverImports.filter(({ to, isTypeOnly }) => to === 'server/config.ts' && !isTypeOnly);
   assert.deepEqual(
     readers.map(({ from }) => from),
-    ['server/main.ts', 'server/worker.ts'],
+    ['server/main.ts'],
   );
 });
 
