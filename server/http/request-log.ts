@@ -5,7 +5,14 @@ import { pino } from 'pino';
 
 export function openLog(level: string): FastifyBaseLogger {
   // Written in blocks: a write per request would cost more than the request's own work.
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 200 });
+  // No write is longer than a pipe takes as a whole, so that the lines of several workers do not mix.
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: 4096,
+    maxWrite: 4096,
+    periodicFlush: 200,
+  });
   return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 
