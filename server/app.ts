@@ -29,6 +29,7 @@ import {
 import { logRequest } from './http/request-log.ts';
 import { buildSessions, type OpenSession } from './import/session.ts';
 import { changeRoutes, journalSchemas } from './journal/changes.ts';
+import { historyRoutes } from './journal/history.ts';
 import { trimRecordedRequests } from './journal/recorded-requests.ts';
 import { RequestRecorder } from './journal/request-recorder.ts';
 import { preferredLanguage } from './messages.ts';
@@ -42,6 +43,7 @@ import { homeRoutes } from './routes/home.ts';
 import { importRoutes, importSchemas } from './routes/import.ts';
 import { keyRoutes } from './routes/key.ts';
 import { mapRoutes } from './routes/map.ts';
+import { namedObjectRoutes } from './routes/named-objects.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
@@ -236,6 +238,8 @@ async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Pro
   await addMasterData(office, shared);
   await office.register(sessionRoutes, { database });
   await office.register(definitionRoutes, { resources });
+  await office.register(historyRoutes, { database });
+  await office.register(namedObjectRoutes, { database, resources });
   await office.register(peopleRoutes, { database });
   await office.register(keyRoutes, { database });
   await office.register(checklistRoutes, { database });
