@@ -39,7 +39,6 @@ import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
 import { checklistRoutes, noteImport } from './routes/checklist.ts';
 import { definitionRoutes } from './routes/definitions.ts';
 import { healthRoutes } from './routes/health.ts';
-import { homeRoutes } from './routes/home.ts';
 import { importRoutes, importSchemas } from './routes/import.ts';
 import { keyRoutes } from './routes/key.ts';
 import { mapRoutes } from './routes/map.ts';
@@ -50,6 +49,7 @@ import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.
 import { referenceRoutes } from './routes/reference.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { sessionRoutes } from './routes/session.ts';
+import { addWebApp } from './routes/web.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -129,9 +129,6 @@ export async function buildApp(
   });
   app.addHook('onResponse', logRequest);
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler(() => {
-    throw new ApiError('not_found');
-  });
   // Outside the API nothing takes a body, so none is read: a faulty one must not change the answer.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async () => undefined);
@@ -146,7 +143,7 @@ export async function buildApp(
     ...importSchemas(resources),
   ])
     app.addSchema(schema);
-  await app.register(homeRoutes);
+  await addWebApp(app);
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrations.ts';
 import { openLog } from '../http/request-log.ts';
 import { UsageError } from './command.ts';
+import { buildWeb } from './web-build.ts';
 
 /** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
 const requestsEndAfterMs = 5000;
@@ -30,6 +31,8 @@ export async function listenUntilStopped(
 ): Promise<void> {
   const stopped = stopSignal();
   const log = openLog(config.LOG_LEVEL);
+  // Beside the database, which takes longer: a start costs nothing for it unless there is something to build.
+  const webBuild = buildWeb(log);
   const connection = await openConnection(config, {
     purpose: 'serve',
     label: originOf(config.HOST, config.PORT),
@@ -38,6 +41,7 @@ export async function listenUntilStopped(
   try {
     await migrate(connection.client);
     const database = openDatabase(connection.client, config.DATABASE_CONNECTIONS);
+    await webBuild;
     const app = await buildApp(config, database, log);
     try {
       await app.listen({ host: config.HOST, port: config.PORT }).catch((error) => {
