@@ -62,10 +62,13 @@ describe('signing in', () => {
   });
 
   test('a link that leads elsewhere after the sign-in is not followed', async () => {
-    const { page } = await office.visit();
-    await page.goto(`${office.origin}/sign-in?to=//elsewhere.example/`);
-    await signIn(page, email);
-    await page.waitForURL(`${office.origin}/`);
+    for (const trap of ['//elsewhere.example/', '/\\\\elsewhere.example/', 'https://elsewhere.example/']) {
+      const { page, complaints } = await office.visit();
+      await page.goto(`${office.origin}/sign-in?to=${encodeURIComponent(trap)}`);
+      await signIn(page, email);
+      await page.waitForURL(`${office.origin}/`);
+      assert.deepEqual(complaints, []);
+    }
   });
 
   test('a session that has ended leads to the sign-in and back', async () => {

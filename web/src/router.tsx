@@ -177,6 +177,8 @@ declare module '@tanstack/react-router' {
 whenSessionEnds(() => {
   const { pathname, href } = router.state.location;
   if (pathname === '/sign-in' || !queryClient.getQueryData(sessionQuery.queryKey)) return;
-  queryClient.clear();
-  router.navigate({ to: '/sign-in', search: { to: href, ended: 'true' } });
+  // Whoever is typing is asked first, and may stay; so nothing that the page needs is forgotten before it is left.
+  router.navigate({ to: '/sign-in', search: { to: href, ended: 'true' } }).then(() => {
+    if (router.state.location.pathname === '/sign-in') queryClient.clear();
+  });
 });

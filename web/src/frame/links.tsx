@@ -1,12 +1,5 @@
 // Links of the component library that the router follows.
-import {
-  ActionIcon,
-  type ActionIconProps,
-  Anchor,
-  type AnchorProps,
-  Button,
-  type ButtonProps,
-} from '@mantine/core';
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
@@ -29,11 +22,5 @@ export function ButtonLink({ to, search, ...props }: ButtonProps & Target) {
 export function AnchorLink({ to, search, ...props }: AnchorProps & Target) {
   return (
     <Anchor {...props} renderRoot={(root) => <Link {...root} {...toProps({ ...props, to, search })} />} />
-  );
-}
-
-export function ActionLink({ to, search, ...props }: ActionIconProps & Target) {
-  return (
-    <ActionIcon {...props} renderRoot={(root) => <Link {...root} {...toProps({ ...props, to, search })} />} />
   );
 }

@@ -8,6 +8,12 @@ import { type Me, sessionQuery, stateQuery } from '../api/session.ts';
 import { Icon } from '../icons.tsx';
 import { StartFrame } from './start-frame.tsx';
 
+/** Only a path of this app: a link that leads elsewhere after the sign-in would be a trap. */
+function isOwnAddress(address: string | undefined): address is string {
+  const { origin } = window.location;
+  return address?.startsWith('/') === true && URL.parse(address, origin)?.origin === origin;
+}
+
 export function SignInPage() {
   const { t } = useTranslation();
   const { to, ended } = useSearch({ strict: false }) as { to?: string; ended?: string };
@@ -18,8 +24,7 @@ export function SignInPage() {
     mutationFn: (body: object) => call<Me>('POST', '/session', { body }),
     onSuccess: async (me) => {
       client.setQueryData(sessionQuery.queryKey, me);
-      // Only a path of this app: a link that leads elsewhere after the sign-in would be a trap.
-      await navigate({ href: to?.startsWith('/') && !to.startsWith('//') ? to : '/', replace: true });
+      await navigate({ href: isOwnAddress(to) ? to : '/', replace: true });
     },
   });
 
