@@ -36,6 +36,7 @@ import {
 import { logRequest } from './http/request-log.ts';
 import { buildSessions, type OpenSession } from './import/session.ts';
 import { changeRoutes, journalSchemas } from './journal/changes.ts';
+import { historyRoutes } from './journal/history.ts';
 import { trimRecordedRequests } from './journal/recorded-requests.ts';
 import { RequestRecorder } from './journal/request-recorder.ts';
 import { preferredLanguage } from './messages.ts';
@@ -45,16 +46,17 @@ import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
 import { checklistRoutes, noteImport } from './routes/checklist.ts';
 import { definitionRoutes } from './routes/definitions.ts';
 import { healthRoutes } from './routes/health.ts';
-import { homeRoutes } from './routes/home.ts';
 import { importRoutes, importSchemas } from './routes/import.ts';
 import { keyRoutes } from './routes/key.ts';
 import { mapRoutes } from './routes/map.ts';
+import { namedObjectRoutes } from './routes/named-objects.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
 import { referenceRoutes } from './routes/reference.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { sessionRoutes } from './routes/session.ts';
+import { addWebApp } from './routes/web.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -139,9 +141,6 @@ export async function buildApp(
     done();
   });
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler(() => {
-    throw new ApiError('not_found');
-  });
   // Outside the API nothing takes a body, so none is read: a faulty one must not change the answer.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async () => undefined);
@@ -156,7 +155,7 @@ export async function buildApp(
     ...importSchemas(resources),
   ])
     app.addSchema(schema);
-  await app.register(homeRoutes);
+  await addWebApp(app);
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
@@ -257,6 +256,8 @@ async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Pro
   await addMasterData(office, shared);
   await office.register(sessionRoutes, { database });
   await office.register(definitionRoutes, { resources });
+  await office.register(historyRoutes, { database });
+  await office.register(namedObjectRoutes, { database, resources });
   await office.register(peopleRoutes, { database });
   await office.register(keyRoutes, { database });
   await office.register(checklistRoutes, { database });

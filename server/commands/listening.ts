@@ -8,6 +8,7 @@ import { migrate } from '../database/migrations.ts';
 import { openLog } from '../http/request-log.ts';
 import { UsageError } from './command.ts';
 import type { RunningApp } from './running-app.ts';
+import { buildWeb } from './web-build.ts';
 import { startWorkers } from './workers.ts';
 
 /** How long a stop may take altogether before the process ends all the same. */
@@ -29,6 +30,8 @@ export async function listenUntilStopped(
 ): Promise<void> {
   const stopped = stopSignal();
   const log = openLog(config.LOG_LEVEL);
+  // Beside the database, which takes longer: a start costs nothing for it unless there is something to build.
+  const webBuild = buildWeb(log);
   const processes = startProcesses(config, log);
   try {
     const connection = await openConnection(config, {
@@ -38,6 +41,7 @@ export async function listenUntilStopped(
     });
     try {
       await migrate(connection.client);
+      await webBuild;
       const app = await processes.listen(connection.client).catch((error) => {
         throw listenError(error, config);
       });

@@ -9,7 +9,7 @@ export function openLog(level: string): FastifyBaseLogger {
   const destination = pino.destination({
     dest: 1,
     sync: false,
-    minLength: 4096,
+    minLength: 3072,
     maxWrite: 4096,
     periodicFlush: 200,
   });

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { FastifyBaseLogger } from 'fastify';
+
+const script = path.resolve(import.meta.dirname, '../../web/build.ts');
+
+/**
+ * Builds the web app if it is missing or older than its sources. In a process of its own, since the builder needs much
+ * memory once. Without the web app the API serves all the same.
+ */
+export async function buildWeb(log: FastifyBaseLogger): Promise<void> {
+  try {
+    await promisify(execFile)(process.execPath, [script]);
+  } catch (error) {
+    log.warn({ err: error }, 'the web app could not be built');
+  }
+}

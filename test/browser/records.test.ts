@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { createPerson } from '../api/office.ts';
+import { validAddress, validSite } from '../service.ts';
+import { type Office, openOffice, type Visit } from './office.ts';
+
+describe('master data', () => {
+  let office: Office;
+  let visit: Visit;
+  before(async () => {
+    office = await openOffice();
+    const { email } = await createPerson(office);
+    visit = await office.enter(email);
+  });
+
+  async function createSite(customerId: string, body: object = {}): Promise<string> {
+    const response = await office.post('/customer/site', { ...validSite(customerId), ...body });
+    assert.equal(response.statusCode, 201, response.body);
+    return response.json().id;
+  }
+
+  test('an object is created with the faults of the service at its fields', async () => {
+    const { page, complaints } = visit;
+    await page.goto(`${office.origin}/data/customers/new`);
+    await page.getByLabel('Firma').fill('Hotel Elbkontor GmbH');
+    await page.getByLabel('E-Mail').fill('kein-at');
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.locator('#field-email[aria-invalid=true]').waitFor();
+    await page.locator('#field-address-city[aria-invalid=true]').waitFor();
+    // A house number may be empty, so nothing is wrong with it.
+    assert.equal(await page.locator('#field-address-houseNumber[aria-invalid=true]').count(), 0);
+
+    await page.getByLabel('E-Mail').fill('empfang@elbkontor.example');
+    await page.getByLabel('Straße').fill('Am Sandtorkai');
+    await page.getByLabel('PLZ').fill('20457');
+    await page.getByLabel('Ort').fill('Hamburg');
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByRole('heading', { name: 'Hotel Elbkontor GmbH', level: 1 }).waitFor();
+    const { data } = (await office.get('/customers?q=Elbkontor')).json();
+    assert.equal(data[0].email, 'empfang@elbkontor.example');
+    assert.equal(data[0].address.houseNumber, '');
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a value that somebody else holds is refused at its field', async () => {
+    const { page } = visit;
+    await office.createCustomer({ customerNumber: 'K-1' });
+    const id = await office.createCustomer({ companyName: 'Zweite GmbH' });
+    await page.goto(`${office.origin}/data/customers/${id}/edit`);
+    await page.getByLabel('Kundennummer').fill('K-1');
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.locator('#field-customerNumber[aria-invalid=true]').waitFor();
+  });
+
+  test('an edit changes what was changed and keeps exact decimals and unknown shapes', async () => {
+    const { page } = visit;
+    const customerId = await office.createCustomer();
+    const strange = { rhythmus: '14-tägig', wochentag: 'Di' };
+    const id = await createSite(customerId, { attendingIntervals: [strange], callOutFee: 10.5 });
+    await page.goto(`${office.origin}/data/sites/${id}/edit`);
+    await page.getByLabel('Anfahrtspauschale').fill('1.234,50');
+    await page.getByLabel('Gültig bis').fill('1.5.2030');
+    await page.getByRole('button', { name: 'Montag: Zeiten eintragen' }).click();
+    await page.getByLabel('Montag: Schließt').fill('1830');
+    await page.getByRole('button', { name: 'Intervall hinzufügen' }).click();
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByText('1.234,50 €').waitFor();
+    const stored = (await office.get(`/sites/${id}`)).json();
+    assert.equal(stored.callOutFee, 1234.5);
+    assert.equal(stored.validUntil, '2030-05-01');
+    assert.deepEqual(stored.openingHours, [{ dayOfWeek: 'MONDAY', opens: '08:00', closes: '18:30' }]);
+    assert.equal(stored.attendingIntervals.length, 2);
+    assert.deepEqual(stored.attendingIntervals[1], strange);
+    await page.getByText('"rhythmus"').first().waitFor();
+  });
+
+  test('whoever was slower sees both entries and chooses', async () => {
+    const { page } = visit;
+    const id = await office.createCustomer({ companyName: 'Vorher GmbH' });
+    await page.goto(`${office.origin}/data/customers/${id}/edit`);
+    await page.getByLabel('Firma').fill('Meine GmbH');
+    await page.getByLabel('Telefon').fill('040 1');
+    await office.patch(`/customers/${id}`, { companyName: 'Ihre GmbH', vatId: 'DE1' });
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Jemand war schneller' });
+    await dialog.getByRole('cell', { name: 'Ihre GmbH' }).waitFor();
+    await dialog.getByRole('button', { name: 'Meine Eingaben speichern' }).click();
+    await page.getByRole('heading', { name: 'Meine GmbH', level: 1 }).waitFor();
+    const stored = (await office.get(`/customers/${id}`)).json();
+    assert.deepEqual([stored.companyName, stored.phone, stored.vatId], ['Meine GmbH', '040 1', 'DE1']);
+  });
+
+  test('what was typed is not lost by a click beside it', async () => {
+    const { page } = visit;
+    const id = await office.createCustomer();
+    await page.goto(`${office.origin}/data/customers/${id}/edit`);
+    await page.getByLabel('Firma').fill('Halb getippt');
+    await page.getByRole('navigation', { name: 'Hauptnavigation' }).getByText('Standorte').click();
+    await page.getByRole('button', { name: 'Bleiben' }).click();
+    assert.equal(await page.getByLabel('Firma').inputValue(), 'Halb getippt');
+    await page.getByRole('navigation', { name: 'Hauptnavigation' }).getByText('Standorte').click();
+    await page.getByRole('button', { name: 'Verlassen' }).click();
+    await page.waitForURL(/\/data\/sites/);
+  });
+
+  test('a deletion says what prevents it, and deletes when nothing does', async () => {
+    const { page } = visit;
+    const customerId = await office.createCustomer({ companyName: 'Zum Löschen GmbH' });
+    const siteId = await createSite(customerId);
+    await page.goto(`${office.origin}/data/customers/${customerId}`);
+    await page.getByRole('button', { name: 'Löschen' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Löschen' }).click();
+    await page.getByRole('dialog').getByRole('link', { name: '1 Standort' }).waitFor();
+    await office.delete(`/sites/${siteId}`);
+    await page.reload();
+    await page.getByRole('button', { name: 'Löschen' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Löschen' }).click();
+    await page.waitForURL(`${office.origin}/data/customers`);
+    assert.equal((await office.get(`/customers/${customerId}`)).statusCode, 404);
+  });
+
+  test('a customer shows its sites, and a site its plants, its week and who belongs to it', async () => {
+    const { page } = visit;
+    const customerId = await office.createCustomer({ companyName: 'Ganz GmbH' });
+    const person = await office.post('/customer/contact-person', {
+      customerId,
+      lastName: 'Petersen',
+      firstName: 'Anke',
+    });
+    const siteId = await createSite(customerId, {
+      name: 'Dachgarten',
+      contactPersonId: person.json().id,
+      openingHours: [{ dayOfWeek: 'FRIDAY', opens: '07:15', closes: '12:00' }],
+      attendingIntervals: [{ frequency: 'WEEKLY', byDay: ['MONDAY', 'TUESDAY'] }],
+    });
+    await office.post('/customer/site/plant', { siteId, botanicalName: 'Ficus elastica' });
+    await page.goto(`${office.origin}/data/customers/${customerId}`);
+    await page.getByRole('link', { name: /^Dachgarten/ }).click();
+    await page.getByRole('link', { name: /^Ficus elastica/ }).waitFor();
+    await page.getByRole('link', { name: 'Anke Petersen' }).waitFor();
+    await page.getByRole('row', { name: /Freitag 07:15 – 12:00/ }).waitFor();
+    await page.getByText('jede Woche, am Montag und Dienstag').waitFor();
+    await page.getByText('Angelegt', { exact: true }).waitFor();
+  });
+
+  test('a table is searched while typing, moved through by keys, and leads back to the same rows', async () => {
+    const { page, complaints } = visit;
+    for (let index = 0; index < 150; index += 1) {
+      await office.createCustomer({
+        companyName: `Reihe ${String(index).padStart(3, '0')}`,
+        address: validAddress,
+      });
+    }
+    await page.goto(`${office.origin}/data/customers`);
+    await page.getByRole('searchbox').fill('Reihe');
+    await page.getByText('150 Einträge').waitFor();
+    await page.getByRole('link', { name: 'Reihe 000' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('link', { name: 'Reihe 002' }).and(page.locator(':focus')).waitFor();
+    // Only what can be seen exists, and the rest is fetched on the way down.
+    assert.ok((await page.locator('tbody tr').count()) < 60);
+    await page.keyboard.press('End');
+    await page
+      .getByRole('link', { name: 'Reihe 099' })
+      .or(page.getByRole('link', { name: 'Reihe 149' }))
+      .first()
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /^Reihe \d+$/, level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByText('150 Einträge').waitFor();
+    assert.match(page.url(), /q=Reihe/);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a table is filtered by fields and by what others name, and the filter can be taken away', async () => {
+    const { page } = visit;
+    const customerId = await office.createCustomer({ companyName: 'Filter GmbH' });
+    await createSite(customerId, { name: 'Gesucht', hasKey: true });
+    await createSite(customerId, { name: 'Ohne Schlüssel' });
+    await page.goto(`${office.origin}/data/sites`);
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('combobox', { name: 'Kunde' }).fill('Filter G');
+    await page.getByRole('option', { name: /^Filter GmbH/ }).click();
+    await page.getByRole('combobox', { name: 'Schlüssel vorhanden' }).click();
+    await page.getByRole('option', { name: 'ja' }).click();
+    await page.getByRole('button', { name: 'Einträge anzeigen' }).click();
+    await page.getByText('1 Eintrag', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Gesucht' }).waitFor();
+    await page.getByRole('button', { name: 'Entfernen: Schlüssel vorhanden' }).click();
+    await page.getByRole('link', { name: 'Ohne Schlüssel' }).waitFor();
+    // What is created from here belongs to whom one was looking at.
+    await page.getByRole('link', { name: 'Standort anlegen' }).click();
+    await page.waitForFunction(`document.querySelector('#field-customerId')?.value === 'Filter GmbH'`);
+  });
+
+  test('an entry of the attention list is mended in place and disappears', async () => {
+    const { page } = visit;
+    const customerId = await office.createCustomer({ companyName: 'Aufmerksam GmbH' });
+    const id = await createSite(customerId, { name: 'Abgelaufen', validUntil: '2020-01-01' });
+    await page.goto(`${office.origin}/attention?code=validity_ended`);
+    await page.getByRole('button', { name: 'Beheben: Abgelaufen' }).click();
+    await page.getByLabel('Gültig bis').fill('31.12.2099');
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByText('Davon gibt es nichts.').waitFor();
+    assert.equal((await office.get(`/sites/${id}`)).json().validUntil, '2099-12-31');
+  });
+});

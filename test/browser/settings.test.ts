@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { createPerson, password } from '../api/office.ts';
+import { validCustomer } from '../service.ts';
+import { type Office, openOffice, type Visit } from './office.ts';
+
+describe('settings', () => {
+  let office: Office;
+  let visit: Visit;
+  before(async () => {
+    office = await openOffice();
+    const { email } = await createPerson(office);
+    visit = await office.enter(email, { permissions: ['clipboard-read', 'clipboard-write'] });
+  });
+
+  const send = (key: string) => office.get('/customers', { headers: { apikey: key } });
+
+  test('a new key is shown once, works at once, and ends the old one', async () => {
+    const { page, complaints } = visit;
+    await page.goto(`${office.origin}/settings/api`);
+    await page.getByRole('button', { name: 'Ersetzen' }).click();
+    await page.getByText(/endet sofort/).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Ersetzen' }).click();
+    const shown = page.getByRole('dialog', { name: 'Ihr neuer API-Schlüssel' });
+    await shown.getByText('gehört nicht in eine Webseite').waitFor();
+    await shown.getByRole('button', { name: 'Kopieren' }).click();
+    const key = await page.evaluate<string>('navigator.clipboard.readText()');
+    assert.match(key, /^stamm_/);
+    assert.equal((await send(key)).statusCode, 200);
+    assert.equal((await send(office.tenant.key)).statusCode, 401);
+
+    await shown.getByRole('button', { name: 'Ich habe ihn gesichert' }).click();
+    await page.getByRole('button', { name: 'Kopieren' }).click();
+    const call = await page.evaluate<string>('navigator.clipboard.readText()');
+    assert.ok(call.includes(key) && call.startsWith('curl '));
+    await page.reload();
+    await page.getByText(`…${key.slice(-4)}`).waitFor();
+    assert.ok(!(await page.content()).includes(key));
+    assert.deepEqual(complaints, []);
+  });
+
+  test('an invited colleague of the role Pflege sees master data and can change nothing', async () => {
+    const { page } = visit;
+    const { call } = await createPerson(office);
+    const created = await call('POST', '/customer', { ...validCustomer, companyName: 'Nur lesen GmbH' });
+    const { id } = created.json();
+    await page.goto(`${office.origin}/settings/people`);
+    await page.getByRole('button', { name: 'Einladen' }).click();
+    await page.getByLabel('E-Mail').fill('jonas@blattwerk.example');
+    await page.getByRole('button', { name: 'Link erstellen' }).click();
+    const link = await page.getByRole('dialog').locator('code').textContent();
+
+    const guest = await office.visit();
+    await guest.page.goto(link!);
+    await guest.page.getByLabel('Ihr Name').fill('Jonas Harms');
+    await guest.page.getByRole('textbox', { name: 'Passwort' }).fill(password);
+    await guest.page.getByRole('button', { name: 'Einladung annehmen' }).click();
+    await guest.page.getByText('Jonas Harms').first().waitFor();
+    await guest.page.goto(`${office.origin}/data/customers/${id}`);
+    await guest.page.getByRole('heading', { name: 'Nur lesen GmbH' }).waitFor();
+    assert.equal(await guest.page.getByRole('link', { name: 'Bearbeiten' }).count(), 0);
+    assert.equal(await guest.page.getByRole('link', { name: 'API-Anfragen' }).count(), 0);
+    const status = await guest.page.evaluate<number>(
+      `fetch('/app/customers/${id}', { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: '{"companyName":"x"}' }).then((answer) => answer.status)`,
+    );
+    assert.equal(status, 403);
+    assert.deepEqual(guest.complaints, []);
+  });
+
+  test('a changed password ends the other sessions', async () => {
+    const { email } = await createPerson(office, { name: 'Birte Schröder' });
+    const here = await office.enter(email);
+    const there = await office.enter(email);
+    await here.page.goto(`${office.origin}/settings`);
+    await here.page.getByRole('textbox', { name: 'Bisheriges Passwort' }).fill(password);
+    await here.page.getByRole('textbox', { name: 'Neues Passwort' }).fill('vier Farne im Flur');
+    await here.page.getByRole('button', { name: 'Passwort ändern' }).click();
+    await here.page.getByText('Passwort geändert').waitFor();
+    await there.page.goto(`${office.origin}/data/sites`);
+    await there.page.waitForURL(/\/sign-in/);
+  });
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { makeSetupToken } from '../../server/auth/links.ts';
+import { createPerson, password } from '../api/office.ts';
+import { type Office, openOffice, signIn } from './office.ts';
+
+describe('before anybody has an account', () => {
+  let office: Office;
+  before(async () => {
+    office = await openOffice();
+  });
+
+  test('the first page says where the setup link is, and the link makes the first account', async () => {
+    const { page, complaints } = await office.visit();
+    await page.goto(`${office.origin}/`);
+    await page.getByRole('heading', { name: 'Willkommen bei Stamm' }).waitFor();
+    await page.getByText(`${office.origin}/setup#…`).waitFor();
+
+    const token = await makeSetupToken(office.database);
+    await page.goto(`${office.origin}/setup#${token}`);
+    await page.getByRole('heading', { name: 'Stamm einrichten' }).waitFor();
+    assert.equal(new URL(page.url()).hash, '');
+    await page.getByLabel('Name Ihres Betriebs').fill('Blattwerk GmbH');
+    await page.getByLabel('Ihr Name').fill('Anke Petersen');
+    await page.getByLabel('Ihre E-Mail').fill('anke@blattwerk.example');
+    await page.getByRole('textbox', { name: 'Passwort' }).fill('kurz');
+    await page.getByRole('button', { name: 'Einrichten' }).click();
+    await page.locator('input[name=password][aria-invalid=true]').waitFor();
+
+    await page.getByRole('textbox', { name: 'Passwort' }).fill(password);
+    await page.getByRole('button', { name: 'Einrichten' }).click();
+    await page.getByRole('heading', { name: 'Erste Schritte' }).waitFor();
+    await page.getByText('Blattwerk GmbH', { exact: true }).waitFor();
+
+    const late = await office.visit();
+    await late.page.goto(`${office.origin}/setup#${token}`);
+    await late.page.getByRole('heading', { name: 'Dieser Link gilt nicht mehr' }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+});
+
+describe('signing in', () => {
+  let office: Office;
+  let email: string;
+  before(async () => {
+    office = await openOffice();
+    ({ email } = await createPerson(office));
+  });
+
+  test('a wrong password is told, and the right one leads to where one wanted to go', async () => {
+    const { page, complaints } = await office.visit();
+    await page.goto(`${office.origin}/data/sites?sort=-name`);
+    await page.waitForURL(/\/sign-in\?to=/);
+    await page.locator('input[name=email]').fill(email);
+    await page.locator('input[name=password]').fill('something else entirely');
+    await page.getByRole('button', { name: 'Anmelden' }).click();
+    await page.getByRole('alert').waitFor();
+    await signIn(page, email);
+    await page.waitForURL(`${office.origin}/data/sites?sort=-name`);
+    await page.getByRole('heading', { name: 'Standorte', level: 1 }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a link that leads elsewhere after the sign-in is not followed', async () => {
+    for (const trap of ['//elsewhere.example/', '/\\\\elsewhere.example/', 'https://elsewhere.example/']) {
+      const { page, complaints } = await office.visit();
+      await page.goto(`${office.origin}/sign-in?to=${encodeURIComponent(trap)}`);
+      await signIn(page, email);
+      await page.waitForURL(`${office.origin}/`);
+      assert.deepEqual(complaints, []);
+    }
+  });
+
+  test('a session that has ended leads to the sign-in and back', async () => {
+    const { page } = await office.enter(email);
+    await page.goto(`${office.origin}/data/customers`);
+    await page.getByRole('heading', { name: 'Kunden', level: 1 }).waitFor();
+    await page.context().clearCookies();
+    await page.getByRole('searchbox').fill('Alster');
+    await page.getByText('Ihre Sitzung ist abgelaufen').waitFor();
+    await signIn(page, email);
+    await page.waitForURL(/\/data\/customers/);
+  });
+
+  test('after signing out nothing of the office can be seen', async () => {
+    const { page } = await office.enter(email);
+    await page.getByRole('button', { name: 'Anke Petersen' }).click();
+    await page.getByRole('button', { name: 'Abmelden' }).click();
+    await page.waitForURL(/\/sign-in/);
+    await page.goBack();
+    await page.waitForURL(/\/sign-in/);
+  });
+
+  test('the language comes from the browser, can be switched, and is remembered', async () => {
+    const { page } = await office.enter(email, { locale: 'en-US' });
+    await page.getByRole('link', { name: 'Customers' }).first().waitFor();
+    assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+    await page.getByRole('button', { name: 'Anke Petersen' }).click();
+    await page.getByText('Deutsch', { exact: true }).click();
+    await page.getByRole('link', { name: 'Kunden' }).first().waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'Kunden' }).first().waitFor();
+    assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+  });
+});

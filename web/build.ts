@@ -1,0 +1,75 @@
+// Builds the web app into web/dist, unless it was built from the same sources before. Run by `npm ci`, and by the
+// service at its start: a checkout that was changed, or installed without scripts, is served as it is now.
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+const root = import.meta.dirname;
+const target = path.join(root, 'dist');
+const fingerprintName = 'fingerprint';
+
+/** Of everything that the built files follow from. Content and not time: a checkout has the time at which it was made. */
+function fingerprintSources(): string {
+  const hash = createHash('sha256');
+  const sources = globSync('{src,public}/**/*', { cwd: root, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name));
+  for (const file of [
+    ...sources.sort(),
+    ...['index.html', 'vite.config.ts', 'build.ts', '../package-lock.json'].map((name) =>
+      path.join(root, name),
+    ),
+  ]) {
+    const content = readFileSync(file);
+    hash.update(`${path.relative(root, file)} ${content.length}\n`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+async function isBuilt(fingerprint: string): Promise<boolean> {
+  const file = path.join(target, fingerprintName);
+  return existsSync(file) && (await readFile(file, 'utf8')) === fingerprint;
+}
+
+/** Built beside the place and moved into it, since other processes may be building or reading at the same time. */
+async function buildApp(fingerprint: string): Promise<void> {
+  const { build } = await import('vite');
+  const fresh = `${target}.${process.pid}`;
+  const old = `${target}.old.${process.pid}`;
+  try {
+    await build({
+      configFile: path.join(root, 'vite.config.ts'),
+      logLevel: 'error',
+      build: { outDir: fresh, emptyOutDir: true },
+    });
+    await compressFiles(fresh);
+    await writeFile(path.join(fresh, fingerprintName), fingerprint);
+    if (existsSync(target)) await rename(target, old);
+    await rename(fresh, target);
+  } catch (error) {
+    // Whoever was faster has moved theirs here, and it is as good as ours.
+    if (!(await isBuilt(fingerprint))) throw error;
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+    await rm(old, { recursive: true, force: true });
+  }
+}
+
+/** Once here, so that no answer waits for it. */
+async function compressFiles(directory: string): Promise<void> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && /\.(js|css|svg|json)$/.test(entry.name));
+  for (const { parentPath, name } of files) {
+    const file = path.join(parentPath, name);
+    const content = await readFile(file);
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
+    await writeFile(`${file}.br`, await promisify(brotliCompress)(content, { params }));
+    await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }));
+  }
+}
+
+const fingerprint = fingerprintSources();
+if (!(await isBuilt(fingerprint))) await buildApp(fingerprint);

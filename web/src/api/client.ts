@@ -1,0 +1,89 @@
+// Calls to the service. Whatever goes wrong is an ApiFailure with a sentence for people.
+import i18next from 'i18next';
+
+/** One faulty field, as the service names it. */
+export interface FieldFault {
+  field: string;
+  code: string;
+  message: string;
+}
+
+/** What keeps an object from being deleted. */
+export interface Dependant {
+  resource: string;
+  count: number;
+}
+
+export class ApiFailure extends Error {
+  /** 0 where no answer came. */
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | undefined;
+  readonly errors: readonly FieldFault[];
+  readonly details: Record<string, unknown>;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, body: Record<string, unknown>, retryAfterSeconds?: number) {
+    super(typeof body.message === 'string' ? body.message : i18next.t('failure.unexpected'));
+    this.status = status;
+    this.code = typeof body.code === 'string' ? body.code : 'unexpected';
+    this.requestId = typeof body.requestId === 'string' ? body.requestId : undefined;
+    this.errors = Array.isArray(body.errors) ? (body.errors as FieldFault[]) : [];
+    this.details = body;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+interface CallOptions {
+  body?: unknown;
+  /** The version that the writer has seen; a newer one is not overwritten. */
+  version?: number;
+  signal?: AbortSignal;
+}
+
+let onSessionEnd: () => void = () => {};
+
+export function whenSessionEnds(listener: () => void): void {
+  onSessionEnd = listener;
+}
+
+/** `path` is below /app. */
+export async function call<Answer>(
+  method: Method,
+  path: string,
+  { body, version, signal }: CallOptions = {},
+): Promise<Answer> {
+  const response = await fetch(`/app${path}`, {
+    method,
+    signal,
+    headers: {
+      Accept: 'application/json',
+      'Accept-Language': i18next.language,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(version !== undefined && { 'If-Match': `"${version}"` }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new ApiFailure(0, { message: i18next.t('failure.offline'), code: 'offline' });
+  });
+  const answer = response.status === 204 ? undefined : await response.json().catch(() => ({}));
+  if (response.ok) return answer as Answer;
+  const retryAfter = Number(response.headers.get('Retry-After')) || undefined;
+  const failure = new ApiFailure(response.status, answer ?? {}, retryAfter);
+  if (failure.code === 'session_missing') onSessionEnd();
+  throw failure;
+}
+
+export function toFailure(error: unknown): ApiFailure {
+  return error instanceof ApiFailure ? error : new ApiFailure(0, { message: String(error) });
+}
+
+/** Leaves out what is empty, since the service refuses empty parameters. */
+export function queryString(parameters: Record<string, string | number | boolean | undefined>): string {
+  const entries = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
+  const query = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
+  return query.size > 0 ? `?${query}` : '';
+}

@@ -1,0 +1,104 @@
+// Queries for master data. Every write makes everything that was read before stale.
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { call, queryString } from './client.ts';
+import type { Entity } from './definitions.ts';
+
+export interface Page<Item> {
+  data: Item[];
+  nextCursor: string | null;
+  total?: number;
+}
+
+type Parameters = Record<string, string | undefined>;
+
+export function listQuery(collection: string, parameters: Parameters, limit = 100) {
+  return infiniteQueryOptions({
+    queryKey: ['list', collection, parameters, limit],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<Entity>>(
+        'GET',
+        `/${collection}${queryString({ ...parameters, limit, cursor: pageParam, count: pageParam ? undefined : true })}`,
+        { signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** A few objects, such as those that belong to another or that a search finds. */
+export function fewQuery(collection: string, parameters: Parameters, limit: number) {
+  return queryOptions({
+    queryKey: ['few', collection, parameters, limit],
+    queryFn: ({ signal }) =>
+      call<Page<Entity>>('GET', `/${collection}${queryString({ ...parameters, limit, count: true })}`, {
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function countQuery(collection: string, parameters: Parameters = {}) {
+  return queryOptions({
+    queryKey: ['count', collection, parameters],
+    queryFn: async ({ signal }) => {
+      const query = queryString({ ...parameters, limit: 1, count: true });
+      return (await call<Page<Entity>>('GET', `/${collection}${query}`, { signal })).total ?? 0;
+    },
+  });
+}
+
+export function recordQuery(collection: string, id: string) {
+  return queryOptions({
+    queryKey: ['record', collection, id],
+    queryFn: ({ signal }) => call<Entity>('GET', `/${collection}/${id}`, { signal }),
+    retry: false,
+  });
+}
+
+export interface Change {
+  cursor: string;
+  at: string;
+  resource: string;
+  id: string;
+  action: 'CREATED' | 'CHANGED' | 'DELETED';
+  version: number;
+  actor: string;
+  changes?: Record<string, { from?: unknown; to?: unknown }>;
+}
+
+export function historyQuery(resource: string, id: string) {
+  return queryOptions({
+    queryKey: ['history', resource, id],
+    queryFn: ({ signal }) => call<{ data: Change[] }>('GET', `/history/${resource}/${id}`, { signal }),
+  });
+}
+
+export const latestChangesQuery = queryOptions({
+  queryKey: ['latest'],
+  queryFn: ({ signal }) => call<{ data: Change[] }>('GET', '/history?limit=8', { signal }),
+});
+
+export interface AttentionEntry {
+  resource: string;
+  id: string;
+  field: string;
+  code: string;
+  message: string;
+}
+
+export const attentionCountQuery = queryOptions({
+  queryKey: ['attention', 'count'],
+  queryFn: async ({ signal }) =>
+    (await call<Page<AttentionEntry>>('GET', '/attention?limit=1&count=true', { signal })).total ?? 0,
+  staleTime: 60_000,
+});
+
+export function useForgetReadings(): () => Promise<void> {
+  const client = useQueryClient();
+  return useCallback(async () => {
+    const kept = ['session', 'definitions'];
+    await client.invalidateQueries({ predicate: ({ queryKey }) => !kept.includes(String(queryKey[0])) });
+  }, [client]);
+}

@@ -1,0 +1,127 @@
+// The part of the form that mends one entry of the attention list, without leaving it.
+import { Button, Group, List, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, toFailure } from '../api/client.ts';
+import { type Definition, type Entity, hintOf, labelOf, leavesOf } from '../api/definitions.ts';
+import { type AttentionEntry, fewQuery, recordQuery, useForgetReadings } from '../api/records.ts';
+import { FailureNote } from '../frame/failure.tsx';
+import { AnchorLink, ButtonLink } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { tell } from '../frame/notices.tsx';
+import { FieldInput } from '../records/field-input.tsx';
+import { findLocalFaults, toPatch, toValues } from '../records/form-values.ts';
+import { decimalSeparator } from '../texts/format.ts';
+
+interface MendingProps {
+  definition: Definition;
+  entity: Entity;
+  entry: AttentionEntry;
+  onDone: () => void;
+}
+
+export function Mending(props: MendingProps) {
+  const { definition, entity, entry } = props;
+  // What the list showed may be older than what is stored.
+  const { data, error } = useQuery({ ...recordQuery(definition.collection, entity.id), staleTime: 0 });
+  if (error) return <FailureNote error={error} />;
+  if (!data) return <Lines />;
+  return entry.code === 'probable_duplicate' ? (
+    <Twins {...props} entity={data} />
+  ) : (
+    <FieldMending key={data.version} {...props} entity={data} />
+  );
+}
+
+function FieldMending({ definition, entity, entry, onDone }: MendingProps) {
+  const { t } = useTranslation();
+  const forgetReadings = useForgetReadings();
+  const initial = toValues(definition, entity, decimalSeparator());
+  const [values, setValues] = useState(initial);
+  const [localFault, setLocalFault] = useState<string>();
+  const fields = leavesOf(definition.fields).filter(
+    ({ path }) => path === entry.field || path.startsWith(`${entry.field}.`),
+  );
+  const saving = useMutation({
+    mutationFn: () =>
+      call('PATCH', `/${definition.collection}/${entity.id}`, {
+        body: toPatch(definition, initial, values, decimalSeparator()),
+        version: entity.version,
+      }),
+    onSuccess: async () => {
+      tell(t('form.saved'));
+      onDone();
+      await forgetReadings();
+    },
+  });
+  const failure = saving.error && toFailure(saving.error);
+  const faultOf = (path: string) => failure?.errors.find(({ field }) => field === path)?.message;
+
+  function save() {
+    const [fault] = findLocalFaults(definition, values, decimalSeparator()).values();
+    setLocalFault(fault && t(fault));
+    if (!fault) saving.mutate();
+  }
+
+  return (
+    <Stack gap="sm">
+      <Group align="flex-end" gap="sm">
+        {fields.map((field) => (
+          <div key={field.path} style={{ minWidth: field.reference ? 'min(100%, 22rem)' : undefined }}>
+            <FieldInput
+              field={field}
+              value={values[field.path]}
+              onChange={(value) => setValues({ ...values, [field.path]: value })}
+              error={faultOf(field.path)}
+              near={{ customerId: entity.customerId as string | undefined }}
+            />
+          </div>
+        ))}
+      </Group>
+      {localFault && (
+        <Text c="var(--mantine-color-error)" size="sm">
+          {localFault}
+        </Text>
+      )}
+      {failure && failure.errors.length === 0 && <FailureNote error={failure} />}
+      <Group gap="xs">
+        <Button size="xs" loading={saving.isPending} onClick={save}>
+          {t('actions.save')}
+        </Button>
+        <ButtonLink size="xs" variant="subtle" to={`/data/${definition.collection}/${entity.id}/edit`}>
+          {t('actions.edit')}
+        </ButtonLink>
+      </Group>
+    </Stack>
+  );
+}
+
+/** Both of what is probably the same, to compare and to delete one. */
+function Twins({ definition, entity }: MendingProps) {
+  const { t } = useTranslation();
+  const name = labelOf(definition, entity);
+  const { data, error } = useQuery(fewQuery(definition.collection, { q: name }, 20));
+  if (error) return <FailureNote error={error} />;
+  if (!data) return <Lines />;
+  const fold = (text: string) => text.trim().toLowerCase();
+  const twins = data.data.filter((other) => fold(labelOf(definition, other)) === fold(name));
+  return (
+    <Stack gap={6}>
+      <Text size="sm" fw={550}>
+        {t('attention.twins')}
+      </Text>
+      <List size="sm" spacing={4}>
+        {twins.map((twin) => (
+          <List.Item key={twin.id}>
+            <AnchorLink to={`/data/${definition.collection}/${twin.id}`}>
+              {labelOf(definition, twin)}
+            </AnchorLink>
+            {' – '}
+            {hintOf(definition, twin)}
+          </List.Item>
+        ))}
+      </List>
+    </Stack>
+  );
+}

@@ -1,0 +1,26 @@
+// Links of the component library that the router follows.
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+interface Target {
+  to: string;
+  search?: Record<string, string | undefined>;
+  children: ReactNode;
+  'aria-label'?: string;
+}
+
+/** Addresses are put together at run time from names of resources, which the router's types cannot know. */
+const toProps = ({ to, search }: Target) => ({ to, search: search as never });
+
+export function ButtonLink({ to, search, ...props }: ButtonProps & Target) {
+  return (
+    <Button {...props} renderRoot={(root) => <Link {...root} {...toProps({ ...props, to, search })} />} />
+  );
+}
+
+export function AnchorLink({ to, search, ...props }: AnchorProps & Target) {
+  return (
+    <Anchor {...props} renderRoot={(root) => <Link {...root} {...toProps({ ...props, to, search })} />} />
+  );
+}

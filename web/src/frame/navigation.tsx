@@ -1,0 +1,161 @@
+// The main navigation. A new page gets its line here and its route in router.tsx.
+import {
+  Avatar,
+  Button,
+  Divider,
+  Group,
+  Popover,
+  Stack,
+  Text,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useRouter } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../api/client.ts';
+import { pluralOf, useDefinitions } from '../api/definitions.ts';
+import { attentionCountQuery } from '../api/records.ts';
+import { useIsAdministrator, useMe } from '../api/session.ts';
+import { Icon, type IconName, resourceIcon } from '../icons.tsx';
+import { formatNumber } from '../texts/format.ts';
+import classes from './frame.module.css';
+import { Logo } from './logo.tsx';
+import { tellFailure } from './notices.tsx';
+import { Preferences } from './preferences.tsx';
+
+export function Navigation() {
+  const { t } = useTranslation();
+  const { business } = useMe();
+  const isAdministrator = useIsAdministrator();
+  return (
+    <>
+      <Stack className={classes.brand} gap={10}>
+        <Link to="/" aria-label={`Stamm: ${t('navigation.home')}`} style={{ textDecoration: 'none' }}>
+          <Logo />
+        </Link>
+        <Text size="sm" c="dimmed" truncate>
+          {business.name}
+        </Text>
+      </Stack>
+      <nav className={classes.links} aria-label={t('navigation.label')}>
+        <NavigationLink to="/" icon="home" isExact>
+          {t('navigation.home')}
+        </NavigationLink>
+        <NavigationLink to="/map" icon="map">
+          {t('navigation.map')}
+        </NavigationLink>
+        <div className={classes.section}>{t('navigation.data')}</div>
+        {useDefinitions().map((definition) => (
+          <NavigationLink
+            key={definition.name}
+            to={`/data/${definition.collection}`}
+            icon={resourceIcon(definition.name)}
+          >
+            {pluralOf(definition)}
+          </NavigationLink>
+        ))}
+        <div className={classes.section}>{t('navigation.work')}</div>
+        <NavigationLink to="/attention" icon="attention">
+          {t('navigation.attention')}
+          <AttentionCount />
+        </NavigationLink>
+        {isAdministrator && (
+          <>
+            <NavigationLink to="/import" icon="import">
+              {t('navigation.import')}
+            </NavigationLink>
+            <NavigationLink to="/requests" icon="requests">
+              {t('navigation.requests')}
+            </NavigationLink>
+          </>
+        )}
+        <NavigationLink to="/settings" icon="settings">
+          {t('navigation.settings')}
+        </NavigationLink>
+      </nav>
+      <div className={classes.account}>
+        <AccountMenu />
+      </div>
+    </>
+  );
+}
+
+interface LinkProps {
+  to: string;
+  icon: IconName;
+  isExact?: boolean;
+  children: ReactNode;
+}
+
+function NavigationLink({ to, icon, isExact = false, children }: LinkProps) {
+  return (
+    <Link to={to} className={classes.link} activeOptions={{ exact: isExact, includeSearch: false }}>
+      <Icon name={icon} />
+      {children}
+    </Link>
+  );
+}
+
+function AttentionCount() {
+  const { t } = useTranslation();
+  const { data: count = 0 } = useQuery(attentionCountQuery);
+  if (count === 0) return null;
+  return (
+    <span className={classes.count}>
+      <span aria-hidden="true">{formatNumber(count, { notation: 'compact' })}</span>
+      <VisuallyHidden>{t('navigation.attentionCount', { count })}</VisuallyHidden>
+    </span>
+  );
+}
+
+function AccountMenu() {
+  const { t } = useTranslation();
+  const { person } = useMe();
+  const router = useRouter();
+  const client = useQueryClient();
+  const signOut = useMutation({
+    mutationFn: () => call('DELETE', '/session'),
+    onSuccess: async () => {
+      client.clear();
+      await router.navigate({ to: '/sign-in' });
+    },
+    onError: tellFailure,
+  });
+  return (
+    <Popover width={264} position="top-start" shadow="md" trapFocus>
+      <Popover.Target>
+        <UnstyledButton className={classes.person}>
+          <Group gap="sm" wrap="nowrap">
+            <Avatar name={person.name} color="leaf" size={34} radius="xl" alt="" />
+            <Stack gap={0} className={classes.fill}>
+              <Text size="sm" fw={550} truncate>
+                {person.name}
+              </Text>
+              <Text size="xs" c="dimmed">
+                {t(`roles.${person.role}`)}
+              </Text>
+            </Stack>
+            <Icon name="dots" />
+          </Group>
+        </UnstyledButton>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={t('navigation.account')}>
+        <Preferences />
+        <Divider my="sm" />
+        <Button
+          fullWidth
+          variant="subtle"
+          color="gray"
+          justify="flex-start"
+          leftSection={<Icon name="signOut" />}
+          loading={signOut.isPending}
+          onClick={() => signOut.mutate()}
+        >
+          {t('navigation.signOut')}
+        </Button>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

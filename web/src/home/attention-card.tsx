@@ -1,0 +1,84 @@
+import { Badge, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { call } from '../api/client.ts';
+import { labelOf, useDefinitions } from '../api/definitions.ts';
+import { useNamed } from '../api/named.ts';
+import { type AttentionEntry, attentionCountQuery, type Page } from '../api/records.ts';
+import { EmptyNote, FailureNote } from '../frame/failure.tsx';
+import { ButtonLink } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { Icon, resourceIcon } from '../icons.tsx';
+import { Card } from '../records/card.tsx';
+import record from '../records/record.module.css';
+import { formatNumber } from '../texts/format.ts';
+import classes from './home.module.css';
+
+export function AttentionCard() {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['attention', 'first'],
+    queryFn: ({ signal }) => call<Page<AttentionEntry>>('GET', '/attention?limit=6', { signal }),
+  });
+  const { data: count = 0 } = useQuery(attentionCountQuery);
+  return (
+    <Card
+      icon="attention"
+      title={
+        <>
+          {t('home.attention')}{' '}
+          {count > 0 && (
+            <Badge color="yellow" ml={4}>
+              {formatNumber(count)}
+            </Badge>
+          )}
+        </>
+      }
+      actions={
+        count > 0 && (
+          <ButtonLink size="compact-sm" variant="subtle" to="/attention">
+            {t('actions.all')}
+          </ButtonLink>
+        )
+      }
+    >
+      {error && <FailureNote error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Lines count={5} />}
+      {data?.data.length === 0 && (
+        <EmptyNote icon="check" title={t('attention.none')} text={t('attention.noneText')} />
+      )}
+      <ul className={record.list}>
+        {data?.data.map((entry) => (
+          <Line key={`${entry.id} ${entry.field} ${entry.code}`} entry={entry} />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Line({ entry }: { entry: AttentionEntry }) {
+  const { t } = useTranslation();
+  const definition = useDefinitions().find(({ name }) => name === entry.resource);
+  const { data: named } = useNamed([entry.resource], entry.id);
+  if (!definition) return null;
+  return (
+    <li>
+      <Link
+        to="/data/$collection/$id"
+        params={{ collection: definition.collection, id: entry.id }}
+        className={classes.change}
+      >
+        <Icon name={resourceIcon(entry.resource)} />
+        <span className={classes.words}>
+          <Text size="sm" fw={550} truncate>
+            {named ? labelOf(definition, named.entity) : '…'}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {t(`attention.codes.${entry.code as 'no_position'}`)}
+          </Text>
+        </span>
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,129 @@
+// The first page after the sign-in: what is there, what needs attention, what has changed.
+import { Skeleton, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { type Definition, labelOf, pluralOf, useDefinitions } from '../api/definitions.ts';
+import { useNamed } from '../api/named.ts';
+import { type Change, countQuery, latestChangesQuery } from '../api/records.ts';
+import { useIsAdministrator, useMe } from '../api/session.ts';
+import { FailureNote } from '../frame/failure.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { Icon, resourceIcon } from '../icons.tsx';
+import { Card } from '../records/card.tsx';
+import { actorText } from '../records/history.tsx';
+import record from '../records/record.module.css';
+import { formatAgo, formatNumber } from '../texts/format.ts';
+import { AttentionCard } from './attention-card.tsx';
+import { Checklist } from './checklist.tsx';
+import classes from './home.module.css';
+
+export function HomePage() {
+  const { t } = useTranslation();
+  const { person, business } = useMe();
+  const isAdministrator = useIsAdministrator();
+  const hour = new Date().getHours();
+  const greeting = hour < 11 ? 'home.morning' : hour < 18 ? 'home.day' : 'home.evening';
+  return (
+    <div className={classes.page}>
+      <PageHead
+        title={t(greeting, { name: person.name })}
+        text={t('home.text', { business: business.name })}
+      />
+      {isAdministrator && <Checklist />}
+      <Numbers />
+      <div className={classes.columns}>
+        <AttentionCard />
+        <LatestChanges />
+      </div>
+    </div>
+  );
+}
+
+function Numbers() {
+  const { t } = useTranslation();
+  return (
+    <nav className={classes.numbers} aria-label={t('home.numbers')}>
+      {useDefinitions().map((definition) => (
+        <NumberTile key={definition.name} definition={definition} />
+      ))}
+    </nav>
+  );
+}
+
+function NumberTile({ definition }: { definition: Definition }) {
+  const { data: count } = useQuery(countQuery(definition.collection));
+  return (
+    <Link
+      to="/data/$collection"
+      params={{ collection: definition.collection }}
+      className={`panel ${classes.tile}`}
+    >
+      <span className={classes.tileIcon}>
+        <Icon name={resourceIcon(definition.name)} size={20} />
+      </span>
+      <span className={classes.count}>
+        {count === undefined ? <Skeleton height={24} width={48} /> : formatNumber(count)}
+      </span>
+      <span className={classes.tileTitle}>{pluralOf(definition)}</span>
+    </Link>
+  );
+}
+
+function LatestChanges() {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(latestChangesQuery);
+  return (
+    <Card title={t('home.latest')} icon="history">
+      {error && <FailureNote error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Lines count={5} />}
+      {data?.data.length === 0 && <p className={record.none}>{t('home.latestNone')}</p>}
+      <ul className={record.list}>
+        {data?.data.map((change) => (
+          <LatestChange key={change.cursor} change={change} />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function LatestChange({ change }: { change: Change }) {
+  const { t } = useTranslation();
+  const definition = useDefinitions().find(({ name }) => name === change.resource);
+  const { data: named } = useNamed([change.resource], change.id);
+  if (!definition) return null;
+  const name = named ? labelOf(definition, named.entity) : t('changes.deleted').toLowerCase();
+  const words = (
+    <>
+      <Text size="sm" fw={550} truncate>
+        {name}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {t(`changes.${change.action.toLowerCase() as 'created'}`)}{' '}
+        {t('changes.by', { actor: actorText(change.actor, t) })}
+        {' · '}
+        {formatAgo(change.at)}
+      </Text>
+    </>
+  );
+  return (
+    <li>
+      {named ? (
+        <Link
+          to="/data/$collection/$id"
+          params={{ collection: definition.collection, id: change.id }}
+          className={classes.change}
+        >
+          <Icon name={resourceIcon(definition.name)} />
+          <span className={classes.words}>{words}</span>
+        </Link>
+      ) : (
+        <span className={classes.change}>
+          <Icon name={resourceIcon(definition.name)} />
+          <span className={classes.words}>{words}</span>
+        </span>
+      )}
+    </li>
+  );
+}

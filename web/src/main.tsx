@@ -1,0 +1,35 @@
+import '@fontsource-variable/inter/wght.css';
+import '@mantine/core/styles.css';
+import './styles.css';
+import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Notices } from './frame/notices.tsx';
+import { queryClient, router } from './router.tsx';
+import { startTexts } from './texts/language.ts';
+import { theme } from './theme.ts';
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
+// Where the library that keeps the page behind a dialog from scrolling looks for it.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
+
+const colorSchemeManager = localStorageColorSchemeManager({ key: 'stamm-color-scheme' });
+
+await startTexts();
+createRoot(document.getElementById('app')!).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={colorSchemeManager}
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Notices />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,89 @@
+// Deletes an object after a question, or says what keeps it from being deleted.
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { call, type Dependant, toFailure } from '../api/client.ts';
+import {
+  type Definition,
+  type Entity,
+  labelOf,
+  pluralOf,
+  titleOf,
+  useDefinitions,
+} from '../api/definitions.ts';
+import { useForgetReadings } from '../api/records.ts';
+import { FailureNote } from '../frame/failure.tsx';
+import { AnchorLink } from '../frame/links.tsx';
+import { tell } from '../frame/notices.tsx';
+import { formatNumber } from '../texts/format.ts';
+
+interface DeletionProps {
+  definition: Definition;
+  entity: Entity;
+  onClose: () => void;
+}
+
+export function Deletion({ definition, entity, onClose }: DeletionProps) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const forgetReadings = useForgetReadings();
+  const name = labelOf(definition, entity);
+  const deletion = useMutation({
+    mutationFn: () => call('DELETE', `/${definition.collection}/${entity.id}`, { version: entity.version }),
+    onSuccess: async () => {
+      await navigate({ to: '/data/$collection', params: { collection: definition.collection } });
+      await forgetReadings();
+      tell(t('deletion.done'));
+    },
+  });
+  const failure = deletion.error && toFailure(deletion.error);
+  const dependants = (failure?.details.dependants ?? []) as Dependant[];
+  const isBlocked = dependants.length > 0;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t(isBlocked ? 'deletion.blocked' : 'deletion.title', { name })}
+      closeButtonProps={{ 'aria-label': t('actions.close') }}
+    >
+      <Stack>
+        <Text size="sm">{t(isBlocked ? 'deletion.blockedText' : 'deletion.text')}</Text>
+        {isBlocked && <Dependants definition={definition} entity={entity} dependants={dependants} />}
+        {failure && !isBlocked && <FailureNote error={failure} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {t(isBlocked ? 'actions.close' : 'actions.cancel')}
+          </Button>
+          {!isBlocked && (
+            <Button color="red.8" loading={deletion.isPending} onClick={() => deletion.mutate()}>
+              {t('actions.delete')}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function Dependants({
+  definition,
+  entity,
+  dependants,
+}: Omit<DeletionProps, 'onClose'> & { dependants: Dependant[] }) {
+  const definitions = useDefinitions();
+  return (
+    <Stack gap={4}>
+      {dependants.map(({ resource, count }) => {
+        const other = definitions.find(({ name }) => name === resource);
+        const field = other?.fields.find(({ reference }) => reference?.resources.includes(definition.name));
+        if (!other || !field) return null;
+        return (
+          <AnchorLink key={resource} to={`/data/${other.collection}`} search={{ [field.name]: entity.id }}>
+            {formatNumber(count)} {count === 1 ? titleOf(other) : pluralOf(other)}
+          </AnchorLink>
+        );
+      })}
+    </Stack>
+  );
+}

@@ -1,0 +1,158 @@
+// Pages that create and edit an object.
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, toFailure } from '../api/client.ts';
+import {
+  type Definition,
+  type Entity,
+  labelOf,
+  nounOf,
+  pluralOf,
+  useDefinition,
+} from '../api/definitions.ts';
+import { recordQuery, useForgetReadings } from '../api/records.ts';
+import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { tell } from '../frame/notices.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { decimalSeparator } from '../texts/format.ts';
+import { Conflict } from './conflict.tsx';
+import { startValues, toNewBody, toPatch, toValues, type Values } from './form-values.ts';
+import { RecordForm } from './record-form.tsx';
+
+export function CreationPage() {
+  const { collection = '' } = useParams({ strict: false });
+  const definition = useDefinition(collection);
+  return definition ? <Creation key={collection} definition={definition} /> : <NotFoundPage />;
+}
+
+function Creation({ definition }: { definition: Definition }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const forgetReadings = useForgetReadings();
+  const given = useSearch({ strict: false }) as Record<string, string>;
+  const [initial] = useState(() => startValues(definition, decimalSeparator(), given));
+  const isSettled = useRef(false);
+  const { collection } = definition;
+  return (
+    <>
+      <PageHead
+        title={t('form.new', { title: nounOf(definition) })}
+        trail={[{ title: pluralOf(definition), to: `/data/${collection}` }]}
+      />
+      <RecordForm
+        definition={definition}
+        initial={initial}
+        saveTitle={t('actions.save')}
+        isSettled={isSettled}
+        onCancel={() => window.history.back()}
+        onSave={async (values) => {
+          const body = toNewBody(definition, values, decimalSeparator());
+          const { id } = await call<{ id: string }>('POST', definition.path, { body });
+          isSettled.current = true;
+          await forgetReadings();
+          await navigate({ to: '/data/$collection/$id', params: { collection, id }, replace: true });
+          tell(t('form.created'));
+        }}
+      />
+    </>
+  );
+}
+
+export function EditingPage() {
+  const { collection = '', id = '' } = useParams({ strict: false });
+  const definition = useDefinition(collection);
+  const {
+    data: entity,
+    error,
+    refetch,
+  } = useQuery({
+    ...recordQuery(collection, id),
+    enabled: definition !== undefined,
+    // What changes meanwhile must not change under the hands of whoever is typing.
+    refetchOnWindowFocus: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!definition) return <NotFoundPage />;
+  if (error)
+    return toFailure(error).status === 404 ? (
+      <NotFoundPage />
+    ) : (
+      <FailureNote error={error} onRetry={() => refetch()} />
+    );
+  return entity ? <Editing key={entity.id} definition={definition} stored={entity} /> : <Lines count={8} />;
+}
+
+interface EditingProps {
+  definition: Definition;
+  stored: Entity;
+}
+
+function Editing({ definition, stored }: EditingProps) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const forgetReadings = useForgetReadings();
+  const [base, setBase] = useState(stored);
+  const [conflict, setConflict] = useState<{ current: Entity | undefined; values: Values }>();
+  const isSettled = useRef(false);
+  const { collection } = definition;
+  const params = { collection, id: stored.id };
+  const name = labelOf(definition, stored);
+  const initial = toValues(definition, base, decimalSeparator());
+
+  async function save(values: Values, version: number) {
+    const body = toPatch(definition, initial, values, decimalSeparator());
+    try {
+      await call('PATCH', `/${collection}/${stored.id}`, { body, version });
+    } catch (error) {
+      if (toFailure(error).status !== 412) throw error;
+      const current = await call<Entity>('GET', `/${collection}/${stored.id}`).catch(() => undefined);
+      setConflict({ current, values });
+      throw error;
+    }
+    setConflict(undefined);
+    isSettled.current = true;
+    await forgetReadings();
+    await navigate({ to: '/data/$collection/$id', params, replace: true });
+    tell(t('form.saved'));
+  }
+
+  return (
+    <>
+      <PageHead
+        title={t('form.edit', { name })}
+        trail={[
+          { title: pluralOf(definition), to: `/data/${collection}` },
+          { title: name, to: `/data/${collection}/${stored.id}` },
+        ]}
+      />
+      <RecordForm
+        // Whoever takes what is stored now begins anew with it.
+        key={base.version}
+        definition={definition}
+        initial={initial}
+        saveTitle={t('actions.save')}
+        isSettled={isSettled}
+        onCancel={() => navigate({ to: '/data/$collection/$id', params })}
+        onSave={(values) => save(values, base.version)}
+      />
+      {conflict && (
+        <Conflict
+          definition={definition}
+          name={name}
+          before={initial}
+          mine={conflict.values}
+          current={conflict.current}
+          onKeepMine={() => save(conflict.values, conflict.current!.version)}
+          onTakeTheirs={() => {
+            setBase(conflict.current!);
+            setConflict(undefined);
+          }}
+          onClose={() => setConflict(undefined)}
+        />
+      )}
+    </>
+  );
+}

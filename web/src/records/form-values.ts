@@ -1,0 +1,136 @@
+// Between an object and what stands in the inputs of its form. Numbers stay texts until they are sent, so that an exact
+// decimal never becomes a double on the way.
+import { type Definition, type Field, leavesOf, valueAt } from '../api/definitions.ts';
+import { isOpeningHours } from '../calendar/opening-hours.ts';
+import { isAttendingInterval } from '../calendar/visits.ts';
+
+export type Values = Record<string, unknown>;
+
+const numberKinds = ['integer', 'decimal', 'double'];
+
+/** As it stands in the input. */
+export function toValues(definition: Definition, entity: Record<string, unknown>, separator: string): Values {
+  return Object.fromEntries(
+    leavesOf(definition.fields).map((field) => {
+      const value = valueAt(entity, field.path);
+      if (numberKinds.includes(field.kind))
+        return [field.path, value === undefined ? '' : String(value).replace('.', separator)];
+      if (field.kind === 'list') return [field.path, value ?? []];
+      if (field.kind === 'flag') return [field.path, value ?? (field.isRequired ? false : undefined)];
+      return [field.path, value ?? ''];
+    }),
+  );
+}
+
+/** A new object begins with the defaults of its fields. */
+export function startValues(
+  definition: Definition,
+  separator: string,
+  given: Record<string, string>,
+): Values {
+  const defaults: Record<string, unknown> = {};
+  for (const field of leavesOf(definition.fields)) {
+    if (field.default !== undefined) setAt(defaults, field.path, field.default);
+  }
+  const values = toValues(definition, defaults, separator);
+  for (const { name, path } of definition.filters) {
+    if (given[name] !== undefined && typeof values[path] === 'string') values[path] = given[name];
+  }
+  return values;
+}
+
+/** The number that somebody typed, written as JSON writes it; undefined if it is none. */
+export function parseNumber(text: string, separator: string): string | undefined {
+  const trimmed = text.trim().replaceAll(/[\s'’]/g, '');
+  const grouping = separator === ',' ? '.' : ',';
+  const isGrouped = new RegExp(`^-?\\d{1,3}(\\${grouping}\\d{3})+(\\${separator}\\d*)?$`).test(trimmed);
+  const plain = (isGrouped ? trimmed.replaceAll(grouping, '') : trimmed).replace(',', '.');
+  if (!/^-?(\d+\.?\d*|\.\d+)$/.test(plain)) return undefined;
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d*)\.?(\d*)$/.exec(plain) ?? [];
+  const digits = whole.replace(/^0+(?=\d)/, '') || '0';
+  return `${sign}${digits}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Faults that need no question to the service: it would only see that a number is a text. */
+export function findLocalFaults(
+  definition: Definition,
+  values: Values,
+  separator: string,
+): Map<string, 'form.number' | 'form.times'> {
+  const faults = new Map<string, 'form.number' | 'form.times'>();
+  for (const field of leavesOf(definition.fields)) {
+    const value = values[field.path];
+    if (numberKinds.includes(field.kind)) {
+      const text = String(value ?? '').trim();
+      if (text !== '' && parseNumber(text, separator) === undefined) faults.set(field.path, 'form.number');
+    } else if (field.kind === 'list' && Array.isArray(value) && value.some(hasHalfTime)) {
+      faults.set(field.path, 'form.times');
+    }
+  }
+  return faults;
+}
+
+/** An item that our own editor made, but with a time that is none yet. */
+function hasHalfTime(item: unknown): boolean {
+  if (isOpeningHours(item) || isAttendingInterval(item)) return false;
+  const { opens, closes, timeFrom, timeUntil } = item as Record<string, unknown>;
+  const times = [opens, closes, timeFrom, timeUntil].filter((time) => time !== undefined);
+  return times.some((time) => typeof time === 'string' && !/^\d\d:\d\d$/.test(time));
+}
+
+/** What is sent for a field; undefined for nothing. */
+function toJson(field: Field, value: unknown, separator: string): unknown {
+  if (numberKinds.includes(field.kind)) {
+    const number = parseNumber(String(value ?? ''), separator);
+    if (number === undefined) return undefined;
+    const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
+    return rawJSON ? rawJSON(number) : Number(number);
+  }
+  if (field.kind === 'text' && field.isRequired && field.isBlankAllowed) return value;
+  return value === '' ? undefined : value;
+}
+
+function setAt(target: Record<string, unknown>, path: string, value: unknown): void {
+  const steps = path.split('.');
+  const last = steps.pop()!;
+  let place = target;
+  for (const step of steps) {
+    place[step] ??= {};
+    place = place[step] as Record<string, unknown>;
+  }
+  place[last] = value;
+}
+
+export function toNewBody(definition: Definition, values: Values, separator: string): object {
+  const body = {};
+  for (const field of leavesOf(definition.fields)) {
+    const value = toJson(field, values[field.path], separator);
+    if (value !== undefined) setAt(body, field.path, value);
+  }
+  return body;
+}
+
+export function changedPaths(before: Values, now: Values): string[] {
+  return Object.keys(now).filter((path) => JSON.stringify(before[path]) !== JSON.stringify(now[path]));
+}
+
+/** A merge patch of what was changed; null clears. */
+export function toPatch(definition: Definition, before: Values, now: Values, separator: string): object {
+  const patch = {};
+  const changed = new Set(changedPaths(before, now));
+  for (const field of leavesOf(definition.fields)) {
+    if (changed.has(field.path)) {
+      setAt(patch, field.path, toJson(field, now[field.path], separator) ?? null);
+    }
+  }
+  return patch;
+}
+
+/** What somebody typed as a time, as HH:mm where it can be one: "8", "830" and "8.30" are half of an office's times. */
+export function toTime(text: string): string {
+  const match = /^(\d{1,2})(?:[:.,h]?(\d{2}))?$/.exec(text.trim().replaceAll(/\s/g, ''));
+  if (!match) return text;
+  const [, hour = '0', minute = '00'] = match;
+  const isTime = Number(hour) < 24 ? Number(minute) < 60 : Number(hour) === 24 && minute === '00';
+  return isTime ? `${hour.padStart(2, '0')}:${minute}` : text;
+}

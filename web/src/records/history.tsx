@@ -1,0 +1,109 @@
+// What has happened to an object, from the journal.
+import { Button, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { TFunction } from 'i18next';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type Definition, type Field, leavesOf, titleOf } from '../api/definitions.ts';
+import { type Change, historyQuery } from '../api/records.ts';
+import { isOpeningHours } from '../calendar/opening-hours.ts';
+import { dayNames, isAttendingInterval } from '../calendar/visits.ts';
+import { FailureNote } from '../frame/failure.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { formatTime, weekdayNames } from '../texts/format.ts';
+import { Card } from './card.tsx';
+import { addressText, isAddress } from './columns.ts';
+import classes from './record.module.css';
+import { NamedLink, plainText } from './value.tsx';
+import { describeInterval } from './visits.tsx';
+
+const shownAtFirst = 5;
+
+export function History({ definition, id }: { definition: Definition; id: string }) {
+  const { t } = useTranslation();
+  const [isWhole, setIsWhole] = useState(false);
+  const { data, error, refetch } = useQuery(historyQuery(definition.name, id));
+  const entries = data?.data ?? [];
+  return (
+    <Card title={t('record.history')} icon="history">
+      {error && <FailureNote error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Lines />}
+      {data && entries.length === 0 && <p className={classes.none}>{t('record.historyNone')}</p>}
+      <ol className={classes.history}>
+        {entries.slice(0, isWhole ? undefined : shownAtFirst).map((change) => (
+          <li key={change.cursor}>
+            <strong>{t(`changes.${change.action.toLowerCase() as 'created'}`)}</strong>{' '}
+            {t('changes.by', { actor: actorText(change.actor, t) })}
+            <Text size="xs" c="dimmed">
+              {formatTime(change.at)}
+            </Text>
+            {change.changes && <Changes definition={definition} changes={change.changes} />}
+          </li>
+        ))}
+      </ol>
+      {!isWhole && entries.length > shownAtFirst && (
+        <Button mt="md" size="compact-sm" variant="subtle" onClick={() => setIsWhole(true)}>
+          {t('actions.more')}
+        </Button>
+      )}
+    </Card>
+  );
+}
+
+export function actorText(actor: string, t: TFunction): string {
+  if (actor.startsWith('key ')) return t('changes.key', { key: actor.slice(4) });
+  if (actor === 'demo') return t('changes.demo');
+  return actor === 'command line' ? t('changes.commandLine') : actor;
+}
+
+interface ChangesProps {
+  definition: Definition;
+  changes: NonNullable<Change['changes']>;
+}
+
+function Changes({ definition, changes }: ChangesProps) {
+  const fields = new Map(
+    [...definition.fields, ...leavesOf(definition.fields)].map((field) => [field.path, field]),
+  );
+  return (
+    <dl className={classes.changes}>
+      {Object.entries(changes).map(([path, { from, to }]) => {
+        const field = fields.get(path);
+        return (
+          <div key={path}>
+            <dt>{field ? titleOf(field) : path}</dt>
+            <dd>
+              {from !== undefined && (
+                <span className={classes.before}>
+                  <Side field={field} value={from} />
+                </span>
+              )}{' '}
+              <Side field={field} value={to} />
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function itemText(item: unknown, t: TFunction): string {
+  if (isAttendingInterval(item)) return describeInterval(item, t);
+  if (!isOpeningHours(item)) return JSON.stringify(item);
+  return `${weekdayNames('short')[dayNames.indexOf(item.dayOfWeek)]} ${item.opens} – ${item.closes}`;
+}
+
+function Side({ field, value }: { field: Field | undefined; value: unknown }) {
+  const { t } = useTranslation();
+  if (value === undefined || value === null || value === '' || isEmptyList(value))
+    return <em>{t('changes.empty')}</em>;
+  if (field?.reference) return <NamedLink resources={field.reference.resources} id={String(value)} />;
+  if (typeof value === 'boolean') return value ? t('record.yes') : t('record.no');
+  if (field && isAddress(field)) return addressText(value);
+  if (Array.isArray(value)) return value.map((item) => itemText(item, t)).join('; ');
+  return field ? plainText(field, value) : JSON.stringify(value);
+}

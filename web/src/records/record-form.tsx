@@ -1,0 +1,213 @@
+// The form of a resource, made from its definition. The service judges; its faults are shown at the fields.
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type ApiFailure, toFailure } from '../api/client.ts';
+import { type Definition, type Field, leavesOf, titleOf } from '../api/definitions.ts';
+import { Icon, resourceIcon } from '../icons.tsx';
+import { decimalSeparator } from '../texts/format.ts';
+import { Card } from './card.tsx';
+import { FieldInput } from './field-input.tsx';
+import classes from './form.module.css';
+import { changedPaths, findLocalFaults, type Values } from './form-values.ts';
+
+interface RecordFormProps {
+  definition: Definition;
+  initial: Values;
+  /** Rejects with what the service answered. */
+  onSave: (values: Values) => Promise<void>;
+  onCancel: () => void;
+  saveTitle: string;
+  /** Whether everything is saved, so that leaving loses nothing; set by whoever saves. */
+  isSettled: RefObject<boolean>;
+}
+
+export function RecordForm({ definition, initial, onSave, onCancel, saveTitle, isSettled }: RecordFormProps) {
+  const { t } = useTranslation();
+  const [values, setValues] = useState(initial);
+  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [isSaving, setIsSaving] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const isChanged = changedPaths(initial, values).length > 0;
+
+  const blocker = useBlocker({
+    shouldBlockFn: () => isChanged && !isSettled.current,
+    enableBeforeUnload: () => isChanged && !isSettled.current,
+    withResolver: true,
+  });
+
+  // The first faulty field comes into view, and takes the keyboard.
+  useEffect(() => {
+    if (faults.size === 0) return;
+    const faulty = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-faulty]');
+    faulty?.scrollIntoView({ block: 'center' });
+    faulty?.focus({ preventScroll: true });
+  }, [faults]);
+
+  function change(path: string, value: unknown) {
+    setValues((before) => ({ ...before, [path]: value }));
+    if (faults.has(path)) setFaults(new Map([...faults].filter(([other]) => other !== path)));
+  }
+
+  async function save(event: FormEvent) {
+    event.preventDefault();
+    setFailure(undefined);
+    const local = findLocalFaults(definition, values, decimalSeparator());
+    if (local.size > 0) {
+      setFaults(new Map([...local].map(([path, key]) => [path, t(key)])));
+      return;
+    }
+    setIsSaving(true);
+    try {
+      await onSave(values);
+    } catch (error) {
+      const refused = toFailure(error);
+      setFailure(refused);
+      setFaults(faultsByField(definition, refused));
+    } finally {
+      setIsSaving(false);
+    }
+  }
+
+  const input = (field: Field) => (
+    <div key={field.path} className={isWide(field) ? classes.wide : undefined}>
+      <FieldInput
+        field={field}
+        value={values[field.path]}
+        onChange={(value) => change(field.path, value)}
+        error={faults.get(field.path)}
+        near={nearOf(values)}
+        currency={values.currency}
+      />
+    </div>
+  );
+  const plain = definition.fields.filter((field) => !field.fields && field.kind !== 'list');
+  return (
+    <form ref={form} onSubmit={save} noValidate className={classes.form}>
+      <Stack gap="lg">
+        <FormFailure definition={definition} failure={failure} />
+        <Card title={t('record.details')} icon={resourceIcon(definition.name)}>
+          <RequiredOneOf definition={definition} />
+          <div className={classes.grid}>
+            {plain.filter((field) => field.kind !== 'flag' && !isWide(field)).map(input)}
+          </div>
+          <div className={classes.grid}>{plain.filter(({ kind }) => kind === 'flag').map(input)}</div>
+          <div className={classes.grid}>{plain.filter(isWide).map(input)}</div>
+        </Card>
+        {definition.fields
+          .filter((field) => field.fields)
+          .map((group) => (
+            <Card key={group.path} title={titleOf(group)} icon="site">
+              <div className={classes.grid}>{leavesOf(group.fields!).map(input)}</div>
+            </Card>
+          ))}
+        {definition.fields
+          .filter(({ kind }) => kind === 'list')
+          .map((field) => (
+            <Card
+              key={field.path}
+              title={titleOf(field)}
+              icon={field.name === 'openingHours' ? 'clock' : 'calendar'}
+            >
+              {faults.has(field.path) && (
+                <Text c="var(--mantine-color-error)" size="sm" mb="sm" tabIndex={-1} data-faulty role="alert">
+                  {faults.get(field.path)}
+                </Text>
+              )}
+              {input(field)}
+            </Card>
+          ))}
+      </Stack>
+      <Group className={classes.foot} justify="flex-end">
+        <Button variant="default" onClick={onCancel}>
+          {t('actions.cancel')}
+        </Button>
+        <Button type="submit" loading={isSaving}>
+          {saveTitle}
+        </Button>
+      </Group>
+      <Modal
+        opened={blocker.status === 'blocked'}
+        onClose={() => blocker.reset?.()}
+        title={t('form.leave')}
+        closeButtonProps={{ 'aria-label': t('actions.close') }}
+      >
+        <Text size="sm" mb="md">
+          {t('form.leaveText')}
+        </Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={() => blocker.reset?.()} data-autofocus>
+            {t('form.leaveNo')}
+          </Button>
+          <Button onClick={() => blocker.proceed?.()}>{t('form.leaveYes')}</Button>
+        </Group>
+      </Modal>
+    </form>
+  );
+}
+
+function isWide(field: Field): boolean {
+  return field.kind === 'list' || ((field.maxLength ?? 0) >= 150 && field.format === undefined);
+}
+
+/** What is offered first belongs to the customer or the site that was chosen. */
+function nearOf(values: Values): Record<string, string | undefined> {
+  const idOf = (path: string) => (values[path] ? String(values[path]) : undefined);
+  return { customerId: idOf('customerId'), siteId: idOf('siteId') };
+}
+
+/** A fault inside a list is shown at the list, and a value that somebody else holds at its field. */
+function faultsByField(definition: Definition, failure: ApiFailure): Map<string, string> {
+  const paths = leavesOf(definition.fields).map(({ path }) => path);
+  const faults = new Map<string, string>();
+  for (const { field, message } of failure.errors) {
+    const path = paths.find((known) => field === known || field.startsWith(`${known}.`));
+    if (path && !faults.has(path)) faults.set(path, message);
+  }
+  if (failure.code === 'conflict') faults.set(String(failure.details.field), failure.message);
+  return faults;
+}
+
+function FormFailure({ definition, failure }: { definition: Definition; failure: ApiFailure | undefined }) {
+  const { t } = useTranslation();
+  if (!failure || failure.status === 412) return null;
+  const shown = faultsByField(definition, failure);
+  const paths = [...shown.keys()];
+  const others = failure.errors.filter(
+    ({ field }) => !paths.some((path) => field === path || field.startsWith(`${path}.`)),
+  );
+  return (
+    <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert" title={t('failure.title')}>
+      {shown.size > 0 ? t('failure.fields') : failure.message}
+      {others.length > 0 && (
+        <List size="sm">
+          {others.map(
+            ({ field, message }): ReactNode => (
+              <List.Item key={`${field}${message}`}>
+                {field && `${field}: `}
+                {message}
+              </List.Item>
+            ),
+          )}
+        </List>
+      )}
+    </Alert>
+  );
+}
+
+function RequiredOneOf({ definition }: { definition: Definition }) {
+  const { t } = useTranslation();
+  return definition.requiredOneOf.map((names) => {
+    const titles = names.map((name) => {
+      const field = definition.fields.find((candidate) => candidate.name === name);
+      return field ? titleOf(field) : name;
+    });
+    return (
+      <Text key={names.join()} size="sm" c="dimmed" mb="sm">
+        {t('form.oneOf', { fields: titles.join(', ') })}
+      </Text>
+    );
+  });
+}

@@ -1,0 +1,133 @@
+// The page of one object: its values, what belongs to it, and what has happened to it.
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { toFailure } from '../api/client.ts';
+import { type Definition, labelOf, pluralOf, useDefinition } from '../api/definitions.ts';
+import { recordQuery } from '../api/records.ts';
+import { useIsAdministrator } from '../api/session.ts';
+import { isOpeningHours } from '../calendar/opening-hours.ts';
+import { isAttendingInterval } from '../calendar/visits.ts';
+import { EmptyNote, FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { ButtonLink } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { Icon, resourceIcon } from '../icons.tsx';
+import { formatAgo } from '../texts/format.ts';
+import { Card } from './card.tsx';
+import { Deletion } from './deletion.tsx';
+import { Details } from './details.tsx';
+import { History } from './history.tsx';
+import classes from './record.module.css';
+import { Related } from './related.tsx';
+import { UnknownItems } from './unknown-items.tsx';
+import { StatusBadge } from './value.tsx';
+import { Visits } from './visits.tsx';
+import { Week } from './week.tsx';
+
+export function RecordPage() {
+  const { collection = '', id = '' } = useParams({ strict: false });
+  const definition = useDefinition(collection);
+  return definition ? <Record key={id} definition={definition} id={id} /> : <NotFoundPage />;
+}
+
+function Record({ definition, id }: { definition: Definition; id: string }) {
+  const { t } = useTranslation();
+  const isAdministrator = useIsAdministrator();
+  const [isDeleting, setIsDeleting] = useState(false);
+  const { data: entity, error, refetch } = useQuery(recordQuery(definition.collection, id));
+  const trail = [{ title: pluralOf(definition), to: `/data/${definition.collection}` }];
+
+  if (error) {
+    return toFailure(error).status === 404 ? (
+      <EmptyNote
+        icon={resourceIcon(definition.name)}
+        level={1}
+        title={t('record.gone')}
+        text={t('record.goneText')}
+      >
+        <ButtonLink to={`/data/${definition.collection}`} variant="light" mt="sm">
+          {pluralOf(definition)}
+        </ButtonLink>
+      </EmptyNote>
+    ) : (
+      <FailureNote error={error} onRetry={() => refetch()} />
+    );
+  }
+  if (!entity) return <Lines count={8} />;
+
+  const lists = definition.fields.filter(({ kind }) => kind === 'list');
+  const hours = asList(entity.openingHours);
+  const intervals = asList(entity.attendingIntervals);
+  const has = (name: string) => lists.some((field) => field.name === name);
+  return (
+    <div className={classes.page}>
+      <PageHead
+        title={labelOf(definition, entity)}
+        badge={<StatusBadge fields={definition.fields} entity={entity} />}
+        text={`${t('record.createdAt', { ago: formatAgo(entity.createdAt) })}, ${t('record.updatedAt', { ago: formatAgo(entity.updatedAt) })}`}
+        trail={trail}
+        actions={
+          isAdministrator && (
+            <>
+              <Button
+                variant="default"
+                leftSection={<Icon name="trash" size={16} />}
+                onClick={() => setIsDeleting(true)}
+              >
+                {t('actions.delete')}
+              </Button>
+              <ButtonLink
+                to={`/data/${definition.collection}/${id}/edit`}
+                leftSection={<Icon name="pencil" size={16} />}
+              >
+                {t('actions.edit')}
+              </ButtonLink>
+            </>
+          )
+        }
+      />
+      <div className={classes.columns}>
+        <div className={classes.column}>
+          <Details definition={definition} entity={entity} />
+          <Related definition={definition} id={id} />
+        </div>
+        <div className={classes.column}>
+          {has('attendingIntervals') && (
+            <Card title={t('record.visits')} icon="calendar">
+              {intervals.length === 0 ? (
+                <p className={classes.none}>{t('record.visitsNone')}</p>
+              ) : (
+                <Visits
+                  intervals={intervals.filter(isAttendingInterval)}
+                  timeZone={entity.timeZone as string | undefined}
+                />
+              )}
+              <UnknownItems items={intervals.filter((item) => !isAttendingInterval(item))} />
+            </Card>
+          )}
+          {has('openingHours') && (
+            <Card title={t('record.openingHours')} icon="clock">
+              {hours.length === 0 ? (
+                <p className={classes.none}>{t('record.openingHoursNone')}</p>
+              ) : (
+                <Week items={hours.filter(isOpeningHours)} />
+              )}
+              <UnknownItems items={hours.filter((item) => !isOpeningHours(item))} />
+            </Card>
+          )}
+          <History definition={definition} id={id} />
+        </div>
+      </div>
+      {isDeleting && (
+        <Deletion definition={definition} entity={entity} onClose={() => setIsDeleting(false)} />
+      )}
+    </div>
+  );
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

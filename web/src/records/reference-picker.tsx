@@ -1,0 +1,92 @@
+// Chooses another object by searching for it; nobody types an id.
+import { Group, Loader, Select, Stack, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQueries } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { hintOf, labelOf, pluralOf, useDefinitions } from '../api/definitions.ts';
+import { useNamed } from '../api/named.ts';
+import { fewQuery } from '../api/records.ts';
+
+interface ReferencePickerProps {
+  resources: readonly string[];
+  value: string | undefined;
+  onChange: (id: string | undefined) => void;
+  label: string;
+  id?: string;
+  description?: string;
+  error?: string;
+  required?: boolean;
+  /** Offered before anything is typed, such as the persons of the customer that was chosen. */
+  near?: Record<string, string | undefined>;
+}
+
+export function ReferencePicker({ resources, value, onChange, near = {}, ...input }: ReferencePickerProps) {
+  const { t } = useTranslation();
+  const [search, setSearch] = useState('');
+  const [isOpen, setIsOpen] = useState(false);
+  const { data: chosen, isFetched } = useNamed(resources, value);
+  const chosenLabel = chosen ? labelOf(chosen.definition, chosen.entity) : undefined;
+  const typed = search.trim() === chosenLabel ? '' : search.trim();
+  const [wanted] = useDebouncedValue(typed, 200);
+  const definitions = useDefinitions().filter(({ name }) => resources.includes(name));
+  const results = useQueries({
+    queries: definitions.map((definition) => {
+      const isKnown = (name: string) => definition.filters.some((filter) => filter.name === name);
+      const nearby = Object.fromEntries(Object.entries(near).filter(([name]) => isKnown(name)));
+      const parameters = wanted ? { q: wanted } : { sort: 'name', ...nearby };
+      return { ...fewQuery(definition.collection, parameters, 20), enabled: isOpen };
+    }),
+  });
+
+  const hints = new Map<string, string>();
+  const groups = definitions.map((definition, index) => ({
+    group: pluralOf(definition),
+    items: (results[index]?.data?.data ?? []).map((entity) => {
+      hints.set(entity.id, hintOf(definition, entity));
+      return { value: entity.id, label: labelOf(definition, entity) };
+    }),
+  }));
+  const isListed = groups.some(({ items }) => items.some((item) => item.value === value));
+  if (value && !isListed) {
+    const unknown = isFetched ? t('record.notThereShort', { id: value.slice(0, 8) }) : '…';
+    const place = Math.max(
+      0,
+      definitions.findIndex(({ name }) => name === chosen?.definition.name),
+    );
+    groups[place]?.items.unshift({ value, label: chosenLabel ?? unknown });
+  }
+  return (
+    <Select
+      {...input}
+      data={definitions.length > 1 ? groups : (groups[0]?.items ?? [])}
+      value={value ?? null}
+      onChange={(id) => onChange(id ?? undefined)}
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': t('actions.remove') }}
+      // The service has searched already.
+      filter={({ options }) => options}
+      onSearchChange={setSearch}
+      onDropdownOpen={() => setIsOpen(true)}
+      placeholder={t('form.search')}
+      nothingFoundMessage={
+        results.some(({ isFetching }) => isFetching) ? t('form.searching') : t('form.noResult')
+      }
+      rightSection={isOpen && results.some(({ isFetching }) => isFetching) ? <Loader size={14} /> : undefined}
+      maxDropdownHeight={320}
+      renderOption={({ option }) => (
+        <Group wrap="nowrap" gap="sm">
+          <Stack gap={0}>
+            <Text size="sm">{option.label}</Text>
+            {hints.get(option.value) && (
+              <Text size="xs" c="dimmed">
+                {hints.get(option.value)}
+              </Text>
+            )}
+          </Stack>
+        </Group>
+      )}
+    />
+  );
+}

@@ -1,0 +1,222 @@
+// The table of a resource. The service searches, filters, sorts and pages; the address says how, so that "back" leads
+// to the same rows.
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  Group,
+  Popover,
+  ScrollArea,
+  Select,
+  Stack,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
+import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { queryString } from '../api/client.ts';
+import { type Definition, nounOf, pluralOf, useDefinition } from '../api/definitions.ts';
+import { listQuery } from '../api/records.ts';
+import { useIsAdministrator } from '../api/session.ts';
+import { EmptyNote, FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { ButtonLink } from '../frame/links.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { Icon, resourceIcon } from '../icons.tsx';
+import { formatNumber } from '../texts/format.ts';
+import { currentLanguage } from '../texts/language.ts';
+import { useColumns } from './columns.ts';
+import { EntityTable } from './entity-table.tsx';
+import { ActiveFilters, FilterMenu, type Filters } from './filters.tsx';
+import classes from './table.module.css';
+
+export function TablePage() {
+  const { collection = '' } = useParams({ strict: false });
+  const definition = useDefinition(collection);
+  // Another resource is another table, with its own search text and place.
+  return definition ? <ResourceTable key={collection} definition={definition} /> : <NotFoundPage />;
+}
+
+const defaultSort = 'name';
+
+function ResourceTable({ definition }: { definition: Definition }) {
+  const { t } = useTranslation();
+  const { collection } = definition;
+  const isAdministrator = useIsAdministrator();
+  const search = useSearch({ strict: false }) as Record<string, string>;
+  const navigate = useNavigate();
+  const { q, sort = defaultSort } = search;
+  const filters: Filters = Object.fromEntries(
+    definition.filters.flatMap(({ name }) => (search[name] === undefined ? [] : [[name, search[name]]])),
+  );
+  const change = (changes: Record<string, string | undefined>) =>
+    navigate({
+      to: '/data/$collection',
+      params: { collection },
+      search: (before: Record<string, unknown>) => ({ ...before, ...changes }),
+      replace: true,
+    });
+  const parameters = { q, sort: definition.sorts.includes(sort) ? sort : defaultSort, ...filters };
+  const list = useInfiniteQuery(listQuery(collection, parameters));
+  const columns = useColumns(definition);
+  const entities = list.data?.pages.flatMap((page) => page.data) ?? [];
+  const total = list.data?.pages[0]?.total;
+  const isNarrowed = q !== undefined || Object.keys(filters).length > 0;
+
+  return (
+    <div className={classes.page}>
+      <PageHead
+        title={pluralOf(definition)}
+        text={total !== undefined && t('table.count', { count: total, formatted: formatNumber(total) })}
+        actions={
+          <>
+            <Tooltip label={t('table.export')}>
+              <ActionIcon
+                component="a"
+                href={`/app/${collection}.csv${queryString({ ...parameters, locale: currentLanguage() })}`}
+                download
+                size={36}
+                variant="default"
+                aria-label={t('table.export')}
+              >
+                <Icon name="download" />
+              </ActionIcon>
+            </Tooltip>
+            {isAdministrator && (
+              <ButtonLink
+                to={`/data/${collection}/new`}
+                search={filters}
+                leftSection={<Icon name="plus" size={16} />}
+              >
+                {t('table.new', { title: nounOf(definition) })}
+              </ButtonLink>
+            )}
+          </>
+        }
+      />
+      <Stack gap="sm" mb="md">
+        <Group gap="xs" className={classes.tools}>
+          <SearchInput
+            what={nounOf(definition, 'many')}
+            value={q ?? ''}
+            onChange={(text) => change({ q: text })}
+          />
+          <Select
+            aria-label={t('table.sortBy')}
+            w={190}
+            allowDeselect={false}
+            data={definition.sorts.map((value) => ({
+              value,
+              label: t(`table.sorts.${value as 'name'}`),
+            }))}
+            value={parameters.sort}
+            onChange={(value) => change({ sort: value === defaultSort ? undefined : (value ?? undefined) })}
+          />
+          <FilterMenu
+            definition={definition}
+            filters={filters}
+            onChange={(name, value) => change({ [name]: value })}
+          />
+          <ColumnMenu columns={columns} />
+        </Group>
+        <ActiveFilters
+          definition={definition}
+          filters={filters}
+          onChange={(name, value) => change({ [name]: value })}
+        />
+      </Stack>
+      {list.error ? (
+        <FailureNote error={list.error} onRetry={() => list.refetch()} />
+      ) : list.data && entities.length === 0 ? (
+        <div className="panel">
+          {isNarrowed ? (
+            <EmptyNote icon="search" title={t('table.none')} text={t('table.noneText')} />
+          ) : (
+            <EmptyNote
+              icon={resourceIcon(definition.name)}
+              title={t('table.empty', { what: nounOf(definition, 'many') })}
+              text={t('table.emptyText')}
+            />
+          )}
+        </div>
+      ) : (
+        <EntityTable
+          definition={definition}
+          entities={entities}
+          total={total}
+          columns={columns.shown}
+          sort={parameters.sort}
+          onSort={(value) => change({ sort: value === defaultSort ? undefined : value })}
+          isLoading={list.isPending}
+          isStale={list.isPlaceholderData}
+          isEnd={!list.hasNextPage}
+          onEnd={() => {
+            if (list.hasNextPage && !list.isFetching) list.fetchNextPage();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface SearchInputProps {
+  what: string;
+  value: string;
+  onChange: (text: string | undefined) => void;
+}
+
+function SearchInput({ what, value, onChange }: SearchInputProps) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(value);
+  const input = useRef<HTMLInputElement>(null);
+  const changeLater = useDebouncedCallback((next: string) => onChange(next.trim() || undefined), 200);
+  useHotkeys([['/', () => input.current?.focus()]]);
+  return (
+    <TextInput
+      ref={input}
+      type="search"
+      className={classes.search}
+      aria-label={t('table.search', { what })}
+      placeholder={t('table.search', { what })}
+      leftSection={<Icon name="search" size={16} />}
+      value={text}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value);
+        changeLater(currentTarget.value);
+      }}
+    />
+  );
+}
+
+function ColumnMenu({ columns }: { columns: ReturnType<typeof useColumns> }) {
+  const { t } = useTranslation();
+  return (
+    <Popover position="bottom-end" shadow="md" trapFocus>
+      <Popover.Target>
+        <Button variant="default" leftSection={<Icon name="columns" size={16} />} visibleFrom="sm">
+          {t('table.columns')}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={t('table.columns')}>
+        <ScrollArea.Autosize mah="55vh" offsetScrollbars>
+          <Stack gap={10}>
+            {columns.choosable.map(({ id, title }) => (
+              <Checkbox
+                key={id}
+                size="sm"
+                label={title}
+                checked={columns.shown.some((column) => column.id === id)}
+                onChange={() => columns.toggle(id)}
+              />
+            ))}
+          </Stack>
+        </ScrollArea.Autosize>
+        <Button mt="sm" size="compact-sm" variant="subtle" onClick={columns.reset}>
+          {t('table.columnsReset')}
+        </Button>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,117 @@
+// A value of a field as people read it.
+import { Anchor, Badge, Skeleton, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { type Field, labelOf, titleOf } from '../api/definitions.ts';
+import { useNamed } from '../api/named.ts';
+import { AnchorLink } from '../frame/links.tsx';
+import { Icon } from '../icons.tsx';
+import { formatDay, formatMoney, formatNumber } from '../texts/format.ts';
+
+interface ValueProps {
+  field: Field;
+  value: unknown;
+  /** The object that it belongs to, which may say in which currency a price is. */
+  owner?: Record<string, unknown>;
+}
+
+export function Value({ field, value, owner }: ValueProps) {
+  const { t } = useTranslation();
+  if (value === undefined || value === null || value === '')
+    return (
+      <Text c="dimmed" span inherit>
+        –
+      </Text>
+    );
+  if (field.reference) return <NamedLink resources={field.reference.resources} id={String(value)} />;
+  if (field.kind === 'choice') return <Choice field={field} value={String(value)} />;
+  if (field.kind === 'flag') return value ? t('record.yes') : t('record.no');
+  if (field.kind === 'list') return Array.isArray(value) ? formatNumber(value.length) : null;
+  if (field.format === 'email')
+    return (
+      <Anchor href={`mailto:${value}`} inherit>
+        {String(value)}
+      </Anchor>
+    );
+  if (field.name === 'phone' || field.name === 'mobile')
+    return (
+      <Anchor href={`tel:${String(value).replaceAll(/[^\d+]/g, '')}`} inherit>
+        {String(value)}
+      </Anchor>
+    );
+  return plainText(field, value, owner);
+}
+
+export function plainText(field: Field, value: unknown, owner: Record<string, unknown> = {}): string {
+  if (value === undefined || value === null) return '';
+  if (field.kind === 'choice') {
+    const choice = field.choices?.find((candidate) => candidate.value === value);
+    return choice ? titleOf(choice) : String(value);
+  }
+  if (field.kind === 'date') return formatDay(String(value));
+  if (isMoney(field) && typeof value === 'number') return moneyText(value, owner.currency);
+  if (typeof value === 'number') return formatNumber(value);
+  if (typeof value === 'object') return JSON.stringify(value);
+  return String(value);
+}
+
+export function isMoney(field: Field): boolean {
+  return field.kind === 'decimal' && /(Price|Fee)$/.test(field.name);
+}
+
+function moneyText(value: number, currency: unknown): string {
+  try {
+    return formatMoney(value, typeof currency === 'string' ? currency : 'EUR');
+  } catch {
+    return `${formatNumber(value)} ${currency}`;
+  }
+}
+
+const moods: Record<string, string> = {
+  ACTIVE: 'leaf',
+  HEALTHY: 'leaf',
+  NEEDS_ATTENTION: 'yellow',
+  DRAFT: 'yellow',
+  CRITICAL: 'red',
+  TERMINATED: 'red',
+};
+
+function Choice({ field, value }: { field: Field; value: string }) {
+  const text = plainText(field, value);
+  if (field.name !== 'status') return text;
+  return <Badge color={moods[value] ?? 'gray'}>{text}</Badge>;
+}
+
+export function StatusBadge({
+  fields,
+  entity,
+}: {
+  fields: readonly Field[];
+  entity: Record<string, unknown>;
+}) {
+  const { t } = useTranslation();
+  const status = fields.find(({ name, kind }) => name === 'status' && kind === 'choice');
+  if (status && entity.status) return <Choice field={status} value={String(entity.status)} />;
+  const active = fields.find(({ name, kind }) => name === 'active' && kind === 'flag');
+  if (active && entity.active === false)
+    return <Badge color="gray">{`${titleOf(active)}: ${t('record.no')}`}</Badge>;
+  return null;
+}
+
+/** The object that an id names, as a link to its page. */
+export function NamedLink({ resources, id }: { resources: readonly string[]; id: string }) {
+  const { t } = useTranslation();
+  const { data: named, isPending } = useNamed(resources, id);
+  if (isPending) return <Skeleton height={12} width={110} display="inline-block" />;
+  if (!named)
+    return (
+      <Text span inherit c="var(--mantine-color-error)" title={id}>
+        <Icon name="broken" size={14} /> {t('record.notThereShort', { id: id.slice(0, 8) })}
+      </Text>
+    );
+  const { definition, entity } = named;
+  return (
+    <AnchorLink to={`/data/${definition.collection}/${entity.id}`} inherit>
+      {labelOf(definition, entity)}
+    </AnchorLink>
+  );
+}

@@ -1,0 +1,184 @@
+// Every page of the app, and what must hold before it is shown.
+import { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { toFailure, whenSessionEnds } from './api/client.ts';
+import { definitionsQuery } from './api/definitions.ts';
+import { sessionQuery, stateQuery } from './api/session.ts';
+import { NotFoundPage, PageFailure } from './frame/failure.tsx';
+import { PageLoading } from './frame/loading.tsx';
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // What the service has refused, it refuses again; only an answer that never came is worth a second try.
+      retry: (count, error) => count < 2 && toFailure(error).status === 0,
+    },
+  },
+});
+
+const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('./start/sign-in.tsx'), 'SignInPage'),
+});
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: '/welcome',
+  component: lazyRouteComponent(() => import('./start/welcome.tsx'), 'WelcomePage'),
+});
+const setup = createRoute({
+  getParentRoute: () => root,
+  path: '/setup',
+  component: lazyRouteComponent(() => import('./start/setup.tsx'), 'SetupPage'),
+});
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./start/invitation.tsx'), 'InvitationPage'),
+});
+
+/** Everything inside the frame needs somebody who is signed in. */
+const office = createRoute({
+  getParentRoute: () => root,
+  id: 'office',
+  beforeLoad: async ({ context, location }) => {
+    if (!context.queryClient.getQueryData(sessionQuery.queryKey)) {
+      const { hasPeople, me } = await context.queryClient.fetchQuery(stateQuery);
+      if (!hasPeople) throw redirect({ to: '/welcome' });
+      if (!me) throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { to: location.href } });
+      context.queryClient.setQueryData(sessionQuery.queryKey, me);
+    }
+    await context.queryClient.ensureQueryData(definitionsQuery);
+  },
+  component: lazyRouteComponent(() => import('./frame/frame.tsx'), 'Frame'),
+});
+
+const home = createRoute({
+  getParentRoute: () => office,
+  path: '/',
+  component: lazyRouteComponent(() => import('./home/home.tsx'), 'HomePage'),
+});
+const table = createRoute({
+  getParentRoute: () => office,
+  path: '/data/$collection',
+  component: lazyRouteComponent(() => import('./records/table-page.tsx'), 'TablePage'),
+});
+const creation = createRoute({
+  getParentRoute: () => office,
+  path: '/data/$collection/new',
+  component: lazyRouteComponent(() => import('./records/form-page.tsx'), 'CreationPage'),
+});
+const record = createRoute({
+  getParentRoute: () => office,
+  path: '/data/$collection/$id',
+  component: lazyRouteComponent(() => import('./records/record-page.tsx'), 'RecordPage'),
+});
+const editing = createRoute({
+  getParentRoute: () => office,
+  path: '/data/$collection/$id/edit',
+  component: lazyRouteComponent(() => import('./records/form-page.tsx'), 'EditingPage'),
+});
+const attention = createRoute({
+  getParentRoute: () => office,
+  path: '/attention',
+  component: lazyRouteComponent(() => import('./attention/attention-page.tsx'), 'AttentionPage'),
+});
+const map = createRoute({
+  getParentRoute: () => office,
+  path: '/map',
+  component: lazyRouteComponent(() => import('./frame/coming-page.tsx'), 'ComingPage'),
+});
+const requests = createRoute({
+  getParentRoute: () => office,
+  path: '/requests',
+  component: lazyRouteComponent(() => import('./frame/coming-page.tsx'), 'ComingPage'),
+});
+const importing = createRoute({
+  getParentRoute: () => office,
+  path: '/import',
+  component: lazyRouteComponent(() => import('./frame/coming-page.tsx'), 'ComingPage'),
+});
+const settings = createRoute({
+  getParentRoute: () => office,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/settings-frame.tsx'), 'SettingsFrame'),
+});
+const profile = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  component: lazyRouteComponent(() => import('./settings/profile.tsx'), 'ProfilePage'),
+});
+const people = createRoute({
+  getParentRoute: () => settings,
+  path: '/people',
+  component: lazyRouteComponent(() => import('./settings/people.tsx'), 'PeoplePage'),
+});
+const api = createRoute({
+  getParentRoute: () => settings,
+  path: '/api',
+  component: lazyRouteComponent(() => import('./settings/api.tsx'), 'ApiPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    welcome,
+    setup,
+    invitation,
+    office.addChildren([
+      home,
+      table,
+      creation,
+      record,
+      editing,
+      attention,
+      map,
+      requests,
+      importing,
+      settings.addChildren([profile, people, api]),
+    ]),
+  ]),
+  context: { queryClient },
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultPendingComponent: PageLoading,
+  defaultErrorComponent: PageFailure,
+  defaultNotFoundComponent: () => (
+    <main>
+      <NotFoundPage />
+    </main>
+  ),
+  scrollRestoration: true,
+  // Search parameters are plain texts here; the default would write them as JSON.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (search) => {
+    const entries = Object.entries(search).filter(([, value]) => value !== undefined && value !== '');
+    const query = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
+    return query.size > 0 ? `?${query}` : '';
+  },
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+whenSessionEnds(() => {
+  const { pathname, href } = router.state.location;
+  if (pathname === '/sign-in' || !queryClient.getQueryData(sessionQuery.queryKey)) return;
+  // Whoever is typing is asked first, and may stay; so nothing that the page needs is forgotten before it is left.
+  router.navigate({ to: '/sign-in', search: { to: href, ended: 'true' } }).then(() => {
+    if (router.state.location.pathname === '/sign-in') queryClient.clear();
+  });
+});

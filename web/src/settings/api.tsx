@@ -1,0 +1,206 @@
+// "API & interfaces": the one key of the business, and everything an ERP developer needs to begin.
+import { Alert, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../api/client.ts';
+import { Confirmation } from '../frame/confirmation.tsx';
+import { CopyField } from '../frame/copy-field.tsx';
+import { EmptyNote, FailureNote } from '../frame/failure.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { tell } from '../frame/notices.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { checklistQuery } from '../home/checklist.tsx';
+import { Icon } from '../icons.tsx';
+import { Card } from '../records/card.tsx';
+import { actorText } from '../records/history.tsx';
+import { formatAgo, formatNumber } from '../texts/format.ts';
+import { ReadyCalls } from './ready-calls.tsx';
+import classes from './settings.module.css';
+
+interface Key {
+  prefix: string;
+  lastFour: string;
+  createdAt: string;
+  createdBy: string | null;
+  lastUsedAt: string | null;
+}
+
+interface EndedKey {
+  lastFour: string;
+  endedAt: string;
+  endedBy: 'REPLACED' | 'DELETED';
+  uses: { address: string; userAgent: string; count: number; lastUsedAt: string }[];
+}
+
+const keyQuery = queryOptions({
+  queryKey: ['key'],
+  queryFn: ({ signal }) => call<{ key: Key | null; ended: EndedKey[] }>('GET', '/key', { signal }),
+});
+
+export function ApiPage() {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(keyQuery);
+  // In memory only, and only until the page is left: a key is shown once.
+  const [newKey, setNewKey] = useState<string>();
+  return (
+    <>
+      <PageHead title={t('api.title')} text={t('api.text')} />
+      {error && <FailureNote error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Lines count={6} />}
+      {data && (
+        <Stack gap="lg">
+          <KeyCard apiKey={data.key} onNewKey={setNewKey} />
+          <ReadyCalls apiKey={newKey} />
+          {data.ended.length > 0 && <EndedKeys keys={data.ended} />}
+        </Stack>
+      )}
+    </>
+  );
+}
+
+type Question = 'make' | 'replace' | 'delete';
+
+function KeyCard({ apiKey, onNewKey }: { apiKey: Key | null; onNewKey: (key: string) => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [question, setQuestion] = useState<Question>();
+  const [shownKey, setShownKey] = useState<string>();
+  const refresh = async () => {
+    await client.invalidateQueries({ queryKey: keyQuery.queryKey });
+    await client.invalidateQueries({ queryKey: checklistQuery.queryKey });
+  };
+
+  async function makeKey() {
+    const { key } = await call<{ key: string }>('POST', '/key');
+    setShownKey(key);
+    onNewKey(key);
+    await refresh();
+  }
+  async function deleteKey() {
+    await call('DELETE', '/key');
+    tell(t('api.deleted'));
+    await refresh();
+  }
+
+  return (
+    <Card title={t('api.key')} icon="key">
+      {apiKey ? (
+        <Group justify="space-between" gap="md">
+          <div className={classes.fill}>
+            <Text ff="monospace" fw={600}>
+              {apiKey.prefix}…{apiKey.lastFour}
+            </Text>
+            <Text size="sm" c="dimmed">
+              {apiKey.createdBy
+                ? t('api.made', { when: formatAgo(apiKey.createdAt), who: actorText(apiKey.createdBy, t) })
+                : t('api.madeWithoutName', { when: formatAgo(apiKey.createdAt) })}
+              {', '}
+              {apiKey.lastUsedAt ? t('api.used', { ago: formatAgo(apiKey.lastUsedAt) }) : t('api.unused')}
+            </Text>
+          </div>
+          <Group gap="xs">
+            <Button variant="default" onClick={() => setQuestion('delete')}>
+              {t('api.delete')}
+            </Button>
+            <Button
+              variant="default"
+              leftSection={<Icon name="refresh" size={16} />}
+              onClick={() => setQuestion('replace')}
+            >
+              {t('api.replace')}
+            </Button>
+          </Group>
+        </Group>
+      ) : (
+        <EmptyNote icon="key" title={t('api.key')} text={t('api.none')}>
+          <Button mt="sm" onClick={() => setQuestion('make')}>
+            {t('api.make')}
+          </Button>
+        </EmptyNote>
+      )}
+      {question && (
+        <Confirmation
+          title={t(`api.${question}Title`)}
+          text={t(`api.${question}Text`, { lastFour: apiKey?.lastFour })}
+          action={t(`api.${question}`)}
+          isDangerous={question !== 'make'}
+          onConfirm={question === 'delete' ? deleteKey : makeKey}
+          onClose={() => setQuestion(undefined)}
+        />
+      )}
+      {shownKey && <NewKey value={shownKey} onClose={() => setShownKey(undefined)} />}
+    </Card>
+  );
+}
+
+/** Closed only by its button: a click beside it must not lose the key. */
+function NewKey({ value, onClose }: { value: string; onClose: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('api.newTitle')}
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <Stack>
+        <Text size="sm">{t('api.newText')}</Text>
+        <CopyField value={value} />
+        <Alert color="yellow" variant="light" icon={<Icon name="warning" />}>
+          {t('api.warning')}
+        </Alert>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{t('api.stored')}</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function EndedKeys({ keys }: { keys: EndedKey[] }) {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('api.ended')} icon="history">
+      <Text size="sm" c="dimmed" mb="md" mt={-8}>
+        {t('api.endedText')}
+      </Text>
+      <ul className={classes.rows}>
+        {keys.map((key) => (
+          <li key={`${key.lastFour} ${key.endedAt}`}>
+            <div className={classes.fill}>
+              <Group gap="xs">
+                <Text size="sm" ff="monospace" fw={600}>
+                  …{key.lastFour}
+                </Text>
+                <Text size="sm" c="dimmed">
+                  {t(`api.${key.endedBy}`, { when: formatAgo(key.endedAt) })}
+                </Text>
+              </Group>
+              {key.uses.length === 0 ? (
+                <Text size="xs" c="dimmed">
+                  {t('api.usesNone')}
+                </Text>
+              ) : (
+                key.uses.map((use) => (
+                  <Group key={`${use.address} ${use.userAgent}`} gap="xs" mt={4}>
+                    <Badge color="red">
+                      {t('api.uses', { count: use.count, formatted: formatNumber(use.count) })}
+                    </Badge>
+                    <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                      {t('api.from', { address: use.address })} · {use.userAgent} ·{' '}
+                      {t('api.used', { ago: formatAgo(use.lastUsedAt) })}
+                    </Text>
+                  </Group>
+                ))
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

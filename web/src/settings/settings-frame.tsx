@@ -1,0 +1,35 @@
+// The settings, with their own navigation.
+import { Link, Outlet } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useIsAdministrator } from '../api/session.ts';
+import { Icon, type IconName } from '../icons.tsx';
+import classes from './settings.module.css';
+
+export function SettingsFrame() {
+  const { t } = useTranslation();
+  const isAdministrator = useIsAdministrator();
+  const pages: { to: string; icon: IconName; title: string }[] = [
+    { to: '/settings', icon: 'person', title: t('settings.profile') },
+    ...(isAdministrator
+      ? ([
+          { to: '/settings/people', icon: 'employee', title: t('settings.people') },
+          { to: '/settings/api', icon: 'key', title: t('settings.api') },
+        ] as const)
+      : []),
+  ];
+  return (
+    <div className={classes.page}>
+      <nav className={classes.pages} aria-label={t('settings.title')}>
+        {pages.map(({ to, icon, title }) => (
+          <Link key={to} to={to} className={classes.link} activeOptions={{ exact: true }}>
+            <Icon name={icon} />
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <div className={classes.content}>
+        <Outlet />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+// The form that makes an account, for the first person and for invited ones.
+import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, toFailure } from '../api/client.ts';
+import { type Me, sessionQuery } from '../api/session.ts';
+import { Icon } from '../icons.tsx';
+
+interface AccountFormProps {
+  /** Where it is sent, below /app. */
+  path: string;
+  submitTitle: string;
+  fields: { name: string; label: string; type?: string; autoComplete: string; defaultValue?: string }[];
+}
+
+export function AccountForm({ path, submitTitle, fields }: AccountFormProps) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const creation = useMutation({
+    mutationFn: (body: object) => call<Me>('POST', path, { body }),
+    onSuccess: async (me) => {
+      client.clear();
+      client.setQueryData(sessionQuery.queryKey, me);
+      await navigate({ to: '/', replace: true });
+    },
+  });
+  const failure = creation.error && toFailure(creation.error);
+  const faultOf = (name: string) => failure?.errors.find(({ field }) => field === name)?.message;
+  const hasFaultAtField = [...fields.map(({ name }) => name), 'password'].some(faultOf);
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    creation.mutate(Object.fromEntries(new FormData(event.currentTarget)));
+  }
+
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {failure && !hasFaultAtField && (
+          <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">
+            {failure.message}
+          </Alert>
+        )}
+        {fields.map((field) => (
+          <TextInput
+            key={field.name}
+            {...field}
+            size="md"
+            required
+            withAsterisk={false}
+            error={faultOf(field.name)}
+          />
+        ))}
+        <PasswordInput
+          name="password"
+          label={t('setup.password')}
+          description={t('setup.passwordHint')}
+          autoComplete="new-password"
+          size="md"
+          required
+          withAsterisk={false}
+          error={faultOf('password')}
+          aria-invalid={faultOf('password') !== undefined}
+        />
+        <Button type="submit" size="md" mt="xs" loading={creation.isPending}>
+          {submitTitle}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,86 @@
+import { Alert, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, toFailure } from '../api/client.ts';
+import { type Me, sessionQuery, stateQuery } from '../api/session.ts';
+import { Icon } from '../icons.tsx';
+import { StartFrame } from './start-frame.tsx';
+
+/** Only a path of this app: a link that leads elsewhere after the sign-in would be a trap. */
+function isOwnAddress(address: string | undefined): address is string {
+  const { origin } = window.location;
+  return address?.startsWith('/') === true && URL.parse(address, origin)?.origin === origin;
+}
+
+export function SignInPage() {
+  const { t } = useTranslation();
+  const { to, ended } = useSearch({ strict: false }) as { to?: string; ended?: string };
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { data: state } = useQuery(stateQuery);
+  const signIn = useMutation({
+    mutationFn: (body: object) => call<Me>('POST', '/session', { body }),
+    onSuccess: async (me) => {
+      client.setQueryData(sessionQuery.queryKey, me);
+      await navigate({ href: isOwnAddress(to) ? to : '/', replace: true });
+    },
+  });
+
+  useEffect(() => {
+    if (state?.hasPeople === false) navigate({ to: '/welcome', replace: true });
+  }, [state, navigate]);
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    signIn.mutate({ email: form.get('email'), password: form.get('password') });
+  }
+
+  const failure = signIn.error && toFailure(signIn.error);
+  return (
+    <StartFrame title={t('start.signIn')}>
+      {ended && !failure && (
+        <Alert variant="light" icon={<Icon name="clock" />}>
+          {t('start.expired')}
+        </Alert>
+      )}
+      {failure && (
+        <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">
+          {failure.status === 429 && failure.retryAfterSeconds
+            ? t('start.wait', { count: failure.retryAfterSeconds })
+            : failure.message}
+        </Alert>
+      )}
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            name="email"
+            type="email"
+            label={t('start.email')}
+            autoComplete="username"
+            required
+            withAsterisk={false}
+            size="md"
+            data-autofocus
+          />
+          <PasswordInput
+            name="password"
+            label={t('start.password')}
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            size="md"
+          />
+          <Button type="submit" size="md" mt="xs" loading={signIn.isPending}>
+            {t('start.signIn')}
+          </Button>
+        </Stack>
+      </form>
+      <Text size="sm" c="dimmed">
+        {t('start.forgotten')}
+      </Text>
+    </StartFrame>
+  );
+}

@@ -1,0 +1,31 @@
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  build: {
+    // Browsers that know light-dark(); older ones would need a second set of every colour.
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    // A file inside the page would be a data: address, which the content security policy does not allow.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 1000,
+    rolldownOptions: {
+      output: {
+        // Dozens of tiny files compress badly: what every page needs is one file, and what several share another.
+        codeSplitting: {
+          groups: [
+            {
+              name: 'framework',
+              test: /node_modules\/(react|react-dom|scheduler|i18next|react-i18next|@tanstack)\//,
+              priority: 2,
+            },
+            { name: 'shared', minShareCount: 5, priority: 1 },
+          ],
+        },
+      },
+    },
+  },
+  // `npx vite web` beside a running service, for work on the app.
+  server: { proxy: { '/app': 'http://127.0.0.1:3000', '/docs': 'http://127.0.0.1:3000' } },
+});
