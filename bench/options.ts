@@ -8,6 +8,8 @@ export interface Options {
   rounds: number;
   seconds: number;
   warmUpSeconds: number;
+  /** Of full load. */
+  connections: number;
   /** Lines of the import whose memory is watched. */
   lines: number;
   /** Sites of the largest table. */
@@ -25,6 +27,7 @@ export const usage = `Usage: npm run bench -- [SCENARIO …] [OPTIONS]
   --rounds N          rounds of each comparison (3)
   --seconds N         length of a round (10; quick: 3)
   --warm-up N         seconds before the first round (10; quick: 5)
+  --connections N     connections of full load (64)
   --lines N           import: lines whose memory is watched (200,000; quick: 20,000)
   --sites N           growth: sites of the largest table (10,000,000; quick: 100,000)
   --peer ADDRESS      creation: measure the same work there too, such as http://127.0.0.1:8080
@@ -40,7 +43,7 @@ export function readOptions(words: string[], scenarioNames: readonly string[]): 
   if (unknown) throw new UsageError(`There is no scenario "${unknown}", only ${scenarioNames.join(', ')}.`);
   const isQuick = values.quick === true;
   const number = (
-    name: 'rounds' | 'seconds' | 'warm-up' | 'lines' | 'sites',
+    name: 'rounds' | 'seconds' | 'warm-up' | 'connections' | 'lines' | 'sites',
     usual: number,
     most: number,
   ) => {
@@ -53,6 +56,7 @@ export function readOptions(words: string[], scenarioNames: readonly string[]): 
     rounds: number('rounds', 3, 100),
     seconds: number('seconds', isQuick ? 3 : 10, 600),
     warmUpSeconds: number('warm-up', isQuick ? 5 : 10, 600),
+    connections: number('connections', 64, 64),
     lines: number('lines', isQuick ? 20_000 : 200_000, 100_000_000),
     sites: number('sites', isQuick ? 100_000 : 10_000_000, 1_000_000_000),
     peer: values.peer ? { origin: new URL(values.peer).origin, key: values['peer-key'] ?? '' } : undefined,
@@ -76,6 +80,7 @@ function parse(words: string[]) {
         rounds: { type: 'string' },
         seconds: { type: 'string' },
         'warm-up': { type: 'string' },
+        connections: { type: 'string' },
         lines: { type: 'string' },
         sites: { type: 'string' },
         peer: { type: 'string' },

@@ -68,6 +68,7 @@ async function runPgbench(
     { env: { PGPASSWORD: password }, seconds: seconds + 30 },
   );
   const rows = Number(/actually processed: (\d+)/.exec(output)![1]);
+  if (rows === 0) throw new Error(`pgbench inserted nothing in ${seconds} s: the rounds are too short.`);
   // Without the time that connecting takes.
   const rowsPerSecond = Number(/^tps = ([\d.]+)/m.exec(output)![1]);
   return { rows, seconds: rows / rowsPerSecond };

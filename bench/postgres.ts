@@ -90,7 +90,7 @@ export async function countRows({ owner }: BenchDatabase): Promise<RowCounts> {
   };
   let latest = await count();
   for (let look = 0; look < 30; look++) {
-    await sleep(150);
+    await sleep(100);
     const next = await count();
     if (next.sites === latest.sites && next.entries === latest.entries) return next;
     latest = next;

@@ -9,8 +9,6 @@ import type { Bench } from './scenario.ts';
 import { type StammProcess, startStamm } from './stamm-process.ts';
 import { createCustomers, createTenants, creationRequests, type Tenants } from './tenants.ts';
 
-export const connections = 64;
-
 export interface Prepared {
   database: BenchDatabase;
   tenants: Tenants;

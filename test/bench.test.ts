@@ -17,7 +17,14 @@ after(() => rmSync(folder, { recursive: true }));
 
 test('a run checks every answer and row, writes its results and ends what it started', async () => {
   const results = path.join(folder, 'results');
-  const words = ['creation', '--rounds=1', '--seconds=1', '--warm-up=1', `--results=${results}`];
+  const words = [
+    'creation',
+    '--rounds=1',
+    '--seconds=1',
+    '--warm-up=1',
+    '--connections=8',
+    `--results=${results}`,
+  ];
   const child = spawn(process.execPath, ['bench/main.ts', ...words], {
     cwd: checkout,
     env: { ...process.env, TMPDIR: folder },

@@ -4,7 +4,7 @@ import { inserter, runInserts, runOwnInserts } from '../pgbench.ts';
 import { countRows, settle } from '../postgres.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
-import { connections, createAndCheck, type Prepared, prepareService, startBareServer } from '../service.ts';
+import { createAndCheck, type Prepared, prepareService, startBareServer } from '../service.ts';
 import {
   formatMs,
   formatRate,
@@ -24,6 +24,7 @@ export const creation: Scenario = {
   title: 'Creating sites',
   async measure(bench) {
     const { options, say } = bench;
+    const { connections } = options;
     const prepared = await prepareService(bench, 'creation');
     const contenders = await listContenders(bench, prepared);
     say(`Warming up for ${options.warmUpSeconds} s …`);
@@ -35,12 +36,12 @@ export const creation: Scenario = {
     const best = rates.get('Stamm')!.median;
     say(`Latency at ${Math.round(usualLoad * 100)} % of ${formatRate(best)} /s, and at one connection …`);
     const latencies = await measureLatencies(bench, prepared, best * usualLoad);
-    return report(rates, latencies, contenders);
+    return report(connections, rates, latencies);
   },
 };
 
 async function listContenders({ options, postgres }: Bench, prepared: Prepared): Promise<Contender[]> {
-  const { seconds } = options;
+  const { seconds, connections } = options;
   const bare = await startBareServer();
   const runAt = async (name: string, origin: string, requestsFile: string) => {
     const answers = await runFullLoad({ origin, requestsFile, connections, seconds });
@@ -89,7 +90,7 @@ interface Latencies {
 }
 
 async function measureLatencies(bench: Bench, prepared: Prepared, usualRate: number): Promise<Latencies> {
-  const { seconds } = bench.options;
+  const { seconds, connections } = bench.options;
   await settle(prepared.database);
   const usual = await createAndCheck(prepared, { connections, seconds, ratePerSecond: usualRate });
   const alone = await createAndCheck(prepared, { connections: 1, seconds, isOwn: true });
@@ -98,9 +99,9 @@ async function measureLatencies(bench: Bench, prepared: Prepared, usualRate: num
 }
 
 function report(
+  connections: number,
   rates: Awaited<ReturnType<typeof runRounds>>,
   { usual, usualRate, alone, singleInsert }: Latencies,
-  contenders: readonly Contender[],
 ): Outcome {
   const ours = rates.get('Stamm')!;
   const toPgbench = ratiosOf(ours, rates.get('pgbench')!);
@@ -108,10 +109,10 @@ function report(
     tables: [
       {
         columns: [`Durable creations at ${connections} connections`, 'a second', 'Stamm in ratio to it'],
-        rows: contenders.map(({ name }) => [
+        rows: [...rates].map(([name, rate]) => [
           name,
-          formatRateSpread(rates.get(name)!),
-          name === 'Stamm' ? '' : formatRatioSpread(ratiosOf(ours, rates.get(name)!)),
+          formatRateSpread(rate),
+          name === 'Stamm' ? '' : formatRatioSpread(ratiosOf(ours, rate)),
         ]),
       },
       {
@@ -127,10 +128,12 @@ function report(
       {
         title: `Durable creations at ${connections} connections`,
         unit: '/s',
-        bars: contenders.map(({ name }) => {
-          const { median, min, max } = rates.get(name)!;
-          return { label: name, value: median, low: min, high: max };
-        }),
+        bars: [...rates].map(([label, { median, min, max }]) => ({
+          label,
+          value: median,
+          low: min,
+          high: max,
+        })),
       },
     ],
     goals: [
