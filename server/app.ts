@@ -107,11 +107,15 @@ export async function buildApp(
   app.decorateRequest('actor', '');
   app.decorateRequest('ignoredFields');
   app.decorateRequest('problem');
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     request.deadline = performance.now() + requestDeadlineMs;
     reply.header('X-Request-Id', request.id);
+    done();
   });
-  app.addHook('onResponse', logRequest);
+  app.addHook('onResponse', (request, reply, done) => {
+    logRequest(request, reply);
+    done();
+  });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(() => {
     throw new ApiError('not_found');
@@ -194,12 +198,14 @@ async function apiRoutes(
       : error;
   }
 
-  api.addHook('preParsing', async (request, reply) => {
-    if (!bodyMethods.has(request.method)) return;
-    const { bodyType } = request.routeOptions.config;
-    checkContentType(request.raw, bodyType);
-    if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
-    answerExpectation(request.headers.expect, reply.raw);
+  api.addHook('preParsing', (request, reply, payload, done) => {
+    if (bodyMethods.has(request.method)) {
+      const { bodyType } = request.routeOptions.config;
+      checkContentType(request.raw, bodyType);
+      if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
+      answerExpectation(request.headers.expect, reply.raw);
+    }
+    done(null, payload);
   });
   api.removeAllContentTypeParsers();
   // A DELETE says everything in its path; clients that name a content type with it mean nothing by it.

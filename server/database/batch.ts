@@ -9,21 +9,25 @@ import { DeadlineError } from './failures.ts';
 const gatheringShare = 0.6;
 const longestGatheringMs = 5;
 
-interface Waiting<Item, Result> {
+/** A timer for each item would cost more than the item: deadlines are looked at this often instead. */
+const deadlineCheckMs = 20;
+
+interface Entry<Item, Result> {
   item: Item;
+  deadline: number;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
-  isSettled: boolean;
 }
 
 export class Batch<Item, Result> {
   readonly #run: (items: Item[]) => Promise<readonly (Result | Error)[]>;
   readonly #maxItems: number;
   readonly #maxConcurrent: number;
-  #waiting: Waiting<Item, Result>[] = [];
-  #running = 0;
+  #waiting: Entry<Item, Result>[] = [];
+  readonly #running = new Set<Entry<Item, Result>[]>();
   #isScheduled = false;
   #gatherUntil = 0;
+  #deadlineTimer: NodeJS.Timeout | undefined;
 
   /** `run` answers with one result, or one error, for each item in order; if it throws, all items fail alike. */
   constructor(options: {
@@ -39,59 +43,57 @@ export class Batch<Item, Result> {
   /** `deadline` is a time of performance.now(); past it the item fails, and if it was not sent yet it never is. */
   add(item: Item, deadline = performance.now() + requestDeadlineMs): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => settle(() => reject(new DeadlineError('The database did not answer in time.'))),
-        deadline - performance.now(),
-      );
-      const settle = (finish: () => void) => {
-        entry.isSettled = true;
-        clearTimeout(timer);
-        finish();
-      };
-      const entry: Waiting<Item, Result> = {
-        item,
-        resolve: (result) => settle(() => resolve(result)),
-        reject: (error) => settle(() => reject(error)),
-        isSettled: false,
-      };
-      this.#waiting.push(entry);
+      this.#waiting.push({ item, deadline, resolve, reject });
+      this.#deadlineTimer ??= setInterval(() => this.#failLate(), deadlineCheckMs);
       this.#schedule();
     });
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#running >= this.#maxConcurrent || this.#waiting.length === 0) return;
+    if (this.#isScheduled || this.#running.size >= this.#maxConcurrent || this.#waiting.length === 0) return;
     this.#isScheduled = true;
     const flush = () => {
       this.#isScheduled = false;
       void this.#flush();
     };
-    const rest = this.#gatherUntil - performance.now();
-    if (rest >= 1) setTimeout(flush, rest);
+    const gatheringMs = this.#gatherUntil - performance.now();
+    if (gatheringMs >= 1) setTimeout(flush, gatheringMs);
     else setImmediate(flush);
   }
 
   async #flush(): Promise<void> {
-    const batch = this.#waiting.splice(0, this.#maxItems).filter((entry) => !entry.isSettled);
-    if (batch.length > 0) {
-      this.#running++;
-      this.#schedule();
-      const startedAt = performance.now();
-      try {
-        const results = await this.#run(batch.map((entry) => entry.item));
-        batch.forEach((entry, index) => {
-          const result = results[index]!;
-          if (result instanceof Error) entry.reject(result);
-          else entry.resolve(result);
-        });
-      } catch (error) {
-        for (const entry of batch) entry.reject(error);
-      }
-      this.#running--;
-      const now = performance.now();
-      const pauseMs = batch.length > 1 ? Math.min((now - startedAt) * gatheringShare, longestGatheringMs) : 0;
-      this.#gatherUntil = now + pauseMs;
-    }
+    const batch = this.#waiting.splice(0, this.#maxItems);
+    if (batch.length === 0) return;
+    const startedAt = performance.now();
+    this.#running.add(batch);
     this.#schedule();
+    try {
+      const results = await this.#run(batch.map(({ item }) => item));
+      batch.forEach(({ resolve, reject }, index) => {
+        const result = results[index]!;
+        if (result instanceof Error) reject(result);
+        else resolve(result);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    this.#running.delete(batch);
+    const now = performance.now();
+    const hadCompany = batch.length > 1;
+    this.#gatherUntil =
+      now + (hadCompany ? Math.min((now - startedAt) * gatheringShare, longestGatheringMs) : 0);
+    this.#schedule();
+  }
+
+  /** What was sent is answered all the same, but nobody waits for the answer any more. */
+  #failLate(): void {
+    const now = performance.now();
+    const isLate = ({ deadline }: Entry<Item, Result>) => deadline <= now;
+    const late = [this.#waiting, ...this.#running].flatMap((entries) => entries.filter(isLate));
+    if (late.length > 0) this.#waiting = this.#waiting.filter((entry) => !isLate(entry));
+    for (const { reject } of late) reject(new DeadlineError('The database did not answer in time.'));
+    if (this.#waiting.length > 0 || this.#running.size > 0) return;
+    clearInterval(this.#deadlineTimer);
+    this.#deadlineTimer = undefined;
   }
 }

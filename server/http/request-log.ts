@@ -9,7 +9,7 @@ export function openLog(level: string): FastifyBaseLogger {
   return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 
-export async function logRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { problem, ignoredFields } = request;
   const line = {
     requestId: request.id,
