@@ -6,8 +6,9 @@ import { endOnSignals, runScoped } from './processes.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 import { creation } from './scenarios/creation.ts';
+import { reads } from './scenarios/reads.ts';
 
-const scenarios: readonly Scenario[] = [creation];
+const scenarios: readonly Scenario[] = [creation, reads];
 const names = scenarios.map(({ name }) => name);
 
 function say(text: string): void {
