@@ -66,7 +66,7 @@ export function readProportionalBytes(pid: number): number {
 
 function readKilobytes(file: string, name: string): number {
   try {
-    return Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? 0);
+    return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? 0);
   } catch {
     // It has ended meanwhile.
     return 0;
