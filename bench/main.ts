@@ -6,10 +6,11 @@ import { endOnSignals, runScoped } from './processes.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 import { creation } from './scenarios/creation.ts';
+import { importing } from './scenarios/import.ts';
 import { overload } from './scenarios/overload.ts';
 import { reads } from './scenarios/reads.ts';
 
-const scenarios: readonly Scenario[] = [creation, reads, overload];
+const scenarios: readonly Scenario[] = [creation, importing, reads, overload];
 const names = scenarios.map(({ name }) => name);
 
 function say(text: string): void {

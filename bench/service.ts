@@ -33,6 +33,12 @@ export async function prepareService(
   return { database, tenants, service, creations, writeRequests: write };
 }
 
+/** A file of creations of one tenant only. */
+export function writeTenantCreations({ tenants, writeRequests }: Prepared, tenant: number): Promise<string> {
+  const requests = creationRequests(tenants).filter(({ key }) => key === tenants.keys[tenant]);
+  return writeRequests(`tenant-${tenant}`, requests);
+}
+
 export async function startBareServer(): Promise<{ origin: string }> {
   const child = startOwn('bare-server.ts', {});
   const [{ port }] = await once(child, 'message');

@@ -1,9 +1,8 @@
 // One tenant sends as much as it can on many connections, another one single requests: what the second notices.
 import { demandStatus, describeStatuses, type LoadReport, runFullLoad, runOwnLoad } from '../load.ts';
 import type { Bench, Chart, Goal, Table } from '../scenario.ts';
-import { type Prepared, prepareService } from '../service.ts';
+import { prepareService, writeTenantCreations } from '../service.ts';
 import { formatMs, formatRatio, type Latency } from '../statistics.ts';
-import { bodyCount, creationRequest, tenantCount } from '../tenants.ts';
 
 const singlesPerSecond = 20;
 /** The flood begins before the single requests and ends after them. */
@@ -35,11 +34,11 @@ async function floodWithLimit(
   const { origin } = prepared.service;
   const single = {
     origin,
-    requestsFile: await writeTenant(prepared, 'single', 1),
+    requestsFile: await writeTenantCreations(prepared, 1),
     connections: 4,
     ratePerSecond: singlesPerSecond,
   };
-  const flood = { origin, requestsFile: await writeTenant(prepared, 'flood', 0), connections };
+  const flood = { origin, requestsFile: await writeTenantCreations(prepared, 0), connections };
   bench.say(`One tenant floods (${limit}) …`);
   await runFullLoad({ ...flood, seconds: warmUpSeconds });
   const without = await runSingles({ ...single, seconds });
@@ -59,14 +58,6 @@ async function runSingles(order: Parameters<typeof runOwnLoad>[0]): Promise<Load
   const answers = await runOwnLoad(order);
   demandStatus('Single requests', answers, 201);
   return answers;
-}
-
-/** Creations of one tenant only. */
-function writeTenant({ tenants, writeRequests }: Prepared, name: string, tenant: number): Promise<string> {
-  const requests = [];
-  for (let number = tenant; number < bodyCount; number += tenantCount)
-    requests.push(creationRequest(number, tenants.keys[tenant]!));
-  return writeRequests(name, requests);
 }
 
 export function floodTables(floods: readonly Flood[]): { table: Table; chart: Chart; goals: Goal[] } {
