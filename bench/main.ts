@@ -6,11 +6,12 @@ import { endOnSignals, runScoped } from './processes.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 import { creation } from './scenarios/creation.ts';
+import { growth } from './scenarios/growth.ts';
 import { importing } from './scenarios/import.ts';
 import { overload } from './scenarios/overload.ts';
 import { reads } from './scenarios/reads.ts';
 
-const scenarios: readonly Scenario[] = [creation, importing, reads, overload];
+const scenarios: readonly Scenario[] = [creation, importing, reads, growth, overload];
 const names = scenarios.map(({ name }) => name);
 
 function say(text: string): void {
