@@ -5,13 +5,15 @@ import { startPostgres } from './postgres.ts';
 import { endOnSignals, runScoped } from './processes.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
+import { cost } from './scenarios/cost.ts';
 import { creation } from './scenarios/creation.ts';
 import { growth } from './scenarios/growth.ts';
 import { importing } from './scenarios/import.ts';
+import { nodes } from './scenarios/nodes.ts';
 import { overload } from './scenarios/overload.ts';
 import { reads } from './scenarios/reads.ts';
 
-const scenarios: readonly Scenario[] = [creation, importing, reads, growth, overload];
+const scenarios: readonly Scenario[] = [creation, importing, reads, growth, overload, cost, nodes];
 const names = scenarios.map(({ name }) => name);
 
 function say(text: string): void {
