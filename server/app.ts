@@ -10,6 +10,7 @@ import Fastify, {
 } from 'fastify';
 import { type Authenticate, buildAuthenticate } from './auth/authentication.ts';
 import { KeyUse } from './auth/key-use.ts';
+import { demandAccess } from './auth/office-access.ts';
 import {
   buildFailureCounter,
   type CountFailures,
@@ -17,6 +18,7 @@ import {
   rateLimitHeaders,
   secondsUntil,
 } from './auth/rate-limit.ts';
+import { forgetOldSignIns } from './auth/sessions.ts';
 import type { Config } from './config.ts';
 import { forgetOldRequests } from './crud/idempotency.ts';
 import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
@@ -31,17 +33,27 @@ import {
   routeSpecialRequests,
 } from './http/raw-requests.ts';
 import { logRequest } from './http/request-log.ts';
+import { buildSessions, type OpenSession } from './import/session.ts';
 import { changeRoutes, journalSchemas } from './journal/changes.ts';
+import { trimRecordedRequests } from './journal/recorded-requests.ts';
+import { RequestRecorder } from './journal/request-recorder.ts';
 import { preferredLanguage } from './messages.ts';
 import { contactPerson } from './resources/contact-person.ts';
 import { resources } from './resources/index.ts';
 import { attentionRoutes, attentionSchemas } from './routes/attention.ts';
+import { checklistRoutes, noteImport } from './routes/checklist.ts';
+import { definitionRoutes } from './routes/definitions.ts';
 import { healthRoutes } from './routes/health.ts';
 import { homeRoutes } from './routes/home.ts';
 import { importRoutes, importSchemas } from './routes/import.ts';
+import { keyRoutes } from './routes/key.ts';
+import { mapRoutes } from './routes/map.ts';
 import { openapiInfo, openapiRoutes } from './routes/openapi.ts';
+import { peopleRoutes } from './routes/people.ts';
 import { personalDataRoutes, personalDataSchemas } from './routes/personal-data.ts';
 import { referenceRoutes } from './routes/reference.ts';
+import { requestRoutes } from './routes/requests.ts';
+import { sessionRoutes } from './routes/session.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,6 +69,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The media type that the route's body must have, where it is not JSON but lines of any number. */
     bodyType?: RegExp;
+    /** Whether the path says everything, so that no body is asked for and none is read. */
+    takesNoBody?: boolean;
   }
 }
 
@@ -88,13 +102,19 @@ export async function buildApp(
     routerOptions: { maxParamLength: 100_000 },
   });
   const keyUse = new KeyUse(database);
+  const recorder = new RequestRecorder(database);
   const redisCounter = config.REDIS_URL
     ? openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
     : undefined;
-  const upkeep = setInterval(() => forgetOldRequests(database), upkeepIntervalMs).unref();
+  const upkeep = setInterval(() => {
+    void forgetOldRequests(database);
+    void forgetOldSignIns(database);
+    void trimRecordedRequests(database).catch(() => {});
+  }, upkeepIntervalMs).unref();
   app.addHook('onClose', async () => {
     clearInterval(upkeep);
     await keyUse.close();
+    await recorder.close();
     redisCounter?.close();
   });
   routeSpecialRequests(app.server, log);
@@ -107,6 +127,7 @@ export async function buildApp(
   app.decorateRequest('actor', '');
   app.decorateRequest('ignoredFields');
   app.decorateRequest('problem');
+  app.decorateRequest('session');
   app.addHook('onRequest', (request, reply, done) => {
     request.deadline = performance.now() + requestDeadlineMs;
     reply.header('X-Request-Id', request.id);
@@ -138,32 +159,42 @@ export async function buildApp(
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
+  const shared = { config, database, openImport: buildSessions(database) };
   await app.register(apiRoutes, {
     prefix: '/api/v1',
-    config,
-    database,
+    ...shared,
     authenticate: buildAuthenticate(database, keyUse, redisCounter),
     countFailures,
+    recorder,
   });
+  await app.register(officeRoutes, { prefix: '/app', ...shared });
   return app;
 }
 
 const upkeepIntervalMs = 3_600_000;
 
-interface ApiOptions {
+interface SharedOptions {
   config: AppConfig;
   database: Database;
-  authenticate: Authenticate;
-  countFailures: CountFailures;
+  openImport: OpenSession;
 }
-
-const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
 async function apiRoutes(
   api: FastifyInstance,
-  { config, database, authenticate, countFailures }: ApiOptions,
+  {
+    authenticate,
+    countFailures,
+    recorder,
+    ...shared
+  }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: RequestRecorder },
 ): Promise<void> {
+  const { config } = shared;
+  api.addHook('onResponse', (request, reply, done) => {
+    recorder.note(request, reply);
+    done();
+  });
+
   api.addHook('onRequest', async (request, reply) => {
     const admission = await authenticate({
       key: request.headers.apikey,
@@ -178,8 +209,7 @@ async function apiRoutes(
     const limit = config.RATE_LIMIT_PER_MINUTE;
     const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
     reply.headers(rateLimitHeaders('tenant', limit, count));
-    // The router takes nothing at all as an id, too; a path that ends there is no path of ours.
-    if (request.is404 || request.url.split('?', 1)[0]!.endsWith('/')) throw new ApiError('not_recognised');
+    if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
     if (admission.ordinal > limit) throw rateLimited(reply, 'rate_limited', count.windowEndsInMs);
   });
 
@@ -198,28 +228,80 @@ async function apiRoutes(
       : error;
   }
 
-  api.addHook('preParsing', (request, reply, payload, done) => {
-    if (bodyMethods.has(request.method)) {
-      const { bodyType } = request.routeOptions.config;
+  api.setNotFoundHandler(() => {
+    throw new ApiError('not_recognised');
+  });
+  await addMasterData(api, shared);
+}
+
+/** The web app's calls: the same routes as the API's, for people who are signed in, and what the office has beside them. */
+async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Promise<void> {
+  const { database } = shared;
+  // They are no part of the published interface, and their answers change with the app.
+  office.addHook('onRoute', (route) => {
+    route.schema = { hide: true };
+  });
+  office.addHook('onRequest', async (request, reply) => {
+    reply.headers(officeHeaders);
+    if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
+    await demandAccess(database, request);
+  });
+  office.setNotFoundHandler(() => {
+    throw new ApiError('not_found');
+  });
+  await addMasterData(office, shared);
+  await office.register(sessionRoutes, { database });
+  await office.register(definitionRoutes, { resources });
+  await office.register(peopleRoutes, { database });
+  await office.register(keyRoutes, { database });
+  await office.register(checklistRoutes, { database });
+  await office.register(requestRoutes, { database, resources });
+  await office.register(mapRoutes, { database });
+}
+
+/** What somebody reads who is signed in must be kept by no cache and shown in no other site. */
+const officeHeaders = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Reads bodies as the published statuses demand, and adds the routes of everything that is stored. */
+async function addMasterData(
+  scope: FastifyInstance,
+  { config, database, openImport }: SharedOptions,
+): Promise<void> {
+  scope.addHook('preParsing', (request, reply, payload, done) => {
+    const { bodyType, takesNoBody } = request.routeOptions.config;
+    if (bodyMethods.has(request.method) && !takesNoBody) {
       checkContentType(request.raw, bodyType);
       if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
       answerExpectation(request.headers.expect, reply.raw);
     }
     done(null, payload);
   });
-  api.removeAllContentTypeParsers();
+  scope.removeAllContentTypeParsers();
   // A DELETE says everything in its path; clients that name a content type with it mean nothing by it.
-  api.addContentTypeParser('*', async ({ method }: FastifyRequest, payload: FastifyRequest['raw']) =>
+  scope.addContentTypeParser('*', async ({ method }: FastifyRequest, payload: FastifyRequest['raw']) =>
     method === 'DELETE' ? undefined : parseJson(await readBody(payload, config.BODY_LIMIT_BYTES)),
   );
-  api.setNotFoundHandler(() => {
-    throw new ApiError('not_recognised');
+  for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
+  await scope.register(changeRoutes, { database });
+  await scope.register(attentionRoutes, { database, resources });
+  await scope.register(personalDataRoutes, { database, contactPerson });
+  await scope.register(importRoutes, {
+    openImport,
+    resources,
+    maxLineBytes: config.BODY_LIMIT_BYTES,
+    onImport: (tenantId) => void noteImport(database, tenantId),
   });
-  for (const definition of resources) addResourceRoutes(api, definition, resources, database);
-  await api.register(changeRoutes, { database });
-  await api.register(attentionRoutes, { database, resources });
-  await api.register(personalDataRoutes, { database, contactPerson });
-  await api.register(importRoutes, { database, resources, maxLineBytes: config.BODY_LIMIT_BYTES });
+}
+
+/** The router takes nothing at all as an id, too; a path that ends there is no path of ours. */
+function isOpenEnded(request: FastifyRequest): boolean {
+  return request.url.split('?', 1)[0]!.endsWith('/');
 }
 
 function rateLimited(
@@ -236,6 +318,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   request.problem = problem;
   // Fastify would close the connection after a body that was refused. Ours has been read, or is read and thrown away.
   reply.removeHeader('connection');
+  // Where nobody knows how long it takes, a moment is a good time to wait.
+  if (problem.status === 429 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', 1);
   const body = errorBody(problem, request.id, preferredLanguage(request.headers['accept-language']));
   reply.code(problem.status).send(body);
 }

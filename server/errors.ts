@@ -12,10 +12,16 @@ const statusOfCode = {
   key_unknown: 401,
   key_replaced: 401,
   key_deleted: 401,
+  session_missing: 401,
+  sign_in_failed: 401,
   not_recognised: 403,
+  foreign_origin: 403,
+  role_insufficient: 403,
   not_found: 404,
   conflict: 409,
   has_dependants: 409,
+  email_taken: 409,
+  last_administrator: 409,
   request_in_progress: 409,
   version_mismatch: 412,
   content_type: 413,
@@ -27,6 +33,8 @@ const statusOfCode = {
   rate_limited: 429,
   too_many_failed_authentications: 429,
   too_many_imports: 429,
+  too_many_sign_ins: 429,
+  too_many_streams: 429,
   internal_error: 500,
   database_unavailable: 500,
 } as const;
@@ -74,7 +82,10 @@ export const faultCodes = [
   'repeated_parameter',
 ] as const;
 
-export type FaultCode = (typeof faultCodes)[number];
+/** What only the office's own forms can find. */
+type FormFaultCode = 'too_short' | 'too_easy' | 'wrong_password';
+
+export type FaultCode = (typeof faultCodes)[number] | FormFaultCode;
 
 /** Why something is on the attention list. */
 export const attentionCodes = [

@@ -9,6 +9,7 @@ import { migrateCommand } from './commands/migrate.ts';
 import { serve } from './commands/serve.ts';
 import { template } from './commands/template.ts';
 import { tenantCreate, tenantList } from './commands/tenant.ts';
+import { userCreate, userPassword } from './commands/user.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded.ts';
@@ -21,6 +22,8 @@ const commands: readonly Command[] = [
   tenantList,
   keyCreate,
   keyDelete,
+  userCreate,
+  userPassword,
   importCommand,
   template,
   migrateCommand,

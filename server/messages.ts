@@ -36,6 +36,38 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     en: 'This API key has been deleted. Ask the office for a new one.',
     de: 'Dieser API-Schlüssel wurde gelöscht. Einen neuen gibt es bei der Verwaltung.',
   },
+  session_missing: {
+    en: 'Nobody is signed in here, or the session has ended. Please sign in.',
+    de: 'Hier ist niemand angemeldet, oder die Sitzung ist beendet. Bitte anmelden.',
+  },
+  sign_in_failed: {
+    en: 'This e-mail address and password do not belong together.',
+    de: 'Diese E-Mail-Adresse und dieses Passwort gehören nicht zusammen.',
+  },
+  foreign_origin: {
+    en: 'This request does not come from this web app itself.',
+    de: 'Diese Anfrage kommt nicht aus dieser Webanwendung selbst.',
+  },
+  role_insufficient: {
+    en: 'Your role does not allow this. The role "Verwaltung" may do it.',
+    de: 'Ihre Rolle erlaubt das nicht. Die Rolle "Verwaltung" darf es.',
+  },
+  email_taken: {
+    en: 'Somebody already signs in with this e-mail address.',
+    de: 'Mit dieser E-Mail-Adresse meldet sich bereits jemand an.',
+  },
+  last_administrator: {
+    en: 'This is the only person with the role "Verwaltung". Give somebody else this role first.',
+    de: 'Das ist die einzige Person mit der Rolle "Verwaltung". Bitte diese Rolle zuerst jemand anderem geben.',
+  },
+  too_many_sign_ins: {
+    en: 'Too many attempts to sign in. Wait for as many seconds as "Retry-After" says, then try again.',
+    de: 'Zu viele Anmeldeversuche. Bitte so viele Sekunden warten, wie "Retry-After" angibt, dann erneut versuchen.',
+  },
+  too_many_streams: {
+    en: 'Too many pages follow the requests at once. Close some of them.',
+    de: 'Zu viele Seiten verfolgen gleichzeitig die Anfragen. Bitte einige schließen.',
+  },
   not_recognised: {
     en: 'This path and method are not part of the API. Check both.',
     de: 'Diesen Pfad gibt es mit dieser Methode nicht. Bitte beides prüfen.',
@@ -123,6 +155,15 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     en: 'This may have at most {max} characters.',
     de: 'Hier dürfen höchstens {max} Zeichen stehen.',
   },
+  too_short: {
+    en: 'This must have at least {min} characters.',
+    de: 'Hier müssen mindestens {min} Zeichen stehen.',
+  },
+  too_easy: {
+    en: 'This password is too easy to guess. Choose another one.',
+    de: 'Dieses Passwort ist zu leicht zu erraten. Bitte ein anderes wählen.',
+  },
+  wrong_password: { en: 'This is not the present password.', de: 'Das ist nicht das bisherige Passwort.' },
   too_small: { en: 'This must be at least {min}.', de: 'Der Wert muss mindestens {min} sein.' },
   too_large: { en: 'This must be at most {max}.', de: 'Der Wert darf höchstens {max} sein.' },
   too_many_items: {

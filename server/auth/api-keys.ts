@@ -3,15 +3,15 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type pg from 'pg';
 
-const prefix = 'stamm_';
+export const keyPrefix = 'stamm_';
 const randomLength = 30;
 const checksumLength = 6;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const form = new RegExp(`^${prefix}([0-9A-Za-z]{${randomLength}})([0-9A-Za-z]{${checksumLength}})$`);
+const form = new RegExp(`^${keyPrefix}([0-9A-Za-z]{${randomLength}})([0-9A-Za-z]{${checksumLength}})$`);
 
 export function makeApiKey(): string {
   const random = Array.from({ length: randomLength }, () => alphabet[randomInt(alphabet.length)]).join('');
-  return prefix + random + checksum(random);
+  return keyPrefix + random + checksum(random);
 }
 
 /** Whether a text can be a key at all. A typing error is found here and costs the database nothing. */
@@ -38,19 +38,28 @@ function checksum(random: string): string {
 
 /** Makes a tenant's key and ends the one before it; undefined if there is no such tenant. The key is kept nowhere. */
 export async function createApiKey(client: pg.ClientBase, tenantId: string): Promise<string | undefined> {
-  const key = makeApiKey();
   await client.query('BEGIN');
+  const key = await replaceApiKey(client, tenantId, 'command line');
+  await client.query('COMMIT');
+  return key;
+}
+
+/** The same within a transaction that somebody else began. */
+export async function replaceApiKey(
+  client: pg.ClientBase,
+  tenantId: string,
+  createdBy: string,
+): Promise<string | undefined> {
+  const key = makeApiKey();
   // The lock on the tenant makes two creations at once follow each other, so that one key stays live.
   const tenant = await client.query('SELECT FROM tenant WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
-  if (tenant.rowCount === 1) {
-    await endLiveKey(client, tenantId, 'REPLACED');
-    await client.query(
-      `INSERT INTO api_key (tenant_id, key_hash, last_four) VALUES ($1, decode($2, 'hex'), $3)`,
-      [tenantId, hashApiKey(key), key.slice(-4)],
-    );
-  }
-  await client.query('COMMIT');
-  return tenant.rowCount === 1 ? key : undefined;
+  if (tenant.rowCount === 0) return undefined;
+  await endLiveKey(client, tenantId, 'REPLACED');
+  await client.query(
+    `INSERT INTO api_key (tenant_id, key_hash, last_four, created_by) VALUES ($1, decode($2, 'hex'), $3, $4)`,
+    [tenantId, hashApiKey(key), key.slice(-4), createdBy],
+  );
+  return key;
 }
 
 /** Ends a tenant's key; false if it had none. */

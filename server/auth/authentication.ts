@@ -44,8 +44,8 @@ export function buildAuthenticate(
 ): Authenticate {
   const lookUps = new Batch<string, LookUp>({
     run: (hashes) => lookUpKeys(database, redisCounter, hashes),
+    tenantOf: (hash) => hash,
     maxItems: 1000,
-    maxConcurrent: 1,
   });
 
   return async function authenticate({ key, address, userAgent, deadline }) {

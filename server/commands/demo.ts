@@ -2,11 +2,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import pg from 'pg';
 import { createApiKey } from '../auth/api-keys.ts';
+import { hashPassword } from '../auth/passwords.ts';
+import { addPerson } from '../auth/people.ts';
+import { makePassword } from '../auth/secrets.ts';
 import { createTenant } from '../auth/tenants.ts';
 import type { Config } from '../config.ts';
 import type { Definition } from '../crud/definition.ts';
 import { buildCheck } from '../crud/validation.ts';
 import { buildWrites, type NewRow } from '../crud/writes.ts';
+import type { Database } from '../database/database.ts';
 import { parseJson } from '../http/json-body.ts';
 import { resources } from '../resources/index.ts';
 import { type Command, UsageError } from './command.ts';
@@ -21,16 +25,30 @@ export const demo: Command = {
     await listenUntilStopped(config, async (listening) => {
       // After the port is ours: a demo that could not start leaves nothing behind that would keep it from starting.
       const { tenantId, key } = await fillEmptyDatabase(listening.connection.client, config);
-      return startBlock(listening, introduction(listening.origin, tenantId, key));
+      const password = await addDemoPerson(listening.database, tenantId);
+      return startBlock(listening, introduction(listening.origin, tenantId, key, password));
     });
     return undefined;
   },
 };
 
-function introduction(origin: string, tenantId: string, key: string): string {
+const demoEmail = 'demo@stamm.example';
+
+/** A password of its own for each demo: it may run where others can reach it. */
+async function addDemoPerson(database: Database, tenantId: string): Promise<string> {
+  const password = makePassword();
+  const passwordHash = await hashPassword(password);
+  const person = { name: 'Demo', email: demoEmail, role: 'VERWALTUNG', passwordHash } as const;
+  await database.inTenants([tenantId], (client) => addPerson(client, tenantId, person));
+  return password;
+}
+
+function introduction(origin: string, tenantId: string, key: string, password: string): string {
   return `It holds an invented business with its customers, sites and plants:
 
   Tenant      ${businessName}, ${tenantId}
+  Sign in     ${demoEmail}
+  Password    ${password}
   API key     ${key}
 
 Look at its sites in Ahrensburg, in another terminal:

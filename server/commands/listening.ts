@@ -1,7 +1,9 @@
 // The service as a process: opens everything, listens, and closes everything when it is told to stop.
 import type pg from 'pg';
+import { endSetupToken, makeSetupToken } from '../auth/links.ts';
 import type { Config } from '../config.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
+import { type Database, openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrations.ts';
 import { openLog } from '../http/request-log.ts';
 import { UsageError } from './command.ts';
@@ -15,6 +17,9 @@ export interface Listening {
   /** Where it answers, such as http://127.0.0.1:3000. */
   origin: string;
   connection: Connection;
+  database: Database;
+  /** Where the first person begins; undefined where there is somebody already. */
+  setupLink: string | undefined;
 }
 
 /** Prints what `announce` answers once the service listens; what it throws stops the service again. */
@@ -36,10 +41,20 @@ export async function listenUntilStopped(
       const app = await processes.listen(connection.client).catch((error) => {
         throw listenError(error, config);
       });
+      const database = openDatabase(connection.client, 1);
       try {
-        process.stdout.write(await announce({ origin: originOf(config.HOST, app.port), connection }));
-        await stopped;
+        const origin = originOf(config.HOST, app.port);
+        const setupToken = await makeSetupToken(database);
+        const setupLink = setupToken && `${origin}/setup#${setupToken}`;
+        try {
+          process.stdout.write(await announce({ origin, connection, database, setupLink }));
+          await stopped;
+        } finally {
+          // Nobody should find a link of a service that has been stopped, in a terminal or a log, and use it later.
+          if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
+        }
       } finally {
+        await database.close();
         await app.close();
       }
     } finally {

@@ -1,20 +1,22 @@
 import type { Command } from './command.ts';
-import { listenUntilStopped, startBlock } from './listening.ts';
+import { type Listening, listenUntilStopped, startBlock } from './listening.ts';
 
 export const serve: Command = {
   name: 'serve',
   summary: 'Run the service until it is stopped with Ctrl-C or SIGTERM.',
   options: {},
   async run({ config }) {
-    await listenUntilStopped(config, async (listening) =>
-      startBlock(listening, firstSteps(listening.origin)),
-    );
+    await listenUntilStopped(config, async (listening) => startBlock(listening, nextSteps(listening)));
     return undefined;
   },
 };
 
-function firstSteps(origin: string): string {
-  return `Next, in another terminal: make a business and its key,
+function nextSteps({ origin, setupLink }: Listening): string {
+  if (!setupLink) return `Sign in at ${origin}/`;
+  return `Next, set up your business: open this link. It works once, and until the service stops.
+  ${setupLink}
+
+Or without the web app, in another terminal: make a business and its key,
   npm run --silent stamm -- tenant create --name "Grün & Gut GmbH"
   npm run --silent stamm -- key create --tenant TENANT_ID
 

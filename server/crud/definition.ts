@@ -1,5 +1,6 @@
 // What a resource is: data from which its routes, validation, OpenAPI, SQL, import and export follow.
 import type { AttentionCode } from '../errors.ts';
+import type { Language } from '../messages.ts';
 import { externalIdName, externalIdSchema, type Field, type Fields, text } from './fields.ts';
 
 export interface Definition {
@@ -13,6 +14,8 @@ export interface Definition {
   readonly collection: string;
   readonly title: string;
   readonly de: string;
+  /** What several of them are called. */
+  readonly plural: Record<Language, string>;
   readonly description: string;
   readonly fields: Fields;
   /** Fields whose value only one object of a tenant may have. */

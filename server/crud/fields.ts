@@ -1,5 +1,6 @@
 // The kinds of fields that a definition is made of. A field is data: its JSON Schema, which validates it and
 // documents it, the type of its column, and its titles.
+import type { Language } from '../messages.ts';
 import type { Format } from './formats.ts';
 
 export interface JsonSchema {
@@ -23,6 +24,8 @@ export interface Field {
   /** Title for people in German; the English one follows from the name. */
   readonly de: string;
   readonly isRequired: boolean;
+  /** What people call the values of a choice, in the order of the values. */
+  readonly choiceTitles?: ReadonlyMap<string, Record<Language, string>>;
   /** Stored where nothing was sent. */
   readonly default?: unknown;
   /** The members of a group, whose columns are named by their whole path. */
@@ -82,9 +85,25 @@ export function text(options: TextOptions): Field {
   return field('text', schema, options, { default: options.default, isFilter });
 }
 
-export function choice(options: Options & { choices: readonly string[]; default?: string }): Field {
+/** The values with their German titles; the English ones follow from the values, unless they are given. */
+type Choices = Record<string, string | Record<Language, string>>;
+
+export function choice(options: Options & { choices: Choices; default?: string }): Field {
   const { choices, default: fallback } = options;
-  return field('text', { type: 'string', enum: choices }, options, { default: fallback, isFilter: true });
+  const schema = { type: 'string', enum: Object.keys(choices) };
+  const choiceTitles = new Map(
+    Object.entries(choices).map(([value, title]) => [
+      value,
+      typeof title === 'string' ? { en: englishChoice(value), de: title } : title,
+    ]),
+  );
+  return field('text', schema, options, { default: fallback, isFilter: true, choiceTitles });
+}
+
+/** CARE_AND_RENTAL is "Care and rental". */
+function englishChoice(value: string): string {
+  const written = value.toLowerCase().replaceAll('_', ' ');
+  return written[0]!.toUpperCase() + written.slice(1);
 }
 
 export function flag(options: Options & { default?: boolean }): Field {

@@ -34,6 +34,17 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
+/** The moment that an id of ours (UUIDv7) begins with, in milliseconds. */
+export function timeOfUuid(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** The lowest id that can be made at a moment: what sorts before it is older. */
+export function lowestUuidAt(milliseconds: number): string {
+  const digits = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-7000-8000-000000000000`;
+}
+
 /** Days that exist. The year 0000 does not: neither the calendar nor PostgreSQL has it. */
 export function isDate(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);

@@ -90,8 +90,8 @@ function buildReadOne(definition: Definition, json: string, database: Database) 
       for (const row of rows) found[Number(row.place) - 1] = row;
       return found;
     },
+    tenantOf: ({ tenantId }) => tenantId,
     maxItems: 100,
-    maxConcurrent: 2,
   });
   return (tenantId: string, id: string, deadline: number) =>
     reads.add({ tenantId, id }, deadline).catch((error) => {

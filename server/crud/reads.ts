@@ -143,7 +143,7 @@ function toSort(name: string): Sort {
 }
 
 /** A moment with its zone; a time without one would mean something else in every office. */
-function isTimestamp(text: string): boolean {
+export function isTimestamp(text: string): boolean {
   return (
     /^[\d-]{10}T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4]):[0-5]\d)$/.test(text) &&
     isDate(text.slice(0, 10))

@@ -39,7 +39,7 @@ function fieldTitles(
 const abbreviations = new Set(['gtin', 'vat']);
 
 /** address.zipCode is "Address zip code". */
-function englishTitle(path: readonly string[]): string {
+export function englishTitle(path: readonly string[]): string {
   const words = path.flatMap((step) =>
     step.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' '),
   );

@@ -15,7 +15,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     requestId: request.id,
     tenantId: request.tenantId || undefined,
     method: request.method,
-    path: request.url.split('?', 1)[0],
+    path: loggedPath(request.url),
     status: reply.statusCode,
     isCutOff: reply.raw.writableEnded ? undefined : true,
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
@@ -29,6 +29,12 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   };
   if (reply.statusCode < 500) request.server.log.info(line, 'request');
   else request.server.log.error({ ...line, err: withoutData(problem?.cause ?? problem) }, 'request failed');
+}
+
+/** A one-time link is worth as much as a password. Its token is known by its form, wherever in the path it stands. */
+function loggedPath(url: string): string {
+  const path = url.split('?', 1)[0]!;
+  return path.startsWith('/app/') ? path.replaceAll(/[\w-]{43,}/g, '…') : path;
 }
 
 /** What PostgreSQL reports may quote the row that it refused; of such reports only what names the place is kept. */

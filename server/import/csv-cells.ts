@@ -47,10 +47,13 @@ const flagMeanings = new Map([
   ...['nein', 'n', 'no', 'false', 'falsch', '0'].map((word) => [word, false] as const),
 ]);
 
-function toChoice({ schema }: Field, text: string): string {
-  const choices = schema.enum as readonly string[] | undefined;
+/** A value of a choice by itself or by its title in either language. */
+function toChoice({ choiceTitles }: Field, text: string): string {
   const folded = text.trim().toLowerCase();
-  return choices?.find((choice) => choice.toLowerCase() === folded) ?? text;
+  for (const [choice, { de, en }] of choiceTitles ?? []) {
+    if ([choice, de, en].some((form) => form.toLowerCase() === folded)) return choice;
+  }
+  return text;
 }
 
 /** The exact decimal. "1.234" is ambiguous: there the mark of thousands decides; everything else speaks for itself. */

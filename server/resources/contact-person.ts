@@ -8,6 +8,7 @@ export const contactPerson = defineResource({
   collection: 'contact-persons',
   title: 'Contact person',
   de: 'Ansprechpartner',
+  plural: { en: 'Contact persons', de: 'Ansprechpartner' },
   description: 'A person at a customer. Personal data: it can be exported and erased.',
   nameField: 'lastName',
   fields: {
@@ -26,7 +27,7 @@ export const contactPerson = defineResource({
     firstName: text({ de: 'Vorname', maxLength: 60, description: 'Given name.', example: 'Anke' }),
     salutation: choice({
       de: 'Anrede',
-      choices: ['MR', 'MRS', 'DIVERSE', 'NONE'],
+      choices: { MR: 'Herr', MRS: 'Frau', DIVERSE: 'Divers', NONE: 'Keine' },
       description: 'How the person is addressed.',
     }),
     role: text({
@@ -44,7 +45,11 @@ export const contactPerson = defineResource({
     }),
     phone: text({ de: 'Telefon', maxLength: 30, description: 'Telephone number.', example: '+49 40 123456' }),
     mobile: text({ de: 'Mobil', maxLength: 30, description: 'Mobile number.', example: '+49 170 1234567' }),
-    language: choice({ de: 'Sprache', choices: ['de', 'en'], description: 'Language to write in.' }),
+    language: choice({
+      de: 'Sprache',
+      choices: { de: { en: 'German', de: 'Deutsch' }, en: { en: 'English', de: 'Englisch' } },
+      description: 'Language to write in.',
+    }),
     comment: text({ de: 'Bemerkung', maxLength: 150, description: 'Free note.', example: 'Mornings only.' }),
   },
   duplicateFields: ['customerId', 'firstName'],

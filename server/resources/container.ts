@@ -12,6 +12,7 @@ export const container = defineResource({
   collection: 'containers',
   title: 'Container',
   de: 'Gefäß',
+  plural: { en: 'Containers', de: 'Gefäße' },
   description: 'A pot or planter, at a site or in stock.',
   nameField: 'name',
   fields: {
@@ -25,14 +26,28 @@ export const container = defineResource({
     cultureSystem: choice({
       de: 'Kultursystem',
       isRequired: true,
-      choices: ['SOIL', 'HYDROCULTURE', 'SELF_WATERING', 'SUBSTRATE', 'OTHER'],
+      choices: {
+        SOIL: 'Erde',
+        HYDROCULTURE: 'Hydrokultur',
+        SELF_WATERING: 'Bewässerungssystem',
+        SUBSTRATE: 'Substrat',
+        OTHER: 'Sonstiges',
+      },
       description: 'How plants grow in it.',
     }),
     siteId: owner('site', { de: 'Standort', description: 'Site where it stands; none means in stock.' }),
     productId: reference(['product'], { de: 'Produkt', description: 'Product that it is.' }),
     material: choice({
       de: 'Material',
-      choices: ['PLASTIC', 'CERAMIC', 'METAL', 'WOOD', 'FIBREGLASS', 'STONE', 'OTHER'],
+      choices: {
+        PLASTIC: 'Kunststoff',
+        CERAMIC: 'Keramik',
+        METAL: 'Metall',
+        WOOD: 'Holz',
+        FIBREGLASS: 'Fiberglas',
+        STONE: 'Stein',
+        OTHER: 'Sonstiges',
+      },
       description: 'What it is made of.',
     }),
     color: text({ de: 'Farbe', maxLength: 30, description: 'Colour.', example: 'anthracite' }),
@@ -53,7 +68,7 @@ export const container = defineResource({
     }),
     ownership: choice({
       de: 'Eigentum',
-      choices: ['CUSTOMER', 'RENTED'],
+      choices: { CUSTOMER: 'Kunde', RENTED: 'Gemietet' },
       description: 'Whether it belongs to the customer or is rented out.',
     }),
     labelCode: text({

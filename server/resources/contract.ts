@@ -8,6 +8,7 @@ export const contract = defineResource({
   collection: 'contracts',
   title: 'Contract',
   de: 'Vertrag',
+  plural: { en: 'Contracts', de: 'Verträge' },
   description: 'What was agreed with a customer.',
   nameField: 'contractNumber',
   fields: {
@@ -20,7 +21,7 @@ export const contract = defineResource({
     type: choice({
       de: 'Art',
       isRequired: true,
-      choices: ['CARE', 'RENTAL', 'CARE_AND_RENTAL', 'ONE_OFF'],
+      choices: { CARE: 'Pflege', RENTAL: 'Miete', CARE_AND_RENTAL: 'Pflege und Miete', ONE_OFF: 'Einmalig' },
       description: 'What the contract is about.',
     }),
     contractNumber: text({
@@ -46,12 +47,17 @@ export const contract = defineResource({
     }),
     billingInterval: choice({
       de: 'Abrechnung',
-      choices: ['MONTHLY', 'QUARTERLY', 'YEARLY', 'PER_VISIT'],
+      choices: {
+        MONTHLY: 'Monatlich',
+        QUARTERLY: 'Vierteljährlich',
+        YEARLY: 'Jährlich',
+        PER_VISIT: 'Je Besuch',
+      },
       description: 'How often is billed.',
     }),
     status: choice({
       de: 'Status',
-      choices: ['DRAFT', 'ACTIVE', 'TERMINATED', 'EXPIRED'],
+      choices: { DRAFT: 'Entwurf', ACTIVE: 'Aktiv', TERMINATED: 'Gekündigt', EXPIRED: 'Abgelaufen' },
       description: 'State of the contract.',
     }),
   },

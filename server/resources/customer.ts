@@ -9,6 +9,7 @@ export const customer = defineResource({
   collection: 'customers',
   title: 'Customer',
   de: 'Kunde',
+  plural: { en: 'Customers', de: 'Kunden' },
   description: 'A customer of the business: who has the plants.',
   nameField: 'companyName',
   fields: {
@@ -49,7 +50,7 @@ export const customer = defineResource({
     }),
     status: choice({
       de: 'Status',
-      choices: ['ACTIVE', 'INACTIVE'],
+      choices: { ACTIVE: 'Aktiv', INACTIVE: 'Inaktiv' },
       default: 'ACTIVE',
       description: 'Whether the customer is being served.',
     }),

@@ -8,6 +8,7 @@ export const employee = defineResource({
   collection: 'employees',
   title: 'Employee',
   de: 'Mitarbeiter',
+  plural: { en: 'Employees', de: 'Mitarbeiter' },
   description: 'Somebody who works for the business.',
   nameField: 'lastName',
   fields: {

@@ -8,6 +8,7 @@ export const plant = defineResource({
   collection: 'plants',
   title: 'Plant',
   de: 'Pflanze',
+  plural: { en: 'Plants', de: 'Pflanzen' },
   description: 'One plant, or several of a kind that stand together, at a site.',
   nameField: 'botanicalName',
   fields: {
@@ -49,12 +50,18 @@ export const plant = defineResource({
     removedOn: date({ de: 'Entfernt am', description: 'Day of removal.', example: '2026-10-01' }),
     status: choice({
       de: 'Zustand',
-      choices: ['HEALTHY', 'NEEDS_ATTENTION', 'CRITICAL', 'REPLACED', 'REMOVED'],
+      choices: {
+        HEALTHY: 'Gesund',
+        NEEDS_ATTENTION: 'Braucht Aufmerksamkeit',
+        CRITICAL: 'Kritisch',
+        REPLACED: 'Ersetzt',
+        REMOVED: 'Entfernt',
+      },
       description: 'How it is.',
     }),
     ownership: choice({
       de: 'Eigentum',
-      choices: ['CUSTOMER', 'RENTED'],
+      choices: { CUSTOMER: 'Kunde', RENTED: 'Gemietet' },
       description: 'Whether it belongs to the customer or is rented out.',
     }),
     labelCode: text({

@@ -8,6 +8,7 @@ export const product = defineResource({
   collection: 'products',
   title: 'Product',
   de: 'Produkt',
+  plural: { en: 'Products', de: 'Produkte' },
   description: 'Something that the business sells or uses.',
   nameField: 'name',
   fields: {
@@ -21,7 +22,14 @@ export const product = defineResource({
     kind: choice({
       de: 'Art',
       isRequired: true,
-      choices: ['PLANT', 'CONTAINER', 'SUBSTRATE', 'FERTILIZER', 'ACCESSORY', 'SERVICE'],
+      choices: {
+        PLANT: 'Pflanze',
+        CONTAINER: 'Gefäß',
+        SUBSTRATE: 'Substrat',
+        FERTILIZER: 'Dünger',
+        ACCESSORY: 'Zubehör',
+        SERVICE: 'Dienstleistung',
+      },
       description: 'What the product is.',
     }),
     articleNumber: text({

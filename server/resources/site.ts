@@ -10,6 +10,7 @@ export const site = defineResource({
   collection: 'sites',
   title: 'Site',
   de: 'Standort',
+  plural: { en: 'Sites', de: 'Standorte' },
   description: 'A place of a customer where plants stand and are cared for.',
   nameField: 'name',
   fields: {

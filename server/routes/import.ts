@@ -6,7 +6,6 @@ import type { JsonSchema } from '../crud/fields.ts';
 import { readClaim } from '../crud/idempotency.ts';
 import { answer, errorResponses } from '../crud/openapi-answers.ts';
 import { authorOf, isRehearsal, languageOf, refuseUnknownParameters } from '../crud/requests.ts';
-import type { Database } from '../database/database.ts';
 import { validationError } from '../errors.ts';
 import { linesType } from '../http/json-body.ts';
 import { expectLongBody } from '../http/raw-requests.ts';
@@ -14,12 +13,14 @@ import { logRequest, withoutData } from '../http/request-log.ts';
 import { type ImportAnswer, type ImportOptions, importModes, runImport } from '../import/import-run.ts';
 import { prepareResources } from '../import/line-check.ts';
 import { readLines } from '../import/lines.ts';
-import { buildSessions } from '../import/session.ts';
+import type { OpenSession } from '../import/session.ts';
 
 interface ImportRouteOptions {
-  database: Database;
+  openImport: OpenSession;
   resources: readonly Definition[];
   maxLineBytes: number;
+  /** Called after an import that was not only tried. */
+  onImport: (tenantId: string) => void;
 }
 
 /** How long nothing may move in either direction before the connection is cut. */
@@ -27,7 +28,6 @@ const maxIdleMs = 60_000;
 const retryAfterSeconds = 10;
 
 export async function importRoutes(api: FastifyInstance, options: ImportRouteOptions): Promise<void> {
-  const openSession = buildSessions(options.database);
   const resources = prepareResources(options.resources);
   // The body is read while it is answered, so that nothing parses it before.
   api.removeAllContentTypeParsers();
@@ -38,14 +38,19 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
     const importOptions = readOptions(request);
     const { tenantId, idempotencyKey, mode } = importOptions;
     const isOneTransaction = mode === 'all-or-nothing' || importOptions.isRehearsal;
-    const session = await openSession({ tenantId, idempotencyKey, isOneTransaction }).catch((error) => {
-      if (error.code === 'too_many_imports') reply.header('Retry-After', retryAfterSeconds);
-      throw error;
-    });
+    const session = await options
+      .openImport({ tenantId, idempotencyKey, isOneTransaction })
+      .catch((error) => {
+        if (error.code === 'too_many_imports') reply.header('Retry-After', retryAfterSeconds);
+        throw error;
+      });
     expectLongBody(request.raw, maxIdleMs);
     const lines = readLines(request.raw, options.maxLineBytes);
     const answers = Readable.from(encode(runImport(session, resources, lines, importOptions)), {
       objectMode: false,
+    });
+    answers.once('end', () => {
+      if (!importOptions.isRehearsal) options.onImport(tenantId);
     });
     answers.once('close', () => {
       // A client that left before the first answer was wanted leaves the session open.

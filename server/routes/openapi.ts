@@ -5,7 +5,9 @@ import type { SwaggerOptions } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { resources } from '../resources/index.ts';
 
-const { version } = JSON.parse(readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'));
+export const { version }: { version: string } = JSON.parse(
+  readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'),
+);
 
 const description = `Master data of plant-care businesses: other systems create and keep customers and their sites here.
 

@@ -11,6 +11,7 @@ import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import { entryRepresentation } from '../journal/changes.ts';
+import { eraseRecordedBodies } from '../journal/recorded-requests.ts';
 
 export const personalDataSchemas: readonly JsonSchema[] = [
   {
@@ -94,6 +95,7 @@ export async function personalDataRoutes(
             `UPDATE idempotent_request SET fingerprint = '' WHERE tenant_id = $1 AND resource_id = $2`,
             [tenantId, id],
           );
+          await eraseRecordedBodies(client, tenantId, contactPerson.collection);
         },
         options,
       )

@@ -7,8 +7,8 @@ import { startService } from '../service.ts';
 
 const { owner, database } = await startService();
 
-/** The list of migrations belongs to no tenant. */
-const sharedTables = ['schema_migration'];
+/** The list of migrations, and what is asked before it is known which tenant it is about. */
+const sharedTables = ['schema_migration', 'sign_in_name', 'setup_link', 'sign_in_attempt'];
 
 async function tenantTables(): Promise<{ name: string; enabled: boolean; forced: boolean; owner: string }[]> {
   const { rows } = await owner.query(
@@ -34,6 +34,29 @@ test('the role that requests run as owns nothing and bypasses nothing', async ()
   ]);
   assert.deepEqual(role.rows, [{ rolsuper: false, rolbypassrls: false }]);
   for (const table of await tenantTables()) assert.notEqual(table.owner, serviceRole, table.name);
+});
+
+test('that role has no right on tables that belong to no tenant: functions that do one thing are the only way', async () => {
+  const { rows } = await owner.query(
+    `SELECT name, privilege FROM unnest($1::text[]) AS name,
+       unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS privilege
+     WHERE has_table_privilege($2, name, privilege) OR has_table_privilege('public', name, privilege)`,
+    [sharedTables, serviceRole],
+  );
+  // A login that may only serve looks there whether somebody else has migrated.
+  assert.deepEqual(rows, [{ name: 'schema_migration', privilege: 'SELECT' }]);
+});
+
+test('functions that run with the rights of the owner are for that role only, and find our tables first', async () => {
+  const { rows } = await owner.query<{ name: string; settings: string[]; is_public: boolean }>(
+    `SELECT proname AS name, proconfig AS settings, has_function_privilege('public', pg_proc.oid, 'EXECUTE') AS is_public
+     FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`,
+  );
+  assert.ok(rows.length > 10);
+  for (const { name, settings, is_public } of rows) {
+    assert.ok(settings.includes('search_path=public, pg_temp'), name);
+    assert.equal(is_public, false, name);
+  }
 });
 
 test('every policy for that role compares tenant_id with the tenants of the transaction', async () => {

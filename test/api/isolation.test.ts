@@ -3,15 +3,29 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type pg from 'pg';
 import { startService, validCustomer, validSite } from '../service.ts';
+import { createPerson } from './office.ts';
 import { countRows } from './stored-rows.ts';
 
-const { owner, database, post, createCustomer, createTenant, tenant } = await startService();
+const service = await startService();
+const { owner, database, post, createCustomer, createTenant, tenant } = service;
 const other = await createTenant('Blatt & Co.');
 const asOther = { headers: { apikey: other.key } };
 const [ownCustomer, foreignCustomer] = [await createCustomer(), await createCustomer({}, asOther)];
 const foreignSite: string = (await post('/customer/site', validSite(foreignCustomer), asOther)).json().id;
 
-const tables = ['tenant', 'api_key', 'ended_key_use', 'request_window', 'customer', 'site'];
+await createPerson(service);
+await createPerson(service, { tenantId: other.tenantId });
+
+const tables = [
+  'tenant',
+  'api_key',
+  'ended_key_use',
+  'request_window',
+  'customer',
+  'site',
+  'person',
+  'session',
+];
 
 /** Runs statements as the service does for a request of the first tenant. */
 function asService<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {

@@ -53,7 +53,7 @@ const findOne = async (collection: string, externalId: string) => {
 test('a German file with semicolons, Windows-1252, decimal commas and German days is understood', async () => {
   const customers = [
     'Firma;Adresse Straße;Adresse Hausnummer;PLZ;Ort;Externe Id;Status;Farbe',
-    'Müller & Söhne;Große Straße;;20095;Köln;K-1;inactive;grün',
+    'Müller & Söhne;Große Straße;;20095;Köln;K-1;inaktiv;grün',
     ';;;;;;;',
   ].join('\r\n');
   const { json, exitCode, stderr } = await importFile('customers.csv', Buffer.from(customers, 'latin1'));

@@ -1,0 +1,64 @@
+// What a request of the web app must show before anything else happens: that it comes from the app itself, that
+// somebody is signed in, and that this person may do what it asks.
+import type { FastifyRequest } from 'fastify';
+import type { Database } from '../database/database.ts';
+import { ApiError } from '../errors.ts';
+import { findSession, readSessionCookie, type Session } from './sessions.ts';
+
+/**
+ * Who may use a route. `PUBLIC` needs no session; `SELF` is what everybody may do about themselves; `VERWALTUNG` is for
+ * that role only, reading included. A route that says nothing may be read by everybody and changed by Verwaltung, so
+ * that a new one cannot be open by mistake.
+ */
+export type Access = 'PUBLIC' | 'SELF' | 'VERWALTUNG';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set on routes of the web app that need one. */
+    session: Session | undefined;
+  }
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+export async function demandAccess(database: Database, request: FastifyRequest): Promise<void> {
+  if (!isRead(request.method)) demandOwnOrigin(request);
+  const { access } = request.routeOptions.config;
+  if (access === 'PUBLIC') return;
+  const session = await findSession(database, readSessionCookie(request));
+  if (!session) throw new ApiError('session_missing');
+  request.session = session;
+  request.tenantId = session.tenantId;
+  request.actor = session.person.name;
+  const needsVerwaltung = access === 'VERWALTUNG' || (access !== 'SELF' && !isRead(request.method));
+  if (needsVerwaltung && session.person.role !== 'VERWALTUNG') throw new ApiError('role_insufficient');
+}
+
+/**
+ * Browsers say themselves where a request comes from, in headers that no page can set. The host is compared and not
+ * the scheme, which a proxy that ends TLS may not tell.
+ */
+function demandOwnOrigin(request: FastifyRequest): void {
+  const { 'sec-fetch-site': site, origin } = request.headers;
+  const isOwn = site !== undefined ? site === 'same-origin' : isOriginOf(origin, request.host);
+  if (!isOwn) throw new ApiError('foreign_origin');
+}
+
+function isOriginOf(origin: string | undefined, host: string): boolean {
+  if (origin === undefined || !URL.canParse(origin)) return false;
+  const { protocol, host: originHost } = new URL(origin);
+  // Both in the same spelling: a browser leaves out the port that the scheme has anyway.
+  const own = `${protocol}//${host}`;
+  return host !== '' && URL.canParse(own) && new URL(own).host === originHost;
+}
+
+/** The session of a route that is not public. */
+export function sessionOf(request: FastifyRequest): Session {
+  if (!request.session) throw new ApiError('session_missing');
+  return request.session;
+}

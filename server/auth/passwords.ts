@@ -1,0 +1,94 @@
+// Passwords as argon2id hashes. Computing one takes 19 MiB and some 50 ms of a core on purpose; a flood of sign-ins
+// must not take them from everybody else, so only a few are computed at once, and only a few more may wait.
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { ApiError, type Fault } from '../errors.ts';
+import { isStorableText } from '../http/json-body.ts';
+
+/** What OWASP recommends at least. Each hash names its own cost, so that a change here leaves old ones valid. */
+const cost = { memory: 19_456, passes: 2, parallelism: 1 };
+const tagLength = 32;
+
+const maxConcurrent = 2;
+const maxWaiting = 40;
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Takes a place among those that compute; refuses where the queue is longer than anybody would wait. */
+async function computeInTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (running >= maxConcurrent) {
+    if (waiting.length >= maxWaiting) throw new ApiError('too_many_sign_ins');
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else running++;
+  try {
+    return await work();
+  } finally {
+    // The place is handed on, so that nobody who comes now takes it before those who wait.
+    const next = waiting.shift();
+    if (next) next();
+    else running--;
+  }
+}
+
+function compute(password: string, salt: Buffer, { memory, passes, parallelism }: typeof cost) {
+  // One text, however the keyboard composes its letters.
+  const message = password.normalize('NFC');
+  return new Promise<Buffer>((resolve, reject) => {
+    argon2(
+      'argon2id',
+      { message, nonce: salt, tagLength, memory, passes, parallelism },
+      (error, hash: Buffer) => (error ? reject(error) : resolve(hash)),
+    );
+  });
+}
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const hash = await computeInTurn(() => compute(password, salt, cost));
+  const { memory, passes, parallelism } = cost;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(hash)}`;
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}
+
+const form = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+/** A hash that no password has: comparing with it takes as long as with any other. */
+const nobodysHash = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${encode(randomBytes(16))}$${encode(randomBytes(tagLength))}`;
+
+/** Takes the same time whether or not there is somebody whose hash it could be. */
+export async function verifyPassword(password: string, storedHash: string | undefined): Promise<boolean> {
+  const match = form.exec(storedHash ?? nobodysHash);
+  if (!match) throw new Error('A stored password hash is not of the known form.');
+  const [, memory, passes, parallelism, salt, expected] = match;
+  const itsCost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  const hash = await computeInTurn(() => compute(password, Buffer.from(salt!, 'base64'), itsCost));
+  return timingSafeEqual(hash, Buffer.from(expected!, 'base64')) && storedHash !== undefined;
+}
+
+const minPasswordLength = 10;
+/** Hashing a longer one would take more time than it is worth. */
+export const maxPasswordLength = 200;
+
+const rows = [
+  '01234567890123456789',
+  'abcdefghijklmnopqrstuvwxyz',
+  'qwertzuiopasdfghjkl',
+  'qwertyuiopasdfghjkl',
+];
+
+/** What keeps a text from being a password. Length is what helps against guessing; rules for characters do not. */
+export function passwordFault(password: string): Omit<Fault, 'path'> | undefined {
+  const length = [...password].length;
+  if (length < minPasswordLength) return { code: 'too_short', params: { min: minPasswordLength } };
+  if (length > maxPasswordLength) return { code: 'too_long', params: { max: maxPasswordLength } };
+  if (!isStorableText(password)) return { code: 'invalid_text' };
+  // A short piece again and again, or the keyboard from left to right.
+  const isRepeated = [1, 2, 3, 4].some((size) => {
+    return password.slice(0, size).repeat(length).startsWith(password);
+  });
+  const isRow = rows.some((row) => row.includes(password.toLowerCase()));
+  return isRepeated || isRow ? { code: 'too_easy' } : undefined;
+}

@@ -1,0 +1,97 @@
+// The people of a business. Everything here runs in a transaction of that business.
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import type pg from 'pg';
+import { ApiError } from '../errors.ts';
+
+export const roles = ['VERWALTUNG', 'PFLEGE'] as const;
+export type Role = (typeof roles)[number];
+
+/** Addresses are compared without case; the database knows this hash where it does not yet know the tenant. */
+export function hashEmail(email: string): Buffer {
+  return createHash('sha256').update(email.trim().normalize('NFC').toLowerCase()).digest();
+}
+
+export interface NewPerson {
+  name: string;
+  email: string;
+  role: Role;
+  passwordHash: string;
+}
+
+/** Answers with the id; throws `email_taken` where anybody of any business signs in with this address. */
+export async function addPerson(client: pg.ClientBase, tenantId: string, person: NewPerson): Promise<string> {
+  const id = randomUUIDv7();
+  const { rows } = await client.query<{ claimed: boolean }>('SELECT claim_email($1, $2, $3) AS claimed', [
+    hashEmail(person.email),
+    tenantId,
+    id,
+  ]);
+  if (!rows[0]!.claimed) throw new ApiError('email_taken', { details: { field: 'email' } });
+  await client.query(
+    `INSERT INTO person (tenant_id, id, name, email, role, password_hash) VALUES ($1, $2, $3, $4, $5, $6)`,
+    [tenantId, id, person.name.trim(), person.email.trim(), person.role, person.passwordHash],
+  );
+  return id;
+}
+
+/** Changes the name or the role of a person; refuses to leave a business without anybody who administers it. */
+export async function changePerson(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+  { name, role }: { name?: string; role?: Role },
+): Promise<void> {
+  await demandAnotherAdministrator(client, tenantId, id, role);
+  const { rowCount } = await client.query(
+    `UPDATE person SET name = coalesce($3, name), role = coalesce($4, role) WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id, name?.trim(), role],
+  );
+  if (rowCount === 0) throw new ApiError('not_found');
+}
+
+/** Their sessions end with them. */
+export async function removePerson(client: pg.ClientBase, tenantId: string, id: string): Promise<void> {
+  await demandAnotherAdministrator(client, tenantId, id, undefined, true);
+  await client.query('SELECT release_email($1, $2)', [tenantId, id]);
+  const { rowCount } = await client.query('DELETE FROM person WHERE tenant_id = $1 AND id = $2', [
+    tenantId,
+    id,
+  ]);
+  if (rowCount === 0) throw new ApiError('not_found');
+}
+
+async function demandAnotherAdministrator(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+  newRole: Role | undefined,
+  isRemoval = false,
+): Promise<void> {
+  if (!isRemoval && newRole !== 'PFLEGE') return;
+  // Two administrators who demote each other at once must not both succeed.
+  await client.query('SELECT FROM tenant WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM person WHERE tenant_id = $1 AND role = 'VERWALTUNG' LIMIT 2`,
+    [tenantId],
+  );
+  if (rows.length === 1 && rows[0]!.id === id) throw new ApiError('last_administrator');
+}
+
+/** Sets a password; every session of the person ends, except the one that is named. */
+export async function setPassword(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+  passwordHash: string,
+  keptSessionId?: string,
+): Promise<void> {
+  await client.query('UPDATE person SET password_hash = $3 WHERE tenant_id = $1 AND id = $2', [
+    tenantId,
+    id,
+    passwordHash,
+  ]);
+  await client.query(
+    'DELETE FROM session WHERE tenant_id = $1 AND person_id = $2 AND id IS DISTINCT FROM $3',
+    [tenantId, id, keptSessionId],
+  );
+}

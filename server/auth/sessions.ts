@@ -1,0 +1,138 @@
+// Who is signed in: a random token in a cookie, whose hash is a row. Like keys, sessions are looked up with every
+// request, so that one that is ended is ended everywhere at once.
+import { randomUUIDv7 } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type pg from 'pg';
+import type { Database } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
+import type { Role } from './people.ts';
+import { hashToken, isToken, makeToken } from './secrets.ts';
+
+export interface Session {
+  id: string;
+  tenantId: string;
+  person: { id: string; name: string; email: string; role: Role };
+  businessName: string;
+}
+
+const cookieName = 'stamm_session';
+
+/** Without use a session ends after a day and a half: signing in each morning is not asked for, leaving for good ends it. */
+const idle = '36 hours';
+/** However it is used, it ends after this. */
+const lifetime = '14 days';
+const lifetimeSeconds = 14 * 24 * 3600;
+const maxUserAgentLength = 200;
+/** More than anybody has browsers; what signs in again and again ends its own oldest ones. */
+const maxSessionsOfPerson = 50;
+
+/** Begins a session of a person, in a transaction of the business, and answers with its token. */
+export async function beginSession(
+  client: pg.ClientBase,
+  tenantId: string,
+  personId: string,
+  request: FastifyRequest,
+): Promise<string> {
+  const token = makeToken();
+  await client.query(
+    `INSERT INTO session (tenant_id, id, person_id, token_hash, address, user_agent) VALUES ($1, $2, $3, $4, $5, $6)`,
+    [
+      tenantId,
+      randomUUIDv7(),
+      personId,
+      hashToken(token),
+      request.ip,
+      (request.headers['user-agent'] ?? '').slice(0, maxUserAgentLength),
+    ],
+  );
+  await client.query(
+    `DELETE FROM session WHERE tenant_id = $1 AND person_id = $2 AND id IN (
+       SELECT id FROM session WHERE tenant_id = $1 AND person_id = $2
+       ORDER BY last_used_at DESC, id DESC OFFSET ${maxSessionsOfPerson})`,
+    [tenantId, personId],
+  );
+  await client.query('UPDATE person SET last_sign_in_at = now() WHERE tenant_id = $1 AND id = $2', [
+    tenantId,
+    personId,
+  ]);
+  return token;
+}
+
+interface SessionRow {
+  tenant_id: string;
+  session_id: string;
+  person_id: string;
+  name: string;
+  email: string;
+  role: Role;
+  business_name: string;
+}
+
+export async function findSession(
+  database: Database,
+  token: string | undefined,
+): Promise<Session | undefined> {
+  if (!isToken(token)) return undefined;
+  const { rows } = await database.pool
+    .query<SessionRow>({
+      name: 'find session',
+      text: 'SELECT * FROM find_session($1, $2, $3)',
+      values: [hashToken(token), idle, lifetime],
+    })
+    .catch((error) => {
+      throw toApiFailure(error);
+    });
+  const [row] = rows;
+  return (
+    row && {
+      id: row.session_id,
+      tenantId: row.tenant_id,
+      person: { id: row.person_id, name: row.name, email: row.email, role: row.role },
+      businessName: row.business_name,
+    }
+  );
+}
+
+/** Whether a session is still there with this role, without counting as a use of it. */
+export async function isSessionLive(database: Database, session: Session): Promise<boolean> {
+  const { rowCount } = await database.queryInTenants([session.tenantId], {
+    text: `SELECT FROM session JOIN person ON person.tenant_id = session.tenant_id AND person.id = session.person_id
+      WHERE session.tenant_id = $1 AND session.id = $2 AND person.role = $3
+        AND session.last_used_at > now() - $4::interval AND session.created_at > now() - $5::interval`,
+    values: [session.tenantId, session.id, session.person.role, idle, lifetime],
+  });
+  return rowCount === 1;
+}
+
+export async function endSession(database: Database, token: string | undefined): Promise<void> {
+  if (isToken(token)) await database.pool.query('SELECT end_session($1)', [hashToken(token)]);
+}
+
+/** Removes sessions, invitations and counts that have run out; called now and then. */
+export async function forgetOldSignIns(database: Database): Promise<void> {
+  // While the database is away there is nothing to remove, and the next call comes.
+  await database.pool.query('SELECT forget_old_sign_ins($1, $2)', [idle, lifetime]).catch(() => {});
+}
+
+/** The token that a request brings. Of two cookies of this name, one of which somebody else may have set, neither counts. */
+export function readSessionCookie(request: FastifyRequest): string | undefined {
+  const found = (request.headers.cookie ?? '')
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part.startsWith(`${cookieName}=`));
+  return found.length === 1 ? found[0]!.slice(cookieName.length + 1) : undefined;
+}
+
+export function sessionCookie(request: FastifyRequest, token: string): string {
+  return `${cookieName}=${token}; ${cookieAttributes(request)}; Max-Age=${lifetimeSeconds}`;
+}
+
+export function endedCookie(request: FastifyRequest): string {
+  return `${cookieName}=; ${cookieAttributes(request)}; Max-Age=0`;
+}
+
+/** A proxy may end TLS without saying so; the browser says where it is, and writes have been compared with that. */
+function cookieAttributes({ protocol, headers }: FastifyRequest): string {
+  const isSecure = protocol === 'https' || headers.origin?.startsWith('https:');
+  return `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+}

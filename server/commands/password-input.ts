@@ -1,0 +1,48 @@
+// How a password reaches a command: typed unseen, or as the first line of the input, or made here. Never as an argument,
+// which every user of the machine can read in the list of processes.
+
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { passwordFault } from '../auth/passwords.ts';
+import { makePassword } from '../auth/secrets.ts';
+import { text as sentence } from '../messages.ts';
+import { UsageError } from './command.ts';
+
+export const generateFlag = { generate: 'Make a password and show it once, instead of asking for one.' };
+
+/** The new password, and whether it was made here and must be shown. */
+export async function readNewPassword(
+  flags: ReadonlySet<string>,
+): Promise<{ password: string; isGenerated: boolean }> {
+  if (flags.has('generate')) return { password: makePassword(), isGenerated: true };
+  const password = process.stdin.isTTY ? await askTwice() : firstLine(await text(process.stdin));
+  if (password === '')
+    throw new UsageError('No password was given. Pipe it in, type it at a terminal, or use --generate.');
+  const fault = passwordFault(password);
+  if (fault) throw new UsageError(`The password: ${sentence(fault.code, 'en', fault.params)}`);
+  return { password, isGenerated: false };
+}
+
+function firstLine(input: string): string {
+  return input.split(/\r?\n/, 1)[0]!;
+}
+
+async function askTwice(): Promise<string> {
+  const password = await askUnseen('Password: ');
+  if ((await askUnseen('The same again: ')) !== password) throw new UsageError('The two are not the same.');
+  return password;
+}
+
+async function askUnseen(question: string): Promise<string> {
+  process.stderr.write(question);
+  // What readline would show of the typing goes nowhere.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    return await lines.question('');
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
+}

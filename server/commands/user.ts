@@ -1,0 +1,103 @@
+import type pg from 'pg';
+import { hashPassword } from '../auth/passwords.ts';
+import { addPerson, hashEmail, type Role, roles, setPassword } from '../auth/people.ts';
+import { formatChecks } from '../crud/formats.ts';
+import { beginFor } from '../database/database.ts';
+import { ApiError } from '../errors.ts';
+import { type Command, tenantIdFrom, UsageError, withOwner } from './command.ts';
+import { generateFlag, readNewPassword } from './password-input.ts';
+
+const passwordHint = 'The password is typed, or read from the first line of the input.';
+
+export const userCreate: Command = {
+  name: 'user create',
+  summary: `Make a person who can sign in to the web app. ${passwordHint}`,
+  options: {
+    tenant: 'Id of the tenant, as "tenant list" shows it.',
+    email: 'Address to sign in with; one person has it, over all tenants.',
+    name: 'Name of the person.',
+  },
+  optionalOptions: {
+    role: '"verwaltung" (everything, the key included; the default) or "pflege" (reads master data).',
+  },
+  flags: generateFlag,
+  async run({ config, options, flags }) {
+    const tenantId = tenantIdFrom(options);
+    const [email, name] = [options.email!.trim(), options.name!.trim()];
+    const role = roleFrom(options.role ?? 'verwaltung');
+    if (!formatChecks.email(email)) throw new UsageError(`"${email}" is not an e-mail address.`);
+    if (name === '') throw new UsageError('The name of a person must not be empty.');
+    const { password, isGenerated } = await readNewPassword(flags);
+    const passwordHash = await hashPassword(password);
+    const id = await withOwner(config, async (client) => {
+      const tenant = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
+      if (tenant.rowCount === 0)
+        throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
+      return inTenant(client, tenantId, () =>
+        addPerson(client, tenantId, { name, email, role, passwordHash }),
+      );
+    }).catch(explainTakenEmail);
+    const shown = isGenerated && { password };
+    return {
+      text: [`${name} can sign in with ${email}.`, ...passwordLines(shown)].join('\n'),
+      json: { id, email, role, ...shown },
+    };
+  },
+};
+
+export const userPassword: Command = {
+  name: 'user password',
+  summary: `Give a person a new password; all their sessions end. ${passwordHint}`,
+  options: { email: 'Address that the person signs in with.' },
+  flags: generateFlag,
+  async run({ config, options, flags }) {
+    const email = options.email!.trim();
+    const { password, isGenerated } = await readNewPassword(flags);
+    const passwordHash = await hashPassword(password);
+    await withOwner(config, async (client) => {
+      const { rows } = await client.query<{ tenant_id: string; person_id: string }>(
+        'SELECT tenant_id, person_id FROM find_account($1)',
+        [hashEmail(email)],
+      );
+      const [found] = rows;
+      if (!found) throw new UsageError(`Nobody signs in with ${email}.`);
+      await inTenant(client, found.tenant_id, () =>
+        setPassword(client, found.tenant_id, found.person_id, passwordHash),
+      );
+    });
+    const shown = isGenerated && { password };
+    return {
+      text: [`${email} has a new password. All sessions have ended.`, ...passwordLines(shown)].join('\n'),
+      json: { email, ...shown },
+    };
+  },
+};
+
+function roleFrom(option: string): Role {
+  const role = roles.find((known) => known === option.toUpperCase());
+  if (!role) throw new UsageError(`"${option}" is no role. There are "verwaltung" and "pflege".`);
+  return role;
+}
+
+function passwordLines(shown: false | { password: string }): string[] {
+  return shown ? [`Password: ${shown.password}`, 'Pass it on safely now: it cannot be shown again.'] : [];
+}
+
+async function inTenant<Result>(
+  client: pg.Client,
+  tenantId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await client.query(beginFor([tenantId]));
+  const result = await work();
+  await client.query('COMMIT');
+  return result;
+}
+
+function explainTakenEmail(error: unknown): never {
+  if (error instanceof ApiError && error.code === 'email_taken')
+    throw new UsageError(
+      'Somebody already signs in with this address. "user password" gives a new password.',
+    );
+  throw error;
+}

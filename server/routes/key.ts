@@ -1,0 +1,71 @@
+// The business's API key as the office manages it, and who still uses an ended one.
+import type { FastifyInstance } from 'fastify';
+import { deleteApiKey, keyPrefix, replaceApiKey } from '../auth/api-keys.ts';
+import { sessionOf } from '../auth/office-access.ts';
+import type { Database } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
+import { ApiError } from '../errors.ts';
+
+const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const shownEndedKeys = 10;
+const shownUses = 20;
+
+export async function keyRoutes(app: FastifyInstance, { database }: { database: Database }): Promise<void> {
+  app.get('/key', forVerwaltung, async ({ tenantId, deadline }) =>
+    database
+      .inTenants(
+        [tenantId],
+        async (client) => {
+          const live = await client.query(
+            `SELECT last_four AS "lastFour", created_at AS "createdAt", created_by AS "createdBy",
+               last_used_at AS "lastUsedAt"
+             FROM api_key WHERE tenant_id = $1 AND ended_at IS NULL`,
+            [tenantId],
+          );
+          const ended = await client.query(
+            `SELECT key.last_four AS "lastFour", key.ended_at AS "endedAt", key.ended_by AS "endedBy",
+               coalesce((
+                 SELECT json_agg(json_build_object('address', use.address, 'userAgent', use.user_agent,
+                   'count', use.requests, 'lastUsedAt', use.last_used_at))
+                 FROM (SELECT * FROM ended_key_use AS one WHERE one.tenant_id = key.tenant_id
+                   AND one.key_hash = key.key_hash ORDER BY one.last_used_at DESC LIMIT ${shownUses}) AS use
+               ), '[]') AS uses
+             FROM api_key AS key WHERE key.tenant_id = $1 AND key.ended_at IS NOT NULL
+             ORDER BY key.ended_at DESC LIMIT ${shownEndedKeys}`,
+            [tenantId],
+          );
+          return { key: live.rows[0] ? { prefix: keyPrefix, ...live.rows[0] } : null, ended: ended.rows };
+        },
+        { deadline },
+      )
+      .catch((error) => {
+        throw toApiFailure(error);
+      }),
+  );
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', async () => undefined);
+  const creation = { config: { ...forVerwaltung.config, takesNoBody: true } };
+  app.post('/key', creation, async (request, reply) => {
+    const { tenantId, person } = sessionOf(request);
+    const key = await database
+      .inTenants([tenantId], (client) => replaceApiKey(client, tenantId, person.name))
+      .catch((error) => {
+        throw toApiFailure(error);
+      });
+    if (key === undefined) throw new ApiError('not_found');
+    reply.code(201);
+    return { key, lastFour: key.slice(-4) };
+  });
+
+  app.delete('/key', forVerwaltung, async (request, reply) => {
+    const { tenantId } = sessionOf(request);
+    const hadKey = await database
+      .inTenants([tenantId], (client) => deleteApiKey(client, tenantId))
+      .catch((error) => {
+        throw toApiFailure(error);
+      });
+    if (!hadKey) throw new ApiError('not_found');
+    reply.code(204);
+  });
+}

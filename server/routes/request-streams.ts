@@ -1,0 +1,131 @@
+// Recorded calls as they arrive, over all processes: while somebody listens, each process asks the table once a second.
+// Polling needs no connection of its own, survives a restart of the database, and costs nothing while nobody listens.
+import { PassThrough, type Readable } from 'node:stream';
+import { isSessionLive, type Session } from '../auth/sessions.ts';
+import type { Database } from '../database/database.ts';
+import { toApiFailure } from '../database/failures.ts';
+import { ApiError } from '../errors.ts';
+import type { Language } from '../messages.ts';
+import { type RequestRow, requestColumns, toRequest } from './request-list.ts';
+
+const pollIntervalMs = 1000;
+const heartbeatMs = 15_000;
+/** A row becomes visible a little after the time that it bears; so long is looked back for rows that came late. */
+const overlapSeconds = 5;
+const maxRows = 500;
+const maxListeners = { inAll: 200, ofTenant: 20 };
+/** A reader who is so far behind is cut off, and begins anew. */
+const maxWaitingBytes = 1024 * 1024;
+
+interface Listener {
+  session: Session;
+  language: Language;
+  stream: PassThrough;
+  heardAt: number;
+}
+
+interface Feed {
+  listeners: Set<Listener>;
+  /** Ids that were told, with the time after which they cannot come again. */
+  told: Map<string, number>;
+  /** Whether it is known what was there before anybody listened. */
+  isPrimed: boolean;
+}
+
+export class RequestStreams {
+  readonly #database: Database;
+  readonly #feeds = new Map<string, Feed>();
+  #timer: NodeJS.Timeout | undefined;
+  #isPolling = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async open(session: Session, language: Language): Promise<Readable> {
+    const { tenantId } = session;
+    let all = 0;
+    for (const { listeners } of this.#feeds.values()) all += listeners.size;
+    const feed = this.#feeds.get(tenantId) ?? { listeners: new Set(), told: new Map(), isPrimed: false };
+    if (all >= maxListeners.inAll || feed.listeners.size >= maxListeners.ofTenant)
+      throw new ApiError('too_many_streams');
+    const stream = new PassThrough();
+    const listener = { session, language, stream, heardAt: Date.now() };
+    this.#feeds.set(tenantId, feed);
+    feed.listeners.add(listener);
+    stream.once('close', () => this.#leave(tenantId, listener));
+    // A browser that has gone is no failure, and an error that nobody hears ends the process.
+    stream.on('error', () => {});
+    try {
+      // What is there already is not news.
+      if (!feed.isPrimed) await this.#readNews(tenantId, feed);
+      feed.isPrimed = true;
+    } catch (error) {
+      stream.destroy();
+      throw toApiFailure(error);
+    }
+    stream.write('retry: 2000\n\n');
+    this.#timer ??= setInterval(() => void this.#poll(), pollIntervalMs).unref();
+    return stream;
+  }
+
+  #leave(tenantId: string, listener: Listener): void {
+    const feed = this.#feeds.get(tenantId);
+    feed?.listeners.delete(listener);
+    if (feed?.listeners.size === 0) this.#feeds.delete(tenantId);
+    if (this.#feeds.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    for (const [tenantId, feed] of this.#feeds) {
+      if (!feed.isPrimed) continue;
+      // While the database is away nothing is told; what was recorded meanwhile is in the list.
+      const rows = await this.#readNews(tenantId, feed).catch(() => []);
+      for (const listener of feed.listeners) {
+        for (const row of rows) tell(listener, row);
+        await this.#keepAlive(listener).catch(() => {});
+      }
+    }
+    this.#isPolling = false;
+  }
+
+  async #readNews(tenantId: string, feed: Feed): Promise<RequestRow[]> {
+    const { rows } = await this.#database.queryInTenants<RequestRow>([tenantId], {
+      name: 'recorded requests since',
+      text: `SELECT ${requestColumns} FROM recorded_request
+        WHERE tenant_id = $1 AND recorded_at > now() - interval '${overlapSeconds} seconds'
+        ORDER BY recorded_at DESC, id DESC LIMIT ${maxRows}`,
+      values: [tenantId],
+    });
+    const now = Date.now();
+    for (const [id, until] of feed.told) if (until < now) feed.told.delete(id);
+    const news = rows.filter(({ id }) => !feed.told.has(id)).reverse();
+    for (const { id } of rows) feed.told.set(id, now + 4 * overlapSeconds * 1000);
+    return news;
+  }
+
+  /** A line now and then keeps proxies from hanging up; a session that has ended hears nothing more. */
+  async #keepAlive(listener: Listener): Promise<void> {
+    if (Date.now() - listener.heardAt < heartbeatMs) return;
+    listener.heardAt = Date.now();
+    const isLive = await isSessionLive(this.#database, listener.session);
+    if (!isLive) listener.stream.end();
+    else if (listener.stream.writable) listener.stream.write(': still here\n\n');
+  }
+
+  close(): void {
+    for (const { listeners } of this.#feeds.values()) {
+      for (const { stream } of listeners) stream.end();
+    }
+  }
+}
+
+function tell({ stream, language }: Listener, row: RequestRow): void {
+  if (stream.writableLength > maxWaitingBytes) stream.destroy();
+  else if (stream.writable)
+    stream.write(`event: request\ndata: ${JSON.stringify(toRequest(row, language))}\n\n`);
+}

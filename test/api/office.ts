@@ -1,0 +1,82 @@
+// People of the office for tests: made in the database, signed in through the real route.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { hashPassword } from '../../server/auth/passwords.ts';
+import { addPerson, type Role } from '../../server/auth/people.ts';
+import type { TestService } from '../service.ts';
+
+export const password = 'drei Tulpen am Fenster';
+const passwordHash = await hashPassword(password);
+
+/** What a browser adds to the requests of the app itself. */
+export const ownOrigin = { origin: 'http://localhost:80' };
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export function callOffice(
+  app: FastifyInstance,
+  method: Method,
+  path: string,
+  body?: unknown,
+  options: InjectOptions = {},
+) {
+  const { headers, ...rest } = options;
+  return app.inject({
+    method,
+    url: `/app${path}`,
+    headers: {
+      ...ownOrigin,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...rest,
+  });
+}
+
+export type OfficePerson = Awaited<ReturnType<typeof createPerson>>;
+
+export async function createPerson(
+  { app, database, tenant }: Pick<TestService, 'app' | 'database' | 'tenant'>,
+  { role = 'VERWALTUNG' as Role, tenantId = tenant.tenantId, name = 'Anke Petersen' } = {},
+) {
+  const email = `${randomUUID()}@gruen-und-gut.example`;
+  const id = await database.inTenants([tenantId], (client) =>
+    addPerson(client, tenantId, { name, email, role, passwordHash }),
+  );
+  const cookie = await signIn(app, email);
+  const call = (method: Method, path: string, body?: unknown, options: InjectOptions = {}) =>
+    callOffice(app, method, path, body, { ...options, headers: { cookie, ...options.headers } });
+  return { id, email, name, role, tenantId, cookie, call };
+}
+
+export async function signIn(app: FastifyInstance, email: string, options: InjectOptions = {}) {
+  const response = await callOffice(app, 'POST', '/session', { email, password }, options);
+  assert.equal(response.statusCode, 200, response.body);
+  return cookieOf(response);
+}
+
+/** The cookie that an answer sets, as a browser would send it back. */
+export function cookieOf(response: { headers: Record<string, unknown> }): string {
+  const [cookie] = String(response.headers['set-cookie']).split(';');
+  assert.match(cookie!, /^stamm_session=[\w-]{43}$/);
+  return cookie!;
+}
+
+/** Every route below a path, as the router knows them. */
+export function routesBelow(app: FastifyInstance, prefix: string): { method: Method; path: string }[] {
+  const parents: string[] = [];
+  const routes: { method: Method; path: string }[] = [];
+  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
+    const match = /^([\s│]*)[├└]── (.*?)(?: \(([A-Z, ]+)\))?$/.exec(line);
+    if (!match) continue;
+    const depth = match[1]!.length / 4;
+    parents.length = depth;
+    parents.push(match[2]!);
+    const path = parents.join('');
+    if (!path.startsWith(prefix)) continue;
+    for (const method of match[3]?.split(', ') ?? []) routes.push({ method: method as Method, path });
+  }
+  return routes;
+}

@@ -1,0 +1,129 @@
+// The way into the web app from the command line: the setup link of a first start, and people made by commands.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { before, describe, test } from 'node:test';
+import {
+  assertRefused,
+  checkout,
+  type Environment,
+  makeDataDir,
+  makePreparedDataDir,
+  type Prepared,
+  runStamm,
+  startStamm,
+} from '../faults/process.ts';
+
+async function setupStatus(origin: string, token: string): Promise<number> {
+  return (await fetch(`${origin}/app/setup/${token}`)).status;
+}
+
+async function signInStatus(origin: string, email: string, password: string): Promise<number> {
+  const response = await fetch(`${origin}/app/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin },
+    body: JSON.stringify({ email, password }),
+  });
+  return response.status;
+}
+
+/** Runs a command with something at its standard input. */
+function runWithInput(words: readonly string[], env: Environment, input: string) {
+  return spawnSync(process.execPath, ['server/main.ts', ...words], {
+    cwd: checkout,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    input,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+}
+
+test('each start without people prints a link that works once; with people there is none', async () => {
+  const env = { DATA_DIR: await makeDataDir() };
+  const tokenIn = (output: string) => /^ {2}http:\S+\/setup#([\w-]{43})$/m.exec(output)?.[1];
+  const first = await startStamm(env);
+  const firstToken = tokenIn(first.output.stdout)!;
+  assert.equal(await setupStatus(first.origin, firstToken), 200);
+  await first.stop();
+
+  const second = await startStamm(env);
+  const token = tokenIn(second.output.stdout)!;
+  assert.equal(await setupStatus(second.origin, firstToken), 404, 'the link of the start before has ended');
+  const form = { businessName: 'Grün & Gut', name: 'Anke', email: 'anke@x.example', password: 'drei Tulpen' };
+  const use = () =>
+    fetch(`${second.origin}/app/setup/${token}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: second.origin },
+      body: JSON.stringify(form),
+    });
+  assert.deepEqual([(await use()).status, (await use()).status], [201, 404]);
+  assert.equal(await signInStatus(second.origin, form.email, form.password), 200);
+  await second.stop();
+
+  const third = await startStamm(env);
+  assert.equal(tokenIn(third.output.stdout), undefined);
+  assert.ok(third.output.stdout.includes(`Sign in at ${third.origin}/`));
+  await third.stop();
+});
+
+describe('beside a running service', () => {
+  let prepared: Prepared;
+  let env: Environment;
+  let origin: string;
+  before(async () => {
+    prepared = await makePreparedDataDir();
+    env = { DATA_DIR: prepared.dataDir };
+    ({ origin } = await startStamm(env));
+  });
+  const words = (email: string) => [
+    'user',
+    'create',
+    '--tenant',
+    prepared.tenantId,
+    '--email',
+    email,
+    '--name',
+    'Anke Petersen',
+  ];
+
+  test('a person is made with a generated password, which is shown once, and gets a new one', async () => {
+    const email = 'anke@gruen.example';
+    const made = JSON.parse((await runStamm([...words(email), '--generate', '--json'], env)).stdout);
+    assert.match(made.password, /^([a-z2-9]{4}-){3}[a-z2-9]{4}$/);
+    assert.equal(await signInStatus(origin, email, made.password), 200);
+    const ended = await runStamm(['user', 'password', '--email', email.toUpperCase(), '--generate'], env);
+    const [, password] = /^Password: (\S+)$/m.exec(ended.stdout)!;
+    assert.equal(await signInStatus(origin, email, made.password), 401);
+    assert.equal(await signInStatus(origin, email, password!), 200);
+    assertRefused(await runStamm([...words(email), '--generate'], env), /already signs in/);
+  });
+
+  test('a password can be piped in, and is never shown', async () => {
+    const email = 'paul@gruen.example';
+    const ended = runWithInput([...words(email), '--role', 'pflege'], env, 'vier Rosen im Garten\nmore\n');
+    assert.equal(ended.status, 0, ended.stderr);
+    assert.ok(!ended.stdout.includes('Rosen'));
+    assert.equal(await signInStatus(origin, email, 'vier Rosen im Garten'), 200);
+  });
+
+  test('what cannot be done is told in a sentence', async () => {
+    const { tenantId } = prepared;
+    const refusals: [string[], RegExp][] = [
+      [words('x@y.example'), /^No password was given\./],
+      [[...words('nothing'), '--generate'], /^"nothing" is not an e-mail address\./],
+      [[...words('x@y.example'), '--role', 'boss', '--generate'], /^"boss" is no role\./],
+      [
+        words('x@y.example')
+          .map((word) =>
+            word === tenantId ? tenantId.replace(/.$/, (last) => (last === '0' ? '1' : '0')) : word,
+          )
+          .concat('--generate'),
+        /^There is no tenant /,
+      ],
+      [['user', 'password', '--email', 'nobody@x.example', '--generate'], /^Nobody signs in with/],
+      [[...words('x@y.example'), '--password', 'secret'], /Unknown option '--password'/],
+    ];
+    for (const [refused, sentence] of refusals) assertRefused(await runStamm(refused, env), sentence);
+    const short = runWithInput(words('x@y.example'), env, 'short\n');
+    assert.match(short.stderr, /^The password: This must have at least 10 characters\./);
+  });
+});
