@@ -49,7 +49,18 @@ export function runOwnLoad(order: LoadOrder): Promise<LoadReport> {
 async function runWrk(program: string, order: LoadOrder): Promise<LoadReport> {
   const { connections, seconds, origin, requestsFile } = order;
   const script = path.join(import.meta.dirname, 'wrk.lua');
-  const words = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, origin, '--', requestsFile];
+  const words = [
+    '-t1',
+    '--timeout',
+    '10s',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '-s',
+    script,
+    origin,
+    '--',
+    requestsFile,
+  ];
   const output = await runProgram(program, words, { seconds: seconds + 30 });
   const { answers, microseconds, refused, broken, p50, p99, max } = JSON.parse(
     output.trim().split('\n').at(-1)!,

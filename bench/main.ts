@@ -2,7 +2,7 @@
 import { describeMachine } from './machine.ts';
 import { type Options, readOptions, UsageError, usage } from './options.ts';
 import { startPostgres } from './postgres.ts';
-import { endOnSignals, runScoped } from './processes.ts';
+import { endOnSignals, isInterrupted, runScoped } from './processes.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 import { cost } from './scenarios/cost.ts';
@@ -20,22 +20,30 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-async function runScenarios(options: Options): Promise<void> {
+/** Answers whether all of them came to their end. One that fails is no reason to leave the others out. */
+async function runScenarios(options: Options): Promise<boolean> {
   const postgres = await startPostgres();
   const machine = describeMachine(postgres.version);
   say(`${machine.cores} cores of ${machine.processor}, ${machine.memory}, PostgreSQL ${machine.postgres}`);
+  let isComplete = true;
   for (const { name, title, measure } of scenarios) {
     if (!options.scenarios.includes(name)) continue;
     say(`\n# ${title}`);
-    const outcome = await runScoped(() => measure({ options, postgres, say }));
-    const { rounds, seconds } = options;
-    const measuredAt = new Date().toISOString();
-    const section: Section = { scenario: name, title, measuredAt, machine, rounds, seconds, ...outcome };
-    // After each, so that what was measured is there even if a later one fails.
-    await writeResults(options.resultsDir, [section], names, isForDocumentation(options));
-    sayOutcome(outcome);
+    try {
+      const outcome = await runScoped(() => measure({ options, postgres, say }));
+      const { rounds, seconds } = options;
+      const measuredAt = new Date().toISOString();
+      const section: Section = { scenario: name, title, measuredAt, machine, rounds, seconds, ...outcome };
+      await writeResults(options.resultsDir, section, names, isForDocumentation(options));
+      sayOutcome(outcome);
+    } catch (error) {
+      isComplete = false;
+      if (isInterrupted()) break;
+      process.stderr.write(`FAILED ${name}: ${(error as Error).stack}\n`);
+    }
   }
   say(`\nWritten to ${options.resultsDir}`);
+  return isComplete;
 }
 
 /** Rounds of another length, or of another place, are for trying things out. */
@@ -56,7 +64,8 @@ try {
   if (options === 'help') say(`${usage}\n\nScenarios: ${names.join(', ')}; all of them without a name.`);
   else {
     endOnSignals();
-    await runScoped(() => runScenarios(options));
+    const isComplete = await runScoped(() => runScenarios(options));
+    if (!isComplete) process.exitCode = 1;
   }
 } catch (error) {
   process.stderr.write(`${error instanceof UsageError ? error.message : (error as Error).stack}\n`);

@@ -28,9 +28,15 @@ export async function runScoped<Result>(work: () => Promise<Result>): Promise<Re
   }
 }
 
+let isEnding = false;
+
+/** Whether somebody has asked for the end: what fails from then on fails because of it. */
+export function isInterrupted(): boolean {
+  return isEnding;
+}
+
 /** Exits with the code that a shell gives to an interrupted program. */
 export function endOnSignals(): void {
-  let isEnding = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, async () => {
       if (isEnding) return;

@@ -27,15 +27,15 @@ const endMark = '<!-- end of results -->';
 /** Sections stand in the order of `order`, whenever they were measured. */
 export async function writeResults(
   resultsDir: string,
-  sections: readonly Section[],
+  section: Section,
   order: readonly string[],
   isForDocumentation: boolean,
 ): Promise<void> {
   await mkdir(resultsDir, { recursive: true });
   const file = path.join(resultsDir, 'latest.json');
   const earlier: Results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { sections: [] };
-  const known = new Map([...earlier.sections, ...sections].map((section) => [section.scenario, section]));
-  const all = order.map((name) => known.get(name)).filter((section) => section !== undefined);
+  const known = new Map([...earlier.sections, section].map((one) => [one.scenario, one]));
+  const all = order.map((name) => known.get(name)).filter((one) => one !== undefined);
   const text = writeMarkdown(all);
   await writeFile(file, `${JSON.stringify({ sections: all }, null, 2)}\n`);
   await writeFile(path.join(resultsDir, 'latest.md'), `# Results\n\n${text}`);

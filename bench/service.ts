@@ -45,6 +45,13 @@ export async function startBareServer(): Promise<{ origin: string }> {
   return { origin: `http://127.0.0.1:${port}` };
 }
 
+/** Compiled code and filled caches are what rounds begin with; what is answered meanwhile does not count yet. */
+export async function warmUp({ service, creations }: Prepared, { options, say }: Bench): Promise<void> {
+  const { connections, warmUpSeconds: seconds } = options;
+  say(`Warming up for ${seconds} s …`);
+  await runFullLoad({ origin: service.origin, requestsFile: creations, connections, seconds });
+}
+
 /** Creates at full load or at a rate, and fails unless each answer was 201 and stands for a row and a journal entry. */
 export async function createAndCheck(
   { database, service, creations }: Prepared,

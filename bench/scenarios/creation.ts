@@ -4,7 +4,7 @@ import { inserter, runInserts, runOwnInserts } from '../pgbench.ts';
 import { countRows, settle } from '../postgres.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
-import { createAndCheck, type Prepared, prepareService, startBareServer } from '../service.ts';
+import { createAndCheck, type Prepared, prepareService, startBareServer, warmUp } from '../service.ts';
 import {
   formatMs,
   formatRate,
@@ -27,8 +27,7 @@ export const creation: Scenario = {
     const { connections } = options;
     const prepared = await prepareService(bench, 'creation');
     const contenders = await listContenders(bench, prepared);
-    say(`Warming up for ${options.warmUpSeconds} s …`);
-    await createAndCheck(prepared, { connections, seconds: options.warmUpSeconds });
+    await warmUp(prepared, bench);
     // The others need less time to come to speed, and the first round's rows are compared with the service's.
     for (const { run } of contenders.slice(1)) await run();
     await checkSameRows(prepared.database);

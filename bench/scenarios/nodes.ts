@@ -8,7 +8,7 @@ import { settle } from '../postgres.ts';
 import { endLater, findFreePort, findProgram, stopProcess } from '../processes.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
-import { createAndCheck, prepareService } from '../service.ts';
+import { createAndCheck, prepareService, warmUp } from '../service.ts';
 import { startStamm } from '../stamm-process.ts';
 import { formatRateSpread, formatRatioSpread, ratiosOf } from '../statistics.ts';
 
@@ -35,7 +35,7 @@ async function compareNodes(
   settings: Record<string, string>,
 ): Promise<Outcome> {
   const { options, postgres, say } = bench;
-  const { connections, seconds, rounds, warmUpSeconds } = options;
+  const { connections, seconds, rounds } = options;
   const prepared = await prepareService(bench, 'nodes', settings);
   const second = await startStamm({ DATABASE_URL: prepared.database.url, ...settings }, postgres.workDir);
   const origins = [prepared.service.origin, second.origin];
@@ -43,20 +43,15 @@ async function compareNodes(
     origins.slice(0, 1),
     origins,
   ]);
-  const create = (origin: string, length: number) =>
-    createAndCheck(
-      { ...prepared, service: { ...prepared.service, origin } },
-      { connections, seconds: length },
-    );
+  const behind = (origin: string) => ({ ...prepared, service: { ...prepared.service, origin } });
   const contender = (name: string, origin: string): Contender => ({
     name,
     async run() {
       await settle(prepared.database);
-      return rateOf(await create(origin, seconds));
+      return rateOf(await createAndCheck(behind(origin), { connections, seconds }));
     },
   });
-  say(`Warming up for ${warmUpSeconds} s …`);
-  await create(behindTwo!, warmUpSeconds);
+  await warmUp(behind(behindTwo!), bench);
   const rates = await runRounds(
     [
       contender('Stamm, one node behind HAProxy', behindOne!),

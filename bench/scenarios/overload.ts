@@ -2,7 +2,7 @@ import { describeStatuses, type LoadReport, rateOf, runOwnLoad } from '../load.t
 import { canReadMemory, watchMemory } from '../machine.ts';
 import { countRows } from '../postgres.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
-import { createAndCheck, type Prepared, prepareService } from '../service.ts';
+import { createAndCheck, type Prepared, prepareService, warmUp } from '../service.ts';
 import { formatMb, formatMs, formatRate, type Latency } from '../statistics.ts';
 import { type Flood, floodTables, measureFlood } from './flood.ts';
 
@@ -29,10 +29,8 @@ export const overload: Scenario = {
   name: 'overload',
   title: 'Overload',
   async measure(bench) {
-    const { options, say } = bench;
     const prepared = await prepareService(bench, 'overload');
-    say(`Warming up for ${options.warmUpSeconds} s …`);
-    await createAndCheck(prepared, { connections: options.connections, seconds: options.warmUpSeconds });
+    await warmUp(prepared, bench);
     const overloaded = await measureOverload(bench, prepared);
     await prepared.service.stop();
     return report(overloaded, await measureFlood(bench));
