@@ -10,12 +10,16 @@ const order: LoadOrder = JSON.parse(process.argv[2]!);
 const { hostname, port, host } = new URL(order.origin);
 const requests = readRequests(order.requestsFile, host);
 
+/** At a rate there is a first second whose latencies do not count: it is the generator that comes to speed then. */
+const leadSeconds = order.ratePerSecond === undefined ? 0 : 1;
+const seconds = order.seconds + leadSeconds;
+
 /** How long answers are waited for after the last request. */
 const drainMs = 10_000;
 
 const statuses: Record<string, number> = {};
 /** Latencies of what was served, of each second in which it was due. */
-const servedBySecond: number[][] = Array.from({ length: order.seconds + 1 }, () => []);
+const servedBySecond: number[][] = Array.from({ length: seconds + 1 }, () => []);
 /** What was not served: how long after it was sent the refusal came. */
 const refused: number[] = [];
 let broken = 0;
@@ -35,7 +39,7 @@ function send(connection: Connection, dueAt: number, onEnd: (isOpen: boolean) =>
     if (status === 0) broken++;
     else {
       statuses[status] = (statuses[status] ?? 0) + 1;
-      const second = Math.min(Math.floor((dueAt - startedAt) / 1000), order.seconds);
+      const second = Math.min(Math.floor((dueAt - startedAt) / 1000), seconds);
       if (status < 400) servedBySecond[second]!.push(lastAnswerAt - dueAt);
       else refused.push(lastAnswerAt - sentAt);
     }
@@ -58,7 +62,7 @@ async function drain(): Promise<void> {
 }
 
 async function runClosed(connections: Connection[]): Promise<void> {
-  const endsAt = startedAt + order.seconds * 1000;
+  const endsAt = startedAt + seconds * 1000;
   const sendNext = (connection: Connection) => {
     const now = performance.now();
     if (now >= endsAt) return;
@@ -69,12 +73,12 @@ async function runClosed(connections: Connection[]): Promise<void> {
     });
   };
   for (const connection of connections) sendNext(connection);
-  await new Promise((resolve) => setTimeout(resolve, order.seconds * 1000));
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 }
 
 async function runOpen(free: Connection[], ratePerSecond: number): Promise<void> {
   const most = order.maxConnections ?? order.connections;
-  const total = Math.floor(ratePerSecond * order.seconds);
+  const total = Math.floor(ratePerSecond * seconds);
   const backlog: number[] = [];
   let open = free.length;
   let due = 0;
@@ -123,8 +127,8 @@ const report: LoadReport = {
   statuses,
   broken: broken + underWay,
   unsent,
-  latency: summarize(servedBySecond.flat()),
+  latency: summarize(servedBySecond.slice(leadSeconds).flat()),
   refusals: summarize(refused),
-  p99BySecond: servedBySecond.slice(0, order.seconds).map((second) => summarize(second).p99),
+  p99BySecond: servedBySecond.slice(0, seconds).map((second) => summarize(second).p99),
 };
 process.send!(report, () => process.exit());

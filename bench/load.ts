@@ -25,10 +25,11 @@ export interface LoadReport {
   broken: number;
   /** Requests that were due, and for which no connection was free until the end. */
   unsent: number;
-  /** Of what was served. */
+  /** Of what was served; at a rate, without the first second. */
   latency: Latency;
   /** Of what was refused, from sending it. */
   refusals: Latency;
+  /** Of all seconds. */
   p99BySecond: number[];
 }
 
