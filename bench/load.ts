@@ -83,6 +83,11 @@ export function rateOf({ answers, seconds }: LoadReport): number {
   return answers / seconds;
 }
 
+/** Answers that are no errors. */
+export function countServed({ statuses }: LoadReport): number {
+  return Object.entries(statuses).reduce((sum, [status, count]) => sum + (status < '4' ? count : 0), 0);
+}
+
 export function describeStatuses({ statuses, broken, unsent }: LoadReport): string {
   const counts = Object.entries({ ...statuses, 'no answer': broken, 'not sent': unsent });
   return counts

@@ -10,10 +10,12 @@ const titleHeight = 34;
 const chartGap = 26;
 const margin = 16;
 
+const legend = 'Bars are medians, lines reach from the smallest round to the largest. Green is Stamm.';
+
 const style = `
   text { font: 13px system-ui, sans-serif; fill: #24292f; }
   .title { font-weight: 600; }
-  .bar { fill: #3b82a0; }
+  .reference { fill: #3b82a0; }
   .ours { fill: #2f8f5b; }
   .range { stroke: #24292f; stroke-width: 1.5; }
   @media (prefers-color-scheme: dark) { text { fill: #d0d7de; } .range { stroke: #d0d7de; } }`;
@@ -25,6 +27,8 @@ export function drawCharts(charts: readonly Chart[]): string {
     drawn.push(drawChart(chart, top));
     top += titleHeight + chart.bars.length * (barHeight + barGap) + chartGap;
   }
+  drawn.push(`<text x="${margin}" y="${top}">${legend}</text>`);
+  top += margin;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${top}" width="${width}" height="${top}" role="img">
 <title>What npm run bench measured</title>
 <style>${style}
@@ -37,7 +41,7 @@ ${drawn.join('\n')}
 function drawChart({ title, unit, bars }: Chart, top: number): string {
   const most = Math.max(...bars.map(({ value, high }) => Math.max(value, high ?? 0)), Number.MIN_VALUE);
   const scale = (width - labelWidth - valueWidth - margin) / most;
-  const lines = bars.map(({ label, value, low, high }, index) => {
+  const lines = bars.map(({ label, value, low, high, isReference }, index) => {
     const y = top + titleHeight + index * (barHeight + barGap);
     const middle = y + barHeight / 2;
     const range =
@@ -45,7 +49,7 @@ function drawChart({ title, unit, bars }: Chart, top: number): string {
         ? ''
         : `<line class="range" x1="${at(labelWidth + low * scale)}" x2="${at(labelWidth + high * scale)}" y1="${middle}" y2="${middle}"/>`;
     const end = labelWidth + Math.max(value, high ?? 0) * scale;
-    const kind = label.startsWith('Stamm') ? 'ours' : 'bar';
+    const kind = isReference ? 'reference' : 'ours';
     return `<text x="${labelWidth - 10}" y="${y + 13}" text-anchor="end">${escapeXml(label)}</text>
 <rect class="${kind}" x="${labelWidth}" y="${y}" width="${at(value * scale)}" height="${barHeight}" rx="2"/>${range}
 <text x="${at(end + 8)}" y="${y + 13}">${formatValue(value)} ${escapeXml(unit)}</text>`;

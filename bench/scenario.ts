@@ -1,6 +1,7 @@
 // What a scenario is given, and what it hands back.
 import type { Options } from './options.ts';
 import type { Postgres } from './postgres.ts';
+import type { Spread } from './statistics.ts';
 
 export interface Bench {
   options: Options;
@@ -14,11 +15,29 @@ export interface Table {
   rows: string[][];
 }
 
-/** Bars of one unit; low and high are those of the rounds. */
+export interface Bar {
+  label: string;
+  value: number;
+  /** The smallest and the largest of the rounds. */
+  low?: number;
+  high?: number;
+  /** Something to compare with, and not ours. */
+  isReference?: boolean;
+}
+
+/** Bars of one unit. */
 export interface Chart {
   title: string;
   unit: string;
-  bars: { label: string; value: number; low?: number; high?: number }[];
+  bars: Bar[];
+}
+
+/** A bar for each of several rates; what is ours begins with our name. */
+export function barsOf(rates: ReadonlyMap<string, Spread>): Bar[] {
+  return [...rates].map(([label, { median, min, max }]) => ({
+    ...{ label, value: median, low: min, high: max },
+    isReference: !label.startsWith('Stamm'),
+  }));
 }
 
 /** What was wanted, and whether it is so. */

@@ -3,7 +3,7 @@ import { preparePeer } from '../peer.ts';
 import { inserter, runInserts, runOwnInserts } from '../pgbench.ts';
 import { countRows, settle } from '../postgres.ts';
 import { type Contender, runRounds } from '../rounds.ts';
-import type { Bench, Outcome, Scenario } from '../scenario.ts';
+import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
 import { createAndCheck, type Prepared, prepareService, startBareServer, warmUp } from '../service.ts';
 import {
   formatMs,
@@ -127,12 +127,7 @@ function report(
       {
         title: `Durable creations at ${connections} connections`,
         unit: '/s',
-        bars: [...rates].map(([label, { median, min, max }]) => ({
-          label,
-          value: median,
-          low: min,
-          high: max,
-        })),
+        bars: barsOf(rates),
       },
     ],
     goals: [

@@ -87,8 +87,8 @@ export function floodTables(floods: readonly Flood[]): { table: Table; chart: Ch
       title: 'Single requests (p50) while another tenant floods',
       unit: 'ms',
       bars: floods.flatMap(({ limit, without, during }) => [
-        { label: `Stamm, ${limit}, no flood`, value: without.p50 },
-        { label: `Stamm, ${limit}, flood`, value: during.p50 },
+        { label: `${limit}, no flood`, value: without.p50 },
+        { label: `${limit}, flood`, value: during.p50 },
       ]),
     },
     goals: floods.map((flood) => ({

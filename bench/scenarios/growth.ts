@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { bigTenant, fillSites, fillTenants, smallestSites, smallTenants } from '../growth-fill.ts';
 import { prepareGrowthRequests } from '../growth-requests.ts';
-import { type LoadReport, runOwnLoad } from '../load.ts';
+import { countServed, type LoadReport, runOwnLoad } from '../load.ts';
 import type { BenchDatabase } from '../postgres.ts';
 import { type Request, writeRequests } from '../requests.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
@@ -91,7 +91,7 @@ async function measureRequests(
   const reports: LoadReport[] = [];
   for (let round = 0; round < rounds; round++)
     reports.push(await runOwnLoad({ ...order, seconds: Math.ceil(seconds / 2), ratePerSecond: rate }));
-  const served = reports.reduce((sum, { latency }) => sum + latency.count, 0);
+  const served = reports.reduce((sum, report) => sum + countServed(report), 0);
   const asked = reports.reduce((sum, { answers, broken, unsent }) => sum + answers + broken + unsent, 0);
   return {
     what,
@@ -134,17 +134,9 @@ function report(stages: readonly Stage[]): Outcome {
     ],
     charts: [
       {
-        title: `p99 at ${last.sites.toLocaleString('en-US')} sites, the line from that at ${first.sites.toLocaleString('en-US')}`,
-        unit: 'ms',
-        bars: last.measured.map(({ what, p99 }, index) => {
-          const before = first.measured[index]!.p99;
-          return {
-            label: `Stamm: ${what}`,
-            value: p99,
-            low: Math.min(before, p99),
-            high: Math.max(before, p99),
-          };
-        }),
+        title: `p99 with ${last.sites.toLocaleString('en-US')} sites in ratio to that with ${first.sites.toLocaleString('en-US')}`,
+        unit: '×',
+        bars: last.measured.map(({ what }, index) => ({ label: what, value: growthOf(index, 'p99') })),
       },
     ],
     goals: [

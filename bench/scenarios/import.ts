@@ -3,7 +3,7 @@ import { demandStatus, runOwnLoad } from '../load.ts';
 import { canReadMemory, watchMemory } from '../machine.ts';
 import { settle } from '../postgres.ts';
 import { runRounds } from '../rounds.ts';
-import type { Bench, Outcome, Scenario } from '../scenario.ts';
+import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
 import { type Prepared, prepareService, writeTenantCreations } from '../service.ts';
 import {
   formatMb,
@@ -134,12 +134,7 @@ function report(rates: Map<string, Spread>, long: Long, { without, during, impor
       {
         title: 'Import beside COPY into the same table',
         unit: 'lines/s',
-        bars: [...rates].map(([label, { median, min, max }]) => ({
-          label,
-          value: median,
-          low: min,
-          high: max,
-        })),
+        bars: barsOf(rates),
       },
     ],
     goals: [

@@ -7,7 +7,7 @@ import { rateOf } from '../load.ts';
 import { settle } from '../postgres.ts';
 import { endLater, findFreePort, findProgram, stopProcess } from '../processes.ts';
 import { type Contender, runRounds } from '../rounds.ts';
-import type { Bench, Outcome, Scenario } from '../scenario.ts';
+import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
 import { createAndCheck, prepareService, warmUp } from '../service.ts';
 import { startStamm } from '../stamm-process.ts';
 import { formatRateSpread, formatRatioSpread, ratiosOf } from '../statistics.ts';
@@ -77,10 +77,7 @@ async function compareNodes(
       {
         title: 'Creations with one node and with two',
         unit: '/s',
-        bars: [...rates].map(([label, { median, min, max }]) => ({
-          ...{ label, value: median },
-          ...{ low: min, high: max },
-        })),
+        bars: barsOf(rates),
       },
     ],
     goals: [],

@@ -2,7 +2,7 @@ import { demandStatus, rateOf, runFullLoad } from '../load.ts';
 import { settle } from '../postgres.ts';
 import type { Request } from '../requests.ts';
 import { type Contender, runRounds } from '../rounds.ts';
-import type { Bench, Outcome, Scenario } from '../scenario.ts';
+import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
 import { type Prepared, prepareService, startBareServer } from '../service.ts';
 import { formatRateSpread, formatRatioSpread, ratiosOf, type Spread } from '../statistics.ts';
 import { siteColumns, tenantCount } from '../tenants.ts';
@@ -115,12 +115,7 @@ function report(rates: Map<string, Spread>, connections: number): Outcome {
       {
         title: `Reads at ${connections} connections`,
         unit: '/s',
-        bars: [...rates].map(([label, { median, min, max }]) => ({
-          label,
-          value: median,
-          low: min,
-          high: max,
-        })),
+        bars: barsOf(rates),
       },
     ],
     goals: [],
