@@ -25,6 +25,7 @@ import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
 import { addResourceRoutes } from './crud/routes.ts';
 import { type Database, requestDeadlineMs } from './database/database.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
+import { Congestion } from './http/congestion.ts';
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from './http/json-body.ts';
 import {
   answerBeforeRouting,
@@ -159,7 +160,7 @@ export async function buildApp(
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
-  const shared = { config, database, openImport: buildSessions(database) };
+  const shared = { config, database, congestion: new Congestion(), openImport: buildSessions(database) };
   await app.register(apiRoutes, {
     prefix: '/api/v1',
     ...shared,
@@ -176,6 +177,7 @@ const upkeepIntervalMs = 3_600_000;
 interface SharedOptions {
   config: AppConfig;
   database: Database;
+  congestion: Congestion;
   openImport: OpenSession;
 }
 
@@ -189,13 +191,14 @@ async function apiRoutes(
     ...shared
   }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: RequestRecorder },
 ): Promise<void> {
-  const { config } = shared;
+  const { config, congestion } = shared;
   api.addHook('onResponse', (request, reply, done) => {
     recorder.note(request, reply);
     done();
   });
 
   api.addHook('onRequest', async (request, reply) => {
+    congestion.enter(reply);
     const admission = await authenticate({
       key: request.headers.apikey,
       address: request.ip,
@@ -211,6 +214,7 @@ async function apiRoutes(
     reply.headers(rateLimitHeaders('tenant', limit, count));
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
     if (admission.ordinal > limit) throw rateLimited(reply, 'rate_limited', count.windowEndsInMs);
+    congestion.enterTenant(request, reply);
   });
 
   /** Limits guesses per address. A key that has ended was no guess: its sender is known, and is told each time. */
@@ -236,13 +240,14 @@ async function apiRoutes(
 
 /** The web app's calls: the same routes as the API's, for people who are signed in, and what the office has beside them. */
 async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Promise<void> {
-  const { database } = shared;
+  const { database, congestion } = shared;
   // They are no part of the published interface, and their answers change with the app.
   office.addHook('onRoute', (route) => {
     route.schema = { hide: true };
   });
   office.addHook('onRequest', async (request, reply) => {
     reply.headers(officeHeaders);
+    congestion.enter(reply);
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
     await demandAccess(database, request);
   });

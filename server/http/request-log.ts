@@ -28,6 +28,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     ignoredFields: ignoredFields?.length ? ignoredFields : undefined,
   };
   if (reply.statusCode < 500) request.server.log.info(line, 'request');
+  else if (problem?.code === 'overloaded') request.server.log.warn(line, 'request refused');
   else request.server.log.error({ ...line, err: withoutData(problem?.cause ?? problem) }, 'request failed');
 }
 
