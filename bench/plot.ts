@@ -12,13 +12,13 @@ const margin = 16;
 
 const legend = 'Bars are medians, lines reach from the smallest round to the largest. Green is Stamm.';
 
+/** A grey that reads on white and on black: an image does not know what it is put on. */
 const style = `
-  text { font: 13px system-ui, sans-serif; fill: #24292f; }
+  text { font: 13px system-ui, sans-serif; fill: #7d8590; }
   .title { font-weight: 600; }
   .reference { fill: #3b82a0; }
   .ours { fill: #2f8f5b; }
-  .range { stroke: #24292f; stroke-width: 1.5; }
-  @media (prefers-color-scheme: dark) { text { fill: #d0d7de; } .range { stroke: #d0d7de; } }`;
+  .range { stroke: #c9a227; stroke-width: 2.5; }`;
 
 export function drawCharts(charts: readonly Chart[]): string {
   const drawn: string[] = [];
