@@ -107,7 +107,7 @@ export async function buildApp(
   const keyUse = new KeyUse(database);
   const recorder = new RequestRecorder(database);
   const redisCounter = config.REDIS_URL
-    ? openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
+    ? await openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
     : undefined;
   const upkeep = setInterval(() => {
     void forgetOldRequests(database);

@@ -1,7 +1,6 @@
 // Counting of requests. Those of a tenant are counted in PostgreSQL together with the look-up of its key, or in
 // Redis if there is one: exact over all processes either way. Failed authentications are counted per address on each
 // node, where a flood of them costs the database nothing.
-import { Redis } from 'ioredis';
 
 export const windowSeconds = 60;
 
@@ -23,7 +22,12 @@ export interface RedisCounter {
 const pauseAfterFailureMs = 1000;
 const commandTimeoutMs = 250;
 
-export function openRedisCounter(url: string, onStateChange: (message: string) => void): RedisCounter {
+export async function openRedisCounter(
+  url: string,
+  onStateChange: (message: string) => void,
+): Promise<RedisCounter> {
+  // Ten megabytes of memory that most services have no use for.
+  const { Redis } = await import('ioredis');
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
