@@ -1,5 +1,6 @@
 // The application apart from its process: hooks and routes in the order in which a request meets them.
 import { randomUUIDv7 } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import swagger from '@fastify/swagger';
 import Fastify, {
   type FastifyBaseLogger,
@@ -212,8 +213,8 @@ async function apiRoutes(
     const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
     reply.headers(rateLimitHeaders('tenant', limit, count));
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
-    if (admission.ordinal > limit) throw rateLimited(reply, 'rate_limited', count.windowEndsInMs);
     congestion.enterTenant(request, reply);
+    if (admission.ordinal > limit) throw await rateLimited(reply, 'rate_limited', count.windowEndsInMs);
   });
 
   /** Limits guesses per address. A key that has ended was no guess: its sender is known, and is told each time. */
@@ -227,7 +228,7 @@ async function apiRoutes(
     const count = await countFailures(request.ip, isGuess ? 1 : 0);
     reply.headers(rateLimitHeaders('failed-authentication', limit, count));
     return isGuess && count.requests > limit
-      ? rateLimited(reply, 'too_many_failed_authentications', count.windowEndsInMs)
+      ? await rateLimited(reply, 'too_many_failed_authentications', count.windowEndsInMs)
       : error;
   }
 
@@ -310,11 +311,18 @@ function isOpenEnded(request: FastifyRequest): boolean {
   return request.url.split('?', 1)[0]!.endsWith('/');
 }
 
-function rateLimited(
+/**
+ * Whoever sends on after being told to wait is answered a little later. Nobody who stops notices, and a flood on some connections
+ * becomes a trickle that takes no time from others.
+ */
+const refusalDelayMs = 100;
+
+async function rateLimited(
   reply: FastifyReply,
   code: 'rate_limited' | 'too_many_failed_authentications',
   windowEndsInMs: number,
-): ApiError {
+): Promise<ApiError> {
+  await sleep(refusalDelayMs);
   reply.header('Retry-After', secondsUntil(windowEndsInMs));
   return new ApiError(code);
 }
