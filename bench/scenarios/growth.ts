@@ -11,6 +11,7 @@ import { formatMs, formatRatio, median } from '../statistics.ts';
 const sizes = [smallestSites, 1_000_000, 10_000_000];
 /** Modest for each, so that a machine of two cores is at ease. */
 const ratePerSecond = { search: 20, other: 100 };
+const connections = 8;
 const mostGrowth = 1.5;
 
 /** Of one kind of request at one size of the table: medians of the rounds. */
@@ -27,22 +28,26 @@ interface Stage {
   measured: Measured[];
 }
 
+/** A database of one size with a service of its own, and the requests by what they are. */
+interface Filled {
+  sites: number;
+  origin: string;
+  requestFiles: ReadonlyMap<string, string>;
+}
+
 export const growth: Scenario = {
   name: 'growth',
   title: 'As the data grows',
   async measure(bench) {
-    const { options, postgres, say } = bench;
-    const database = await postgres.createDatabase('bench_growth');
-    const keys = await fillTenants(database);
-    const stages: Stage[] = [];
-    let filled = 0;
-    for (const sites of listSizes(options.sites)) {
-      say(`Filling up to ${sites.toLocaleString('en-US')} sites …`);
-      const startedAt = performance.now();
-      await fillSites(database, filled, sites);
-      filled = sites;
-      say(`… in ${Math.round((performance.now() - startedAt) / 1000)} s`);
-      stages.push({ sites, measured: await measureStage(bench, database, keys) });
+    const filled: Filled[] = [];
+    for (const sites of listSizes(bench.options.sites)) filled.push(await fill(bench, sites));
+    const stages: Stage[] = filled.map(({ sites }) => ({ sites, measured: [] }));
+    for (const what of filled[0]!.requestFiles.keys()) {
+      const measured = await measureInTurn(bench, filled, what);
+      bench.say(`${what}: ${measured.map(describe).join('; ')}`);
+      measured.forEach((one, index) => {
+        stages[index]!.measured.push(one);
+      });
     }
     return report(stages);
   },
@@ -53,12 +58,29 @@ function listSizes(largest: number): number[] {
   return [...sizes.filter((size) => size < largest), largest];
 }
 
-async function measureStage(
-  bench: Bench,
-  database: BenchDatabase,
-  keys: ReadonlyMap<number, string>,
-): Promise<Measured[]> {
-  const { options, postgres, say } = bench;
+async function fill({ options, postgres, say }: Bench, sites: number): Promise<Filled> {
+  say(`Filling ${sites.toLocaleString('en-US')} sites …`);
+  const startedAt = performance.now();
+  const database = await postgres.createDatabase(`bench_growth_${sites}`);
+  const keys = await fillTenants(database);
+  await fillSites(database, 0, sites);
+  say(`… in ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  const service = await startStamm({ DATABASE_URL: database.url }, postgres.workDir);
+  const requests = await prepareRequests(database, keys);
+  const write = (name: string, list: readonly Request[]) =>
+    writeRequests(path.join(postgres.workDir, `growth-${sites}-${name}.tsv`), list);
+  const requestFiles = new Map<string, string>();
+  for (const [what, list] of requests) {
+    requestFiles.set(what, await write(what.replaceAll(/\W/g, '-'), list));
+  }
+  const everything = [...requests.values()].flatMap((list) => list.slice(0, 50));
+  const requestsFile = await write('everything', everything);
+  const { origin } = service;
+  await runOwnLoad({ origin, connections, requestsFile, seconds: options.warmUpSeconds });
+  return { sites, origin, requestFiles };
+}
+
+async function prepareRequests(database: BenchDatabase, keys: ReadonlyMap<number, string>) {
   const requests = new Map<string, Request[]>();
   for (const [who, tenants] of [
     ['largest tenant', [bigTenant]],
@@ -67,30 +89,26 @@ async function measureStage(
     for (const [what, list] of await prepareGrowthRequests(database, tenants, keys))
       requests.set(`${what}, ${who}`, list);
   }
-  const service = await startStamm({ DATABASE_URL: database.url }, postgres.workDir);
-  const write = (list: Request[]) => writeRequests(path.join(postgres.workDir, 'growth.tsv'), list);
-  const order = { origin: service.origin, connections: 8 };
-  const everything = [...requests.values()].flatMap((list) => list.slice(0, 50));
-  await runOwnLoad({ ...order, requestsFile: await write(everything), seconds: options.warmUpSeconds });
-  const measured: Measured[] = [];
-  for (const [what, list] of requests) {
-    const one = await measureRequests(what, { ...order, requestsFile: await write(list) }, options);
-    say(`${what}: ${describe(one)}`);
-    measured.push(one);
-  }
-  await service.stop();
-  return measured;
+  return requests;
 }
 
-async function measureRequests(
-  what: string,
-  order: { origin: string; connections: number; requestsFile: string },
-  { rounds, seconds }: Bench['options'],
-): Promise<Measured> {
+/** The same request at each size in turn, so that a busy moment of the machine meets all of them. */
+async function measureInTurn({ options }: Bench, filled: readonly Filled[], what: string) {
   const rate = what.startsWith('search') ? ratePerSecond.search : ratePerSecond.other;
-  const reports: LoadReport[] = [];
-  for (let round = 0; round < rounds; round++)
-    reports.push(await runOwnLoad({ ...order, seconds: Math.ceil(seconds / 2), ratePerSecond: rate }));
+  const seconds = Math.ceil(options.seconds / 2);
+  const reports: LoadReport[][] = filled.map(() => []);
+  for (let round = 0; round < options.rounds; round++) {
+    for (const [index, { origin, requestFiles }] of filled.entries()) {
+      const requestsFile = requestFiles.get(what)!;
+      reports[index]!.push(
+        await runOwnLoad({ origin, connections, requestsFile, seconds, ratePerSecond: rate }),
+      );
+    }
+  }
+  return reports.map((some) => summarize(what, some));
+}
+
+function summarize(what: string, reports: readonly LoadReport[]): Measured {
   const served = reports.reduce((sum, report) => sum + countServed(report), 0);
   const asked = reports.reduce((sum, { answers, broken, unsent }) => sum + answers + broken + unsent, 0);
   return {
@@ -147,7 +165,7 @@ function report(stages: readonly Stage[]): Outcome {
       },
     ],
     notes: [
-      `${ratePerSecond.other} requests a second, ${ratePerSecond.search} for searches. 5,000 tenants; the largest has a tenth of all sites, ${smallTenants.length} small ones keep their 200 sites, and the rest grows. Rows and journal are filled by SQL, their indexes built afterwards.`,
+      `${ratePerSecond.other} requests a second, ${ratePerSecond.search} for searches. 5,000 tenants; the largest has a tenth of all sites, ${smallTenants.length} small ones keep their 200 sites, and the rest grows. The sizes are measured in turn, each in a database and by a service of its own. Rows and journal are filled by SQL, their indexes built afterwards.`,
     ],
     figures: { stages },
   };
