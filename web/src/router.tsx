@@ -106,7 +106,7 @@ const requests = createRoute({
 const importing = createRoute({
   getParentRoute: () => office,
   path: '/import',
-  component: lazyRouteComponent(() => import('./frame/coming-page.tsx'), 'ComingPage'),
+  component: lazyRouteComponent(() => import('./import/import-page.tsx'), 'ImportPage'),
 });
 const settings = createRoute({
   getParentRoute: () => office,
