@@ -58,3 +58,14 @@ export function valueAt(source: unknown, path: string): unknown {
   for (const step of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[step];
   return value ?? undefined;
 }
+
+export function setAt(target: Record<string, unknown>, path: string, value: unknown): void {
+  const steps = path.split('.');
+  const last = steps.pop()!;
+  let place = target;
+  for (const step of steps) {
+    place[step] ??= {};
+    place = place[step] as Record<string, unknown>;
+  }
+  place[last] = value;
+}

@@ -4,7 +4,7 @@ import { currentLanguage } from '../texts/language.ts';
 import { call } from './client.ts';
 import type { Definition, Titles } from './definition.ts';
 
-export { type Definition, type Entity, type Field, leavesOf, valueAt } from './definition.ts';
+export { type Definition, type Entity, type Field, leavesOf, setAt, valueAt } from './definition.ts';
 
 export const definitionsQuery = queryOptions({
   queryKey: ['definitions'],

@@ -1,4 +1,5 @@
 // Rows of a file as lines of an import.
+import { setAt } from '../api/definition.ts';
 import { type Cell, type ThousandsMark, toFieldValue } from './cells.ts';
 import type { ImportColumn } from './columns.ts';
 import type { CsvRow } from './csv-file.ts';
@@ -11,7 +12,7 @@ export function toLine(type: string, columns: ChosenColumns, { cells }: CsvRow, 
   columns.forEach((column, index) => {
     if (!column) return;
     const value = toFieldValue(column.field, cells[index] ?? null, mark);
-    if (value !== undefined) putAt(data, column.path.split('.'), value);
+    if (value !== undefined) setAt(data, column.path, value);
   });
   return `${JSON.stringify({ type, data })}\n`;
 }
@@ -19,12 +20,4 @@ export function toLine(type: string, columns: ChosenColumns, { cells }: CsvRow, 
 /** Rows in which every chosen column is empty are left out. */
 export function holdsData(columns: ChosenColumns, cells: readonly Cell[]): boolean {
   return columns.some((column, index) => column && (cells[index] ?? '').trim() !== '');
-}
-
-function putAt(target: Record<string, unknown>, [name, ...rest]: string[], value: unknown): void {
-  if (rest.length === 0) target[name!] = value;
-  else {
-    target[name!] ??= {};
-    putAt(target[name!] as Record<string, unknown>, rest, value);
-  }
 }

@@ -15,6 +15,7 @@ import { changedPaths, findLocalFaults, type Values } from './form-values.ts';
 interface RecordFormProps {
   definition: Definition;
   initial: Values;
+  initialFaults?: ReadonlyMap<string, string>;
   /** Rejects with what the service answered. */
   onSave: (values: Values) => Promise<void>;
   onCancel: () => void;
@@ -23,10 +24,18 @@ interface RecordFormProps {
   isSettled: RefObject<boolean>;
 }
 
-export function RecordForm({ definition, initial, onSave, onCancel, saveTitle, isSettled }: RecordFormProps) {
+export function RecordForm({
+  definition,
+  initial,
+  initialFaults,
+  onSave,
+  onCancel,
+  saveTitle,
+  isSettled,
+}: RecordFormProps) {
   const { t } = useTranslation();
   const [values, setValues] = useState(initial);
-  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
+  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(initialFaults ?? new Map());
   const [failure, setFailure] = useState<ApiFailure>();
   const [isSaving, setIsSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
