@@ -78,7 +78,10 @@ describe('requests of other systems', () => {
     assert.equal(await page.getByRole('row', { name: /\/customer\/site/ }).count(), 0);
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('row', { name: /\/customer\/site/ }).waitFor();
-    await page.locator('label').filter({ hasText: /^successful$/ }).click();
+    await page
+      .locator('label')
+      .filter({ hasText: /^successful$/ })
+      .click();
     await page.getByRole('row', { name: /POST \/api\/v1\/customer 201/ }).waitFor();
     await page.getByRole('row', { name: / 400/ }).first().waitFor({ state: 'detached' });
 

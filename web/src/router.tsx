@@ -96,7 +96,7 @@ const attention = createRoute({
 const map = createRoute({
   getParentRoute: () => office,
   path: '/map',
-  component: lazyRouteComponent(() => import('./frame/coming-page.tsx'), 'ComingPage'),
+  component: lazyRouteComponent(() => import('./map/map-page.tsx'), 'MapPage'),
 });
 const requests = createRoute({
   getParentRoute: () => office,

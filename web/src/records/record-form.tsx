@@ -11,6 +11,7 @@ import { Card } from './card.tsx';
 import { FieldInput } from './field-input.tsx';
 import classes from './form.module.css';
 import { changedPaths, findLocalFaults, type Values } from './form-values.ts';
+import { PositionButton } from './position-button.tsx';
 
 interface RecordFormProps {
   definition: Definition;
@@ -110,6 +111,9 @@ export function RecordForm({
           .map((group) => (
             <Card key={group.path} title={titleOf(group)} icon="site">
               <div className={classes.grid}>{leavesOf(group.fields!).map(input)}</div>
+              {group.fields!.some(({ name }) => name === 'location') && (
+                <PositionButton path={`${group.path}.location`} values={values} onChange={change} />
+              )}
             </Card>
           ))}
         {definition.fields
