@@ -122,9 +122,11 @@ function paintCities(
     if (isTaken) continue;
     taken.push(box);
     context.fillStyle = colours.label;
-    context.beginPath();
-    context.arc(left, top, 2, 0, 2 * Math.PI);
-    context.fill();
+    if (!cover) {
+      context.beginPath();
+      context.arc(left, top, 2, 0, 2 * Math.PI);
+      context.fill();
+    }
     context.strokeStyle = colours.halo;
     context.strokeText(name, start, top);
     context.fillText(name, start, top);

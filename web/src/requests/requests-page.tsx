@@ -17,7 +17,7 @@ import { type Filters, filterNames, periods, startOf } from './requests.ts';
 export function RequestsPage() {
   const { t } = useTranslation();
   const isAdministrator = useIsAdministrator();
-  if (!isAdministrator) return <EmptyNote icon="requests" level={1} title={t('settings.adminOnly')} />;
+  if (!isAdministrator) return <EmptyNote icon="requests" level={1} title={t('requests.adminOnly')} />;
   return <Requests />;
 }
 

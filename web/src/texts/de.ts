@@ -503,6 +503,7 @@ export const de: Texts = {
   requests: {
     title: 'API-Anfragen',
     text: 'Was andere Systeme in den letzten 30 Tagen gesendet haben und was daraus wurde.',
+    adminOnly: 'Nur die Rolle Verwaltung sieht die Anfragen.',
     lines: {
       connecting: 'Verbindung wird aufgebaut …',
       live: 'Live',

@@ -493,6 +493,7 @@ export const en = {
   requests: {
     title: 'API requests',
     text: 'What other systems have sent in the last 30 days, and what became of it.',
+    adminOnly: 'Only the role Verwaltung sees the requests.',
     lines: { connecting: 'Connecting …', live: 'Live', lost: 'Connection lost, trying again …' },
     period: 'Period',
     periods: { '1': '24 hours', '7': '7 days', '30': '30 days' },
