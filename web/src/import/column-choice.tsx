@@ -13,11 +13,10 @@ interface ColumnChoiceProps {
   csv: CsvFile;
   known: readonly ImportColumn[];
   columns: ChosenColumns;
-  isDisabled: boolean;
   onChange: (columns: ChosenColumns) => void;
 }
 
-export function ColumnChoice({ csv, known, columns, isDisabled, onChange }: ColumnChoiceProps) {
+export function ColumnChoice({ csv, known, columns, onChange }: ColumnChoiceProps) {
   const { t } = useTranslation();
   const chosen = new Set(columns.map((column) => column?.path));
   const language = currentLanguage();
@@ -50,7 +49,6 @@ export function ColumnChoice({ csv, known, columns, isDisabled, onChange }: Colu
                 searchable
                 clearable
                 clearButtonProps={{ 'aria-label': `${t('import.ignore')}: ${name}` }}
-                disabled={isDisabled}
                 nothingFoundMessage={t('form.noResult')}
                 data={known.map(({ path, titles }) => ({
                   value: path,

@@ -143,18 +143,23 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
   const { t } = useTranslation();
   const known = useMemo(() => columnsOf(definition), [definition]);
   const missing = missingColumns(definition, columns);
-  const isRunning = run.state?.status === 'running';
   const start = (isRehearsal: boolean) =>
     run.start({ type: definition.name, columns, isRehearsal, total: opened.csv.rowCount });
+  if (run.state)
+    return (
+      <RunPanel
+        run={run}
+        definition={definition}
+        known={known}
+        opened={opened}
+        columns={columns}
+        onImport={() => start(false)}
+        onClose={onClose}
+      />
+    );
   return (
     <>
-      <ColumnChoice
-        csv={opened.csv}
-        known={known}
-        columns={columns}
-        isDisabled={isRunning}
-        onChange={onColumns}
-      />
+      <ColumnChoice csv={opened.csv} known={known} columns={columns} onChange={onColumns} />
       {missing.length > 0 && (
         <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title={t('import.missing')}>
           <ul className={classes.missing}>
@@ -164,34 +169,17 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
           </ul>
         </Alert>
       )}
-      {run.state ? (
-        <RunPanel
-          run={run}
-          definition={definition}
-          known={known}
-          opened={opened}
-          columns={columns}
-          onImport={() => start(false)}
-          onClose={onClose}
-        />
-      ) : (
-        <>
-          {columns.some(Boolean) && (
-            <Preview csv={opened.csv} type={definition.name} columns={columns} known={known} />
-          )}
-          <Group className={classes.foot} justify="flex-end">
-            <Button variant="default" disabled={!columns.some(Boolean)} onClick={() => start(true)}>
-              {t('import.try')}
-            </Button>
-            <Button disabled={missing.length > 0 || !columns.some(Boolean)} onClick={() => start(false)}>
-              {t('import.start', {
-                count: opened.csv.rowCount,
-                formatted: formatNumber(opened.csv.rowCount),
-              })}
-            </Button>
-          </Group>
-        </>
+      {columns.some(Boolean) && (
+        <Preview csv={opened.csv} type={definition.name} columns={columns} known={known} />
       )}
+      <Group className={classes.foot} justify="flex-end">
+        <Button variant="default" disabled={!columns.some(Boolean)} onClick={() => start(true)}>
+          {t('import.try')}
+        </Button>
+        <Button disabled={missing.length > 0 || !columns.some(Boolean)} onClick={() => start(false)}>
+          {t('import.start', { count: opened.csv.rowCount, formatted: formatNumber(opened.csv.rowCount) })}
+        </Button>
+      </Group>
     </>
   );
 }

@@ -1,5 +1,6 @@
 // A run over the whole file while it goes on, and how it ended.
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, pluralOf } from '../api/definitions.ts';
 import { FailureNote } from '../frame/failure.tsx';
@@ -29,10 +30,18 @@ interface RunPanelProps {
 
 export function RunPanel(props: RunPanelProps) {
   const state = props.run.state!;
-  return state.status === 'running' ? (
-    <Running state={state} onCancel={props.run.cancel} />
-  ) : (
-    <Outcome {...props} />
+  const panel = useRef<HTMLDivElement>(null);
+  // It takes the place of what was clicked, so the keyboard and the eye go on here.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each run, and once for its end.
+  useEffect(() => panel.current?.focus(), [state.status]);
+  return (
+    <div ref={panel} tabIndex={-1} className={classes.run}>
+      {state.status === 'running' ? (
+        <Running state={state} onCancel={props.run.cancel} />
+      ) : (
+        <Outcome {...props} />
+      )}
+    </div>
   );
 }
 
