@@ -11,7 +11,13 @@ import Fastify, {
 import { type Authenticate, buildAuthenticate } from './auth/authentication.ts';
 import { KeyUse } from './auth/key-use.ts';
 import { demandAccess } from './auth/office-access.ts';
-import { AddressCounter, openRedisCounter, rateLimitHeaders, secondsUntil } from './auth/rate-limit.ts';
+import {
+  buildFailureCounter,
+  type CountFailures,
+  openRedisCounter,
+  rateLimitHeaders,
+  secondsUntil,
+} from './auth/rate-limit.ts';
 import { forgetOldSignIns } from './auth/sessions.ts';
 import type { Config } from './config.ts';
 import { forgetOldRequests } from './crud/idempotency.ts';
@@ -19,6 +25,7 @@ import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
 import { addResourceRoutes } from './crud/routes.ts';
 import { type Database, requestDeadlineMs } from './database/database.ts';
 import { ApiError, errorBody, toApiError } from './errors.ts';
+import { Congestion } from './http/congestion.ts';
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from './http/json-body.ts';
 import {
   answerBeforeRouting,
@@ -79,6 +86,7 @@ export async function buildApp(
   config: AppConfig,
   database: Database,
   log: FastifyBaseLogger,
+  countFailures: CountFailures = buildFailureCounter(),
 ): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
@@ -99,7 +107,7 @@ export async function buildApp(
   const keyUse = new KeyUse(database);
   const recorder = new RequestRecorder(database);
   const redisCounter = config.REDIS_URL
-    ? openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
+    ? await openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
     : undefined;
   const upkeep = setInterval(() => {
     void forgetOldRequests(database);
@@ -123,11 +131,15 @@ export async function buildApp(
   app.decorateRequest('ignoredFields');
   app.decorateRequest('problem');
   app.decorateRequest('session');
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     request.deadline = performance.now() + requestDeadlineMs;
     reply.header('X-Request-Id', request.id);
+    done();
   });
-  app.addHook('onResponse', logRequest);
+  app.addHook('onResponse', (request, reply, done) => {
+    logRequest(request, reply);
+    done();
+  });
   app.setErrorHandler(answerError);
   // Outside the API nothing takes a body, so none is read: a faulty one must not change the answer.
   app.removeAllContentTypeParsers();
@@ -147,11 +159,12 @@ export async function buildApp(
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
-  const shared = { config, database, openImport: buildSessions(database) };
+  const shared = { config, database, congestion: new Congestion(), openImport: buildSessions(database) };
   await app.register(apiRoutes, {
     prefix: '/api/v1',
     ...shared,
     authenticate: buildAuthenticate(database, keyUse, redisCounter),
+    countFailures,
     recorder,
   });
   await app.register(officeRoutes, { prefix: '/app', ...shared });
@@ -163,6 +176,7 @@ const upkeepIntervalMs = 3_600_000;
 interface SharedOptions {
   config: AppConfig;
   database: Database;
+  congestion: Congestion;
   openImport: OpenSession;
 }
 
@@ -171,25 +185,26 @@ async function apiRoutes(
   api: FastifyInstance,
   {
     authenticate,
+    countFailures,
     recorder,
     ...shared
-  }: SharedOptions & { authenticate: Authenticate; recorder: RequestRecorder },
+  }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: RequestRecorder },
 ): Promise<void> {
-  const { config } = shared;
-  const failedAuthentications = new AddressCounter();
+  const { config, congestion } = shared;
   api.addHook('onResponse', (request, reply, done) => {
     recorder.note(request, reply);
     done();
   });
 
   api.addHook('onRequest', async (request, reply) => {
+    congestion.enter(reply);
     const admission = await authenticate({
       key: request.headers.apikey,
       address: request.ip,
       userAgent: request.headers['user-agent'] ?? '',
       deadline: request.deadline,
-    }).catch((error) => {
-      throw error.status === 401 ? countFailure(request, reply, error) : error;
+    }).catch(async (error) => {
+      throw error.status === 401 ? await countFailure(request, reply, error) : error;
     });
     request.tenantId = admission.tenantId;
     request.actor = `key …${admission.keyEnding}`;
@@ -198,13 +213,18 @@ async function apiRoutes(
     reply.headers(rateLimitHeaders('tenant', limit, count));
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
     if (admission.ordinal > limit) throw rateLimited(reply, 'rate_limited', count.windowEndsInMs);
+    congestion.enterTenant(request, reply);
   });
 
   /** Limits guesses per address. A key that has ended was no guess: its sender is known, and is told each time. */
-  function countFailure(request: FastifyRequest, reply: FastifyReply, error: ApiError): ApiError {
+  async function countFailure(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    error: ApiError,
+  ): Promise<ApiError> {
     const limit = config.FAILED_AUTH_LIMIT_PER_MINUTE;
     const isGuess = error.code !== 'key_replaced' && error.code !== 'key_deleted';
-    const count = failedAuthentications.count(request.ip, isGuess ? 1 : 0);
+    const count = await countFailures(request.ip, isGuess ? 1 : 0);
     reply.headers(rateLimitHeaders('failed-authentication', limit, count));
     return isGuess && count.requests > limit
       ? rateLimited(reply, 'too_many_failed_authentications', count.windowEndsInMs)
@@ -219,13 +239,14 @@ async function apiRoutes(
 
 /** The web app's calls: the same routes as the API's, for people who are signed in, and what the office has beside them. */
 async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Promise<void> {
-  const { database } = shared;
+  const { database, congestion } = shared;
   // They are no part of the published interface, and their answers change with the app.
   office.addHook('onRoute', (route) => {
     route.schema = { hide: true };
   });
   office.addHook('onRequest', async (request, reply) => {
     reply.headers(officeHeaders);
+    congestion.enter(reply);
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
     await demandAccess(database, request);
   });
@@ -258,13 +279,14 @@ async function addMasterData(
   scope: FastifyInstance,
   { config, database, openImport }: SharedOptions,
 ): Promise<void> {
-  scope.addHook('preParsing', async (request, reply) => {
-    if (!bodyMethods.has(request.method)) return;
+  scope.addHook('preParsing', (request, reply, payload, done) => {
     const { bodyType, takesNoBody } = request.routeOptions.config;
-    if (takesNoBody) return;
-    checkContentType(request.raw, bodyType);
-    if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
-    answerExpectation(request.headers.expect, reply.raw);
+    if (bodyMethods.has(request.method) && !takesNoBody) {
+      checkContentType(request.raw, bodyType);
+      if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
+      answerExpectation(request.headers.expect, reply.raw);
+    }
+    done(null, payload);
   });
   scope.removeAllContentTypeParsers();
   // A DELETE says everything in its path; clients that name a content type with it mean nothing by it.

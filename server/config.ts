@@ -1,5 +1,6 @@
 // The only reader of the environment. Each setting has its default and its meaning here, and nowhere else;
 // docs/settings.md is generated from this table.
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defaultDataDir } from './database/embedded.ts';
 
@@ -73,11 +74,16 @@ export const settings = {
     default: 'none',
     parse: urlWithProtocol('postgres:', 'postgresql:'),
   }),
+  WORKERS: setting({
+    meaning: 'How many processes share the port and the work.',
+    default: 'one for each core',
+    parse: integerBetween(1, 256, availableParallelism()),
+  }),
   DATABASE_CONNECTIONS: setting({
     meaning:
-      'How many connections one process opens to the database at most, beside one for each running import.',
-    default: '10',
-    parse: integerBetween(2, 500, 10),
+      'How many connections the workers open to the database at most, all together, beside one for each running import. Each worker has 4 at least.',
+    default: '20',
+    parse: integerBetween(4, 1000, 20),
   }),
   REDIS_URL: setting({
     meaning:

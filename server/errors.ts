@@ -31,10 +31,12 @@ const statusOfCode = {
   idempotency_key_reused: 422,
   not_stored: 424,
   rate_limited: 429,
+  too_many_at_once: 429,
   too_many_failed_authentications: 429,
   too_many_imports: 429,
   too_many_sign_ins: 429,
   too_many_streams: 429,
+  overloaded: 500,
   internal_error: 500,
   database_unavailable: 500,
 } as const;
@@ -112,7 +114,11 @@ export class ApiError extends Error {
     code: ErrorCode,
     options: { faults?: readonly Fault[]; details?: object; cause?: unknown } = {},
   ) {
+    // An answer is no defect whose place anybody looks for, and under a flood of refusals its stack would cost the most.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(code, { cause: options.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.status = statusOfCode[code];
     this.faults = (options.faults ?? []).slice(0, maxFaults);

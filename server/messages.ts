@@ -120,6 +120,10 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     en: 'Other imports are under way. Wait for as many seconds as "Retry-After" says, then try again.',
     de: 'Es laufen bereits andere Importe. Bitte so viele Sekunden warten, wie "Retry-After" angibt, dann erneut versuchen.',
   },
+  too_many_at_once: {
+    en: 'Too many requests of yours are under way at the same time. Wait for answers before you send more.',
+    de: 'Zu viele Ihrer Anfragen sind gleichzeitig unterwegs. Warten Sie Antworten ab, bevor Sie weitere senden.',
+  },
   rate_limited: {
     en: 'Too many requests. Wait for as many seconds as "Retry-After" says, then try again.',
     de: 'Zu viele Anfragen. Bitte so viele Sekunden warten, wie "Retry-After" angibt, dann erneut versuchen.',
@@ -131,6 +135,10 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
   internal_error: {
     en: 'Something went wrong on our side. Try again later; if it stays, tell support the request id.',
     de: 'Bei uns ist etwas schiefgegangen. Bitte später erneut versuchen; bleibt es so, dem Support die requestId nennen.',
+  },
+  overloaded: {
+    en: 'The service has more to do than it can. Nothing was stored. Please try again in a moment.',
+    de: 'Der Dienst hat mehr zu tun, als er schafft. Es wurde nichts gespeichert. Bitte versuchen Sie es gleich noch einmal.',
   },
   database_unavailable: {
     en: 'The database does not answer at the moment. Try again later.',

@@ -27,7 +27,7 @@ async function findImports(pattern: string): Promise<Import[]> {
 
 /** Each place may import from places below its own line, and from its own. */
 const layers = [
-  ['server/main.ts'],
+  ['server/main.ts', 'server/worker.ts'],
   ['server/commands'],
   ['server/app.ts'],
   ['server/routes', 'server/import'],

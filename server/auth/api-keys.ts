@@ -1,5 +1,5 @@
 // The one API key of a tenant: its form, its making and ending, and finding a tenant by it with every request.
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type pg from 'pg';
 
@@ -20,8 +20,9 @@ export function isWellFormedKey(text: string): boolean {
   return match !== null && checksum(match[1]!) === match[2];
 }
 
-export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+/** In hexadecimal digits. */
+export function hashApiKey(key: string): string {
+  return hash('sha256', key);
 }
 
 /** The CRC32 of the random part, written in base 62. */
@@ -55,7 +56,7 @@ export async function replaceApiKey(
   if (tenant.rowCount === 0) return undefined;
   await endLiveKey(client, tenantId, 'REPLACED');
   await client.query(
-    'INSERT INTO api_key (tenant_id, key_hash, last_four, created_by) VALUES ($1, $2, $3, $4)',
+    `INSERT INTO api_key (tenant_id, key_hash, last_four, created_by) VALUES ($1, decode($2, 'hex'), $3, $4)`,
     [tenantId, hashApiKey(key), key.slice(-4), createdBy],
   );
   return key;

@@ -18,7 +18,8 @@ export interface Admission {
 }
 
 interface KeyRow {
-  key_hash: Buffer;
+  /** In hexadecimal digits. */
+  key_hash: string;
   tenant_id: string;
   last_four: string;
   ended_by: 'REPLACED' | 'DELETED' | null;
@@ -41,10 +42,10 @@ export function buildAuthenticate(
   keyUse: KeyUse,
   redisCounter: RedisCounter | undefined,
 ): Authenticate {
-  const lookUps = new Batch<Buffer, LookUp>({
+  const lookUps = new Batch<string, LookUp>({
     run: (hashes) => lookUpKeys(database, redisCounter, hashes),
+    tenantOf: (hash) => hash,
     maxItems: 1000,
-    maxConcurrent: 2,
   });
 
   return async function authenticate({ key, address, userAgent, deadline }) {
@@ -64,11 +65,10 @@ export function buildAuthenticate(
 async function lookUpKeys(
   database: Database,
   redisCounter: RedisCounter | undefined,
-  hashes: readonly Buffer[],
+  hashes: readonly string[],
 ): Promise<LookUp[]> {
-  const names = hashes.map((hash) => hash.toString('base64'));
   const requestsByHash = new Map<string, number>();
-  for (const name of names) requestsByHash.set(name, (requestsByHash.get(name) ?? 0) + 1);
+  for (const hash of hashes) requestsByHash.set(hash, (requestsByHash.get(hash) ?? 0) + 1);
 
   const countsInRedis = redisCounter?.isReady() ?? false;
   let rows = await readKeys(database, requestsByHash, !countsInRedis);
@@ -76,15 +76,15 @@ async function lookUpKeys(
     rows = await readKeys(database, requestsByHash, true);
   }
 
-  const rowByHash = new Map(rows.map((row) => [row.key_hash.toString('base64'), row]));
+  const rowByHash = new Map(rows.map((row) => [row.key_hash, row]));
   const taken = new Map<string, number>();
-  return names.map((name) => {
-    const row = rowByHash.get(name);
+  return hashes.map((hash) => {
+    const row = rowByHash.get(hash);
     if (row === undefined) return { row };
     // The count covers all requests of the batch; each of them gets its own place in it.
-    const position = (taken.get(name) ?? 0) + 1;
-    taken.set(name, position);
-    const ordinal = Number(row.requests) - requestsByHash.get(name)! + position;
+    const position = (taken.get(hash) ?? 0) + 1;
+    taken.set(hash, position);
+    const ordinal = Number(row.requests) - requestsByHash.get(hash)! + position;
     return {
       row,
       admission: {
@@ -104,9 +104,10 @@ async function readKeys(
 ): Promise<KeyRow[]> {
   const { rows } = await database.pool.query<KeyRow>({
     name: 'authenticate',
-    text: 'SELECT * FROM authenticate($1, $2, $3)',
+    text: `SELECT encode(key_hash, 'hex') AS key_hash, tenant_id, last_four, ended_by, requests, window_ends_in_ms
+      FROM authenticate($1, $2, $3)`,
     values: [
-      [...requestsByHash.keys()].map((name) => Buffer.from(name, 'base64')),
+      [...requestsByHash.keys()].map((hash) => `\\x${hash}`),
       [...requestsByHash.values()].map((count) => (countsRequests ? count : 0)),
       windowSeconds,
     ],
@@ -124,7 +125,7 @@ async function countInRedis(
   const counts = await redisCounter.count(
     live.map((row) => ({
       tenantId: row.tenant_id,
-      requests: requestsByHash.get(row.key_hash.toString('base64'))!,
+      requests: requestsByHash.get(row.key_hash)!,
     })),
   );
   if (counts === undefined) return false;

@@ -30,19 +30,18 @@ export class KeyUse {
   }
 
   note(
-    key: { tenant_id: string; key_hash: Buffer; ended_by: string | null },
+    key: { tenant_id: string; key_hash: string; ended_by: string | null },
     address: string,
     userAgent: string,
   ) {
     if (key.ended_by === null) {
-      const hash = key.key_hash.toString('latin1');
-      const known = this.#live.get(hash);
+      const known = this.#live.get(key.key_hash);
       if (known) known.last_used_at = new Date();
-      else this.#live.set(hash, { ...identify(key), last_used_at: new Date() });
+      else this.#live.set(key.key_hash, { ...identify(key), last_used_at: new Date() });
       return;
     }
     const user_agent = userAgent.slice(0, maxUserAgentLength);
-    const name = `${key.tenant_id} ${address} ${user_agent} ${key.key_hash.toString('base64')}`;
+    const name = `${key.tenant_id} ${address} ${user_agent} ${key.key_hash}`;
     const known = this.#ended.get(name);
     if (known) {
       known.requests++;
@@ -67,6 +66,6 @@ export class KeyUse {
   }
 }
 
-function identify(key: { tenant_id: string; key_hash: Buffer }) {
-  return { tenant_id: key.tenant_id, key_hash: key.key_hash.toString('hex') };
+function identify({ tenant_id, key_hash }: { tenant_id: string; key_hash: string }) {
+  return { tenant_id, key_hash };
 }

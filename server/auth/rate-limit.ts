@@ -1,7 +1,6 @@
 // Counting of requests. Those of a tenant are counted in PostgreSQL together with the look-up of its key, or in
-// Redis if there is one: exact over all processes either way. Failed authentications are counted per address in
-// each process, where a flood of them costs the database nothing.
-import { Redis } from 'ioredis';
+// Redis if there is one: exact over all processes either way. Failed authentications are counted per address on each
+// node, where a flood of them costs the database nothing.
 
 export const windowSeconds = 60;
 
@@ -23,7 +22,12 @@ export interface RedisCounter {
 const pauseAfterFailureMs = 1000;
 const commandTimeoutMs = 250;
 
-export function openRedisCounter(url: string, onStateChange: (message: string) => void): RedisCounter {
+export async function openRedisCounter(
+  url: string,
+  onStateChange: (message: string) => void,
+): Promise<RedisCounter> {
+  // Ten megabytes of memory that most services have no use for.
+  const { Redis } = await import('ioredis');
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -80,24 +84,25 @@ function replyNumber(reply: [Error | null, unknown] | undefined): number {
   return reply[1];
 }
 
+/** Adds to the count of an address that failed to authenticate, or with 0 only tells it. */
+export type CountFailures = (address: string, addition: 0 | 1) => WindowCount | Promise<WindowCount>;
+
 const maxAddresses = 100_000;
 
-/** Counts per address in windows of one minute that all begin together, and forgets everything with each window. */
-export class AddressCounter {
-  #counts = new Map<string, number>();
-  #windowEndsAt = 0;
-
-  /** Adds to the count of an address, or with 0 only tells it. */
-  count(address: string, addition: 0 | 1): WindowCount {
+/** Counts in windows of one minute that all begin together, and forgets everything with each window. */
+export function buildFailureCounter(): (address: string, addition: 0 | 1) => WindowCount {
+  let counts = new Map<string, number>();
+  let windowEndsAt = 0;
+  return function countFailures(address, addition) {
     const now = Date.now();
-    if (now >= this.#windowEndsAt || this.#counts.size >= maxAddresses) {
-      this.#counts = new Map();
-      this.#windowEndsAt = now + windowSeconds * 1000;
+    if (now >= windowEndsAt || counts.size >= maxAddresses) {
+      counts = new Map();
+      windowEndsAt = now + windowSeconds * 1000;
     }
-    const requests = (this.#counts.get(address) ?? 0) + addition;
-    if (addition > 0) this.#counts.set(address, requests);
-    return { requests, windowEndsInMs: this.#windowEndsAt - now };
-  }
+    const requests = (counts.get(address) ?? 0) + addition;
+    if (addition > 0) counts.set(address, requests);
+    return { requests, windowEndsInMs: windowEndsAt - now };
+  };
 }
 
 /** The two headers of the IETF's draft (draft-ietf-httpapi-ratelimit-headers), as structured fields. */

@@ -1,7 +1,6 @@
 // Looks at everything that the service needs, and says what to do about what is wrong.
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Config } from '../config.ts';
 import { openConnection } from '../database/connection.ts';
@@ -115,6 +114,7 @@ async function checkDisk(dataDir: string): Promise<Finding> {
 
 async function checkRedis(config: Config): Promise<Finding[]> {
   if (config.REDIS_URL === undefined) return [];
+  const { Redis } = await import('ioredis');
   const redis = new Redis(config.REDIS_URL, {
     lazyConnect: true,
     retryStrategy: () => null,

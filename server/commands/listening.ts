@@ -1,5 +1,5 @@
 // The service as a process: opens everything, listens, and closes everything when it is told to stop.
-import { buildApp } from '../app.ts';
+import type pg from 'pg';
 import { endSetupToken, makeSetupToken } from '../auth/links.ts';
 import type { Config } from '../config.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
@@ -7,10 +7,9 @@ import { type Database, openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrations.ts';
 import { openLog } from '../http/request-log.ts';
 import { UsageError } from './command.ts';
+import type { RunningApp } from './running-app.ts';
 import { buildWeb } from './web-build.ts';
-
-/** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
-const requestsEndAfterMs = 5000;
+import { startWorkers } from './workers.ts';
 
 /** How long a stop may take altogether before the process ends all the same. */
 const stopTimeoutMs = 20_000;
@@ -33,40 +32,60 @@ export async function listenUntilStopped(
   const log = openLog(config.LOG_LEVEL);
   // Beside the database, which takes longer: a start costs nothing for it unless there is something to build.
   const webBuild = buildWeb(log);
-  const connection = await openConnection(config, {
-    purpose: 'serve',
-    label: originOf(config.HOST, config.PORT),
-    onEvent: ({ level, message }) => log[level](message),
-  });
+  const processes = startProcesses(config, log);
   try {
-    await migrate(connection.client);
-    const database = openDatabase(connection.client, config.DATABASE_CONNECTIONS);
-    await webBuild;
-    const app = await buildApp(config, database, log);
+    const connection = await openConnection(config, {
+      purpose: 'serve',
+      label: originOf(config.HOST, config.PORT),
+      onEvent: ({ level, message }) => log[level](message),
+    });
     try {
-      await app.listen({ host: config.HOST, port: config.PORT }).catch((error) => {
+      await migrate(connection.client);
+      await webBuild;
+      const app = await processes.listen(connection.client).catch((error) => {
         throw listenError(error, config);
       });
-      const address = app.server.address();
-      const port = typeof address === 'object' && address ? address.port : config.PORT;
-      const origin = originOf(config.HOST, port);
-      const setupToken = await makeSetupToken(database);
-      const setupLink = setupToken && `${origin}/setup#${setupToken}`;
+      const database = openDatabase(connection.client, 1);
       try {
-        process.stdout.write(await announce({ origin, connection, database, setupLink }));
-        await stopped;
+        const origin = originOf(config.HOST, app.port);
+        const setupToken = await makeSetupToken(database);
+        const setupLink = setupToken && `${origin}/setup#${setupToken}`;
+        try {
+          process.stdout.write(await announce({ origin, connection, database, setupLink }));
+          await stopped;
+        } finally {
+          // Nobody should find a link of a service that has been stopped, in a terminal or a log, and use it later.
+          if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
+        }
       } finally {
-        // Nobody should find a link of a service that has been stopped, in a terminal or a log, and use it later.
-        if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
+        await database.close();
+        await app.close();
       }
-      setTimeout(() => app.server.closeAllConnections(), requestsEndAfterMs).unref();
     } finally {
-      await app.close();
-      await database.close();
+      await connection.close();
     }
   } finally {
-    await connection.close();
+    processes.kill();
   }
+}
+
+interface Processes {
+  listen(connection: pg.ClientConfig): Promise<RunningApp>;
+  kill(): void;
+}
+
+/** One worker needs no process beside the one that there is. */
+function startProcesses(config: Config, log: ReturnType<typeof openLog>): Processes {
+  if (config.WORKERS > 1) return startWorkers(config, log);
+  // Loaded only here, because with workers this process has no use for it, and it is most of the program.
+  const program = import('./running-app.ts');
+  return {
+    async listen(connection) {
+      const { runApp } = await program;
+      return runApp(config, connection);
+    },
+    kill() {},
+  };
 }
 
 /** What is where, and under it what to do next. */

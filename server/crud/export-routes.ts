@@ -132,7 +132,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
     reply.header('Content-Disposition', `attachment; filename="${name}"`).type(file.contentType);
     // The framework reports only answers that end.
     reply.raw.once('close', () => {
-      if (!reply.raw.writableEnded) void logRequest(request, reply);
+      if (!reply.raw.writableEnded) logRequest(request, reply);
     });
     return reply.send(Readable.from(readChunks(first), { objectMode: false }));
   }

@@ -1,5 +1,6 @@
 // Reading one object and lists of them, from a definition.
 import type { FastifyInstance } from 'fastify';
+import { Batch } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
@@ -12,11 +13,8 @@ import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from './reques
 
 export function addReadRoutes(api: FastifyInstance, definition: Definition, database: Database): void {
   const docs = readDocs(definition);
-  const readOne = {
-    name: `read ${definition.name}`,
-    text: `SELECT version, ${representation(definition, 'subject')} AS json
-      FROM ${definition.table} AS subject WHERE tenant_id = $1 AND id = $2`,
-  };
+  const json = representation(definition, 'subject');
+  const readOne = buildReadOne(definition, json, database);
 
   async function query<Row extends object>(tenantId: string, statement: { text: string; values: unknown[] }) {
     const { rows } = await database.queryInTenants<Row>([tenantId], statement).catch((error) => {
@@ -32,8 +30,7 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       const { id } = request.params;
       refuseUnknownParameters(request, []);
       if (!isUuid(id)) throw new ApiError('not_found');
-      const statement = { ...readOne, values: [request.tenantId, id] };
-      const [stored] = await query<{ version: number; json: string }>(request.tenantId, statement);
+      const stored = await readOne(request.tenantId, id, request.deadline);
       if (!stored) throw new ApiError('not_found');
       const etag = etagOf(stored.version);
       reply.header('ETag', etag);
@@ -50,7 +47,7 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       const list = parseListRequest(definition, request.query);
       const { tenantId } = request;
       const [rows, counted] = await Promise.all([
-        query<ListedRow>(tenantId, buildListQuery(definition, tenantId, list)),
+        query<ListedRow>(tenantId, buildListQuery(definition, tenantId, list, json)),
         list.wantsTotal
           ? query<{ total: number }>(tenantId, buildCountQuery(definition, tenantId, list))
           : undefined,
@@ -66,6 +63,40 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       return sendJson(reply, `{${members.join(',')}}`);
     },
   );
+}
+
+interface Found {
+  version: number;
+  json: string;
+}
+
+/** Objects that are asked for at the same time are read with one statement, whichever tenants they belong to. */
+function buildReadOne(definition: Definition, json: string, database: Database) {
+  const statement = {
+    name: `read ${definition.name}`,
+    text: `SELECT asked.place, subject.version, ${json} AS json
+      FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, id, place)
+      JOIN ${definition.table} AS subject ON subject.tenant_id = asked.tenant_id AND subject.id = asked.id`,
+  };
+  const reads = new Batch<{ tenantId: string; id: string }, Found | undefined>({
+    async run(asked) {
+      const tenantIds = asked.map(({ tenantId }) => tenantId);
+      const values = [tenantIds, asked.map(({ id }) => id)];
+      const { rows } = await database.queryInTenants<Found & { place: string }>([...new Set(tenantIds)], {
+        ...statement,
+        values,
+      });
+      const found: (Found | undefined)[] = asked.map(() => undefined);
+      for (const row of rows) found[Number(row.place) - 1] = row;
+      return found;
+    },
+    tenantOf: ({ tenantId }) => tenantId,
+    maxItems: 100,
+  });
+  return (tenantId: string, id: string, deadline: number) =>
+    reads.add({ tenantId, id }, deadline).catch((error) => {
+      throw toApiFailure(error);
+    });
 }
 
 function nextAddress(url: string, cursor: string): string {

@@ -2,7 +2,6 @@
 import { type Fault, validationError } from '../errors.ts';
 import { type Column, columnsOf, type Definition, sqlType } from './definition.ts';
 import { isDate, isUuid } from './formats.ts';
-import { representation } from './representation.ts';
 import { readLimit } from './requests.ts';
 
 export interface ListRequest {
@@ -35,6 +34,16 @@ export function filtersOf(definition: Definition): Filter[] {
   return columnsOf(definition.fields)
     .filter(({ path, field }) => field.isFilter || definition.uniqueFields.includes(path.join('.')))
     .map((column) => ({ name: column.path.at(-1)!, column }));
+}
+
+const knownFilters = new WeakMap<Definition, ReadonlyMap<string, Filter>>();
+
+/** Worked out once for each definition, and not for each list. */
+function filtersByName(definition: Definition): ReadonlyMap<string, Filter> {
+  const filters =
+    knownFilters.get(definition) ?? new Map(filtersOf(definition).map((filter) => [filter.name, filter]));
+  knownFilters.set(definition, filters);
+  return filters;
 }
 
 const sortColumns: Record<string, { column: string; type: string }> = {
@@ -76,7 +85,7 @@ export function readParameters(
   allowed: readonly string[],
   faults: Fault[],
 ): ListRequest {
-  const filters = new Map(filtersOf(definition).map((filter) => [filter.name, filter]));
+  const filters = filtersByName(definition);
   const request: ListRequest = {
     limit: defaultLimit,
     sort: toSort('createdAt'),
@@ -149,8 +158,9 @@ function searchWords(text: string): string[] {
 
 const maxMatches = 1000;
 
+/** As an array, which is looked up id by id; of a sub-select the planner expects so many ids that it would rather read all rows. */
 function searchCondition(definition: Definition, parameter: string): string {
-  return `subject.id IN (SELECT found.id FROM search_${definition.table}($1, ${parameter}, ${maxMatches}) AS found)`;
+  return `subject.id = ANY (ARRAY (SELECT found.id FROM search_${definition.table}($1, ${parameter}, ${maxMatches}) AS found))`;
 }
 
 function filterFault({ column: { field } }: Filter, value: string): Fault['code'] | undefined {
@@ -180,7 +190,7 @@ export function buildListQuery(
   definition: Definition,
   tenantId: string,
   request: ListRequest,
-  selection = representation(definition, 'subject'),
+  selection: string,
 ) {
   const { sort, limit, cursor } = request;
   const values = [tenantId, ...request.values];

@@ -33,11 +33,7 @@ export function buildCheck(definition: Definition): Check {
   const validate = ajv.compile(objectSchema(definition.fields));
   const toRow = buildToRow(definition);
   const owners = ownersOf(definition);
-  const knownNames = new Set([
-    ...Object.keys(definition.fields),
-    ...owners.map((owner) => owner.externalName),
-  ]);
-
+  const members = membersOf(definition.fields);
   const lists = Object.entries(definition.fields).filter(([, field]) => field.kind === 'list');
 
   return function check({ value: sent, exact, faults: textFaults }) {
@@ -53,9 +49,9 @@ export function buildCheck(definition: Definition): Check {
       faults = faults.concat(found.filter((fault) => !reported.has(fault.path.join('/'))));
     }
     faults.push(...findMissingAlternatives(definition, owners, sent));
-    const value = toStored(definition.fields, sent, exact, [], faults);
+    const value = toStored(members, sent, exact, faults);
     faults = faults.concat(findDateOrderFaults(definition, value, faults));
-    const ignoredFields = findIgnoredFields(definition.fields, knownNames, sent);
+    const ignoredFields = findIgnoredFields(members, sent, '', []);
     return { faults, ignoredFields, value, row: toRow(value) };
   };
 }
@@ -115,26 +111,43 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
   return member;
 }
 
+/** What an object may hold, worked out once for all bodies. */
+interface Members {
+  list: { name: string; path: string[]; field: Field; externalName: string | undefined; members?: Members }[];
+  /** The members of each name that may be sent, where it is a group. */
+  byName: Map<string, Members | undefined>;
+}
+
+function membersOf(fields: Fields, parents: readonly string[] = []): Members {
+  const list = Object.entries(fields).map(([name, field]) => {
+    const path = [...parents, name];
+    const externalName = field.reference?.isOwner ? externalIdName(name) : undefined;
+    return { name, path, field, externalName, members: field.fields && membersOf(field.fields, path) };
+  });
+  const byName = new Map<string, Members | undefined>();
+  for (const { name, externalName, members } of list) {
+    byName.set(name, members);
+    if (externalName) byName.set(externalName, undefined);
+  }
+  return { list, byName };
+}
+
 /** The known members as they are stored: as they were sent, but for ids in lower case, exact numbers and defaults. */
 function toStored(
-  fields: Fields,
+  { list }: Members,
   sent: Record<string, unknown>,
   exact: unknown,
-  parents: readonly string[],
   faults: Fault[],
 ): Record<string, unknown> {
   const stored: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(fields)) {
-    const path = [...parents, name];
+  for (const { name, path, field, externalName, members } of list) {
     const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
     const exactValue = isObject(exact) ? exact[name] : undefined;
-    if (field.reference?.isOwner && Object.hasOwn(sent, externalIdName(name))) {
-      stored[externalIdName(name)] = sent[externalIdName(name)];
-    }
+    if (externalName && Object.hasOwn(sent, externalName)) stored[externalName] = sent[externalName];
     if (value === undefined) {
       if (field.default !== undefined) stored[name] = field.default;
-    } else if (field.fields) {
-      if (isObject(value)) stored[name] = toStored(field.fields, value, exactValue, path, faults);
+    } else if (members) {
+      if (isObject(value)) stored[name] = toStored(members, value, exactValue, faults);
     } else {
       stored[name] = toStoredMember(field, value, exactValue, path, faults);
     }
@@ -235,19 +248,17 @@ function findDateOrderFaults(
 }
 
 function findIgnoredFields(
-  fields: Fields,
-  knownNames: { has(name: string): boolean },
+  { byName }: Members,
   sent: Record<string, unknown>,
-  parents = '',
+  parents: string,
+  ignored: string[],
 ): string[] {
-  const ignored: string[] = [];
-  for (const [name, member] of Object.entries(sent)) {
-    const members = Object.hasOwn(fields, name) ? fields[name]!.fields : undefined;
-    if (!knownNames.has(name)) ignored.push(parents + name);
-    else if (members && isObject(member)) {
-      const memberNames = { has: (inner: string) => Object.hasOwn(members, inner) };
-      ignored.push(...findIgnoredFields(members, memberNames, member, `${parents}${name}.`));
-    }
+  for (const name of Object.keys(sent)) {
+    const members = byName.get(name);
+    if (members) {
+      const member = sent[name];
+      if (isObject(member)) findIgnoredFields(members, member, `${parents}${name}.`, ignored);
+    } else if (!byName.has(name)) ignored.push(parents + name);
   }
   return ignored;
 }

@@ -1,7 +1,7 @@
 // Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
 import { Batch } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
-import { isDatabaseAway, toApiFailure } from '../database/failures.ts';
+import { isDatabaseAway, isLockTimeout, toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import { claimKeys, type IdempotencyClaim, releaseKeys } from './idempotency.ts';
 import { type Author, isRace, type NewRow, type Outcome, retryRaces, type Writes } from './writes.ts';
@@ -20,36 +20,50 @@ export interface WriteQueue {
 type CreationOutcome = { id: string; isReplay: boolean } | ApiError;
 
 const maxRowsPerStatement = 500;
+const longestSharedWaitMs = 50;
 
 export function buildWriteQueue(database: Database, writes: Writes): WriteQueue {
   const queue = new Batch<Creation, CreationOutcome>({
     run: write,
+    tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,
-    maxConcurrent: 2,
   });
 
-  async function write(creations: readonly Creation[]): Promise<CreationOutcome[]> {
-    try {
-      return await writeTogether(creations);
-    } catch (error) {
-      // A transaction that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours.
-      if (isDatabaseAway(error) || (creations.length === 1 && !isRace(error))) throw error;
-      return Promise.all(
-        creations.map((creation) =>
-          retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!, toApiFailure),
-        ),
-      );
+  async function write(creations: readonly Creation[]) {
+    return writeTogether(creations).catch((error) => writeApart(creations, error));
+  }
+
+  /** A transaction that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours. */
+  async function writeApart(
+    creations: readonly Creation[],
+    error: unknown,
+  ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
+    if (isLockTimeout(error)) {
+      const tenants = Map.groupBy(creations, ({ row }) => row.tenant_id);
+      const written = new Map([...tenants].map(([tenantId, own]) => [tenantId, write(own)]));
+      return creations.map(async (creation) => {
+        const { tenant_id: tenantId } = creation.row;
+        return (await written.get(tenantId)!)[tenants.get(tenantId)!.indexOf(creation)]!;
+      });
     }
+    if (isDatabaseAway(error) || (creations.length === 1 && !isRace(error))) throw error;
+    return Promise.all(
+      creations.map((creation) =>
+        retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!, toApiFailure),
+      ),
+    );
   }
 
   async function writeTogether(creations: readonly Creation[]): Promise<CreationOutcome[]> {
     const tenantIds = [...new Set(creations.map(({ row }) => row.tenant_id))];
+    // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
+    const options = { lockTimeoutMs: tenantIds.length > 1 ? longestSharedWaitMs : undefined };
     if (creations.some(({ claim }) => claim)) {
-      return database.inTenants(tenantIds, (client) => createClaimed(client, writes, creations));
+      return database.inTenants(tenantIds, (client) => createClaimed(client, writes, creations), options);
     }
     const rows = creations.map(toSentRow);
-    const values = [JSON.stringify(rows)];
-    const result = await database.queryInTenants<{ id: string }>(tenantIds, { ...writes.insert, values });
+    const query = { ...writes.insert, values: [JSON.stringify(rows)] };
+    const result = await database.queryInTenants<{ id: string }>(tenantIds, query, options);
     if (result.rows.length === rows.length) return rows.map(({ id }) => ({ id, isReplay: false }));
     const written = new Set(result.rows.map((row) => row.id));
     const outcomes = await database.inTenants(tenantIds, (client) =>

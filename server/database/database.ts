@@ -15,18 +15,27 @@ export interface TimedQuery extends pg.QueryConfig {
   query_timeout?: number;
 }
 
+export interface TransactionOptions {
+  isRehearsal?: boolean;
+  /** A time of performance.now(). */
+  deadline?: number;
+  /** How long each lock is waited for; the transaction fails with 55P03 then. */
+  lockTimeoutMs?: number | undefined;
+}
+
 export interface Database {
   pool: pg.Pool;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A rehearsal writes nothing. */
   inTenants<Result>(
     tenantIds: readonly string[],
     work: (client: pg.PoolClient) => Promise<Result>,
-    options?: { isRehearsal?: boolean; deadline?: number },
+    options?: TransactionOptions,
   ): Promise<Result>;
   /** One statement in such a transaction, in one round trip. */
   queryInTenants<Row extends pg.QueryResultRow>(
     tenantIds: readonly string[],
     query: TimedQuery,
+    options?: Pick<TransactionOptions, 'lockTimeoutMs'>,
   ): Promise<pg.QueryResult<Row>>;
   /** A connection beside the pool, for work that takes longer than a request may. Whoever asks for it ends it. */
   connect(): Promise<pg.Client>;
@@ -52,7 +61,7 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
   return {
     pool,
     inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options ?? {}),
-    queryInTenants: (tenantIds, query) => queryInTenants(pool, tenantIds, query),
+    queryInTenants: (tenantIds, query, options) => queryInTenants(pool, tenantIds, query, options ?? {}),
     connect: () => connectAlone(connection),
     close: () => pool.end(),
   };
@@ -89,8 +98,9 @@ async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
 }
 
 /** The ids come from our own tables, never from a request. */
-export function beginFor(tenantIds: readonly string[]): string {
-  return `BEGIN; SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantIds.join(','))}`;
+export function beginFor(tenantIds: readonly string[], lockTimeoutMs?: number): string {
+  const begin = `BEGIN; SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantIds.join(','))}`;
+  return lockTimeoutMs === undefined ? begin : `${begin}; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
 }
 
 /** PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement of the transaction failed. */
@@ -102,14 +112,14 @@ async function inTenants<Result>(
   pool: pg.Pool,
   tenantIds: readonly string[],
   work: (client: pg.PoolClient) => Promise<Result>,
-  { isRehearsal = false, deadline = Number.POSITIVE_INFINITY }: { isRehearsal?: boolean; deadline?: number },
+  { isRehearsal = false, deadline = Number.POSITIVE_INFINITY, lockTimeoutMs }: TransactionOptions,
 ): Promise<Result> {
   const client = await pool.connect();
   // Several statements, each in time, can be too late together. Ending the connection fails the one under way.
   const remainingMs = Math.min(deadline - performance.now(), 2 ** 31 - 1);
   const timer = setTimeout(() => void client.end().catch(() => {}), remainingMs);
   try {
-    await client.query(beginFor(tenantIds));
+    await client.query(beginFor(tenantIds, lockTimeoutMs));
     const result = await work(client);
     if (isRehearsal) await client.query('ROLLBACK');
     else demandCommit(await client.query('COMMIT'));
@@ -131,12 +141,13 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   tenantIds: readonly string[],
   query: TimedQuery,
+  { lockTimeoutMs }: Pick<TransactionOptions, 'lockTimeoutMs'>,
 ): Promise<pg.QueryResult<Row>> {
   const client = await pool.connect();
   // Each of them waits for those before it, so that all have the same time.
   const { query_timeout } = query;
   const allowed = query_timeout === undefined ? '' : `; SET LOCAL statement_timeout = ${query_timeout}`;
-  const begin: TimedQuery = { text: beginFor(tenantIds) + allowed, query_timeout };
+  const begin: TimedQuery = { text: beginFor(tenantIds, lockTimeoutMs) + allowed, query_timeout };
   const commit: TimedQuery = { text: 'COMMIT', query_timeout };
   const sent = [client.query(begin), client.query<Row>(query), client.query(commit)] as const;
   // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.

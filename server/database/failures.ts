@@ -14,6 +14,11 @@ export function isDatabaseAway(error: unknown): boolean {
   return /^(08|53|57|58)/.test(code) || /^E[A-Z]+$/.test(code);
 }
 
+/** Whether a transaction ended because somebody else held a lock for longer than it would wait. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: string }).code === '55P03';
+}
+
 /** Passes on what was meant as an answer; the rest is a database that is away, or a defect of ours. */
 export function toApiFailure(error: unknown): ApiError {
   if (error instanceof ApiError) return error;

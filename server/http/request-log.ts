@@ -5,11 +5,18 @@ import { pino } from 'pino';
 
 export function openLog(level: string): FastifyBaseLogger {
   // Written in blocks: a write per request would cost more than the request's own work.
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 200 });
+  // No write is longer than a pipe takes as a whole, so that the lines of several workers do not mix.
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: 3072,
+    maxWrite: 4096,
+    periodicFlush: 200,
+  });
   return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 
-export async function logRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { problem, ignoredFields } = request;
   const line = {
     requestId: request.id,
@@ -28,6 +35,7 @@ export async function logRequest(request: FastifyRequest, reply: FastifyReply): 
     ignoredFields: ignoredFields?.length ? ignoredFields : undefined,
   };
   if (reply.statusCode < 500) request.server.log.info(line, 'request');
+  else if (problem?.code === 'overloaded') request.server.log.warn(line, 'request refused');
   else request.server.log.error({ ...line, err: withoutData(problem?.cause ?? problem) }, 'request failed');
 }
 

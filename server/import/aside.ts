@@ -37,6 +37,7 @@ export function buildAside(resources: readonly ImportedResource[]) {
 export function isOwnerMissing({ resource }: CheckedLine, outcome: LineOutcome): boolean {
   if (!('faults' in outcome)) return false;
   return outcome.faults.some(
-    ({ code, path }) => code === 'reference_not_found' && resource.ownerExternalNames.has(String(path[0])),
+    ({ code, path }) =>
+      code === 'reference_not_found' && resource.owners.some(({ externalName }) => externalName === path[0]),
   );
 }

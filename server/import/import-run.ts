@@ -9,6 +9,7 @@ import { type LineOutcome, type Writer, writeLines } from './line-writes.ts';
 import type { Line } from './lines.ts';
 import { emptySummary, failure, type LineResult, type Summary, toResult } from './results.ts';
 import type { ImportSession } from './session.ts';
+import { namesIn, writeSideBySide } from './side-by-side.ts';
 import { openSpool } from './spool.ts';
 
 export const importModes = ['each', 'all-or-nothing'] as const;
@@ -58,8 +59,11 @@ async function* writeInput(
   const checkLine = buildLineCheck(resources);
   const aside = buildAside(resources);
 
-  async function writeChunk(lines: readonly Line[], mayWait: boolean): Promise<LineResult[]> {
-    const checked = lines.map(checkLine);
+  async function writeChunk(
+    lines: readonly Line[],
+    checked: readonly (CheckedLine | ApiError)[],
+    mayWait: boolean,
+  ): Promise<LineResult[]> {
     const outcomes = await writeTogether(
       session,
       resources,
@@ -83,15 +87,21 @@ async function* writeInput(
     return lines.map(({ number }) => failure(number, problem, options.language));
   }
 
-  for await (const lines of input) {
-    const results = await writeChunk(lines, true).catch((error) => giveUp(error, lines));
+  const written = writeSideBySide(input, session.lanes, (lines) => {
+    const checked = lines.map(checkLine);
+    return {
+      ...namesIn(checked),
+      write: () => writeChunk(lines, checked, true).catch((error) => giveUp(error, lines)),
+    };
+  });
+  for await (const results of written) {
     if (results.length > 0) yield results;
     if (summary.code) break;
   }
   for (const lines of aside.take()) {
     yield summary.code
       ? giveUp(new ApiError(summary.code), lines)
-      : await writeChunk(lines, false).catch((error) => giveUp(error, lines));
+      : await writeChunk(lines, lines.map(checkLine), false).catch((error) => giveUp(error, lines));
   }
 }
 

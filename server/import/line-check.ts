@@ -1,6 +1,6 @@
 // One line against its envelope and against the definition of what it holds.
 import type { Definition } from '../crud/definition.ts';
-import { ownersOf } from '../crud/definition.ts';
+import { columnsOf, type Owner, ownersOf } from '../crud/definition.ts';
 import { buildReplacement, type Replacement } from '../crud/replacement.ts';
 import { buildCheck, type Check, type Checked, isObject } from '../crud/validation.ts';
 import { buildWrites, type Writes } from '../crud/writes.ts';
@@ -14,8 +14,10 @@ export interface ImportedResource {
   check: Check;
   writes: Writes;
   replacement: Replacement;
-  /** Names by which a line can call an owner that another line brings. */
-  ownerExternalNames: ReadonlySet<string>;
+  /** Columns whose value only one object may have. */
+  uniqueColumns: readonly string[];
+  /** What owns it. A line can call an owner that another line brings by its external id. */
+  owners: readonly Owner[];
 }
 
 export interface CheckedLine {
@@ -35,7 +37,10 @@ export function prepareResources(definitions: readonly Definition[]): ImportedRe
       check,
       writes,
       replacement: buildReplacement(definition, check, writes),
-      ownerExternalNames: new Set(ownersOf(definition).map(({ externalName }) => externalName)),
+      uniqueColumns: columnsOf(definition.fields)
+        .filter(({ path }) => definition.uniqueFields.includes(path.join('.')))
+        .map(({ name }) => name),
+      owners: ownersOf(definition),
     };
   });
 }

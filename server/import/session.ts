@@ -7,6 +7,8 @@ import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 
 export interface ImportSession {
+  /** How many writes may run at the same time. */
+  lanes: number;
   /** Runs `work` so that it is stored as a whole or, if it throws, not at all. */
   write<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
   /** Stores everything, where it is one transaction. */
@@ -24,8 +26,11 @@ export interface SessionOptions {
 
 export type OpenSession = (options: SessionOptions) => Promise<ImportSession>;
 
-/** Each import has a connection beside the pool, so that there must not be many of them in one process. */
+/** Each import has connections beside the pool, so that there must not be many of them in one process. */
 const maxSessions = 2;
+
+/** Two writes at a time keep two cores busy; more would take them from everybody else. */
+const lanesOfAnImport = 2;
 
 export function buildSessions(database: Database): OpenSession {
   let sessions = 0;
@@ -38,7 +43,7 @@ export function buildSessions(database: Database): OpenSession {
       isOpen = false;
     };
     try {
-      const session = await openSession(database, options);
+      const session = await openLanes(database, options);
       return { ...session, close: () => session.close().finally(leave) };
     } catch (error) {
       leave();
@@ -47,12 +52,33 @@ export function buildSessions(database: Database): OpenSession {
   };
 }
 
-async function openSession(database: Database, options: SessionOptions): Promise<ImportSession> {
+/** What is one transaction has one connection; otherwise each write takes one that is free. */
+async function openLanes(database: Database, options: SessionOptions): Promise<ImportSession> {
+  const first = await openLane(database, options);
+  if (options.isOneTransaction) return { ...first, lanes: 1 };
+  const second = await openLane(database, { ...options, idempotencyKey: undefined }).catch(async (error) => {
+    await first.close();
+    throw error;
+  });
+  const free = [first, second];
+  return {
+    lanes: lanesOfAnImport,
+    async write(work) {
+      const lane = free.pop();
+      if (!lane) throw new Error('More writes at once than there are lanes.');
+      return lane.write(work).finally(() => free.push(lane));
+    },
+    commit: first.commit,
+    close: async () => {
+      await Promise.all([first.close(), second.close()]);
+    },
+  };
+}
+
+async function openLane(database: Database, options: SessionOptions): Promise<Omit<ImportSession, 'lanes'>> {
   const { tenantId, idempotencyKey, isOneTransaction } = options;
   const client = await database.connect();
-  // Emptying the twins also makes PostgreSQL plan the statements on them anew, as the import makes tables grow.
-  const begin = `${beginFor([tenantId])}; TRUNCATE pg_temp.journal_head, pg_temp.journal;
-    INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)}, 0)`;
+  const begin = `${beginFor([tenantId])}; INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)}, 0)`;
   let hasBegun = false;
   let writes = 0;
 
@@ -137,8 +163,8 @@ async function lockKey(client: pg.Client, name: string): Promise<void> {
 }
 
 const twins = `
-  CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head);
-  CREATE TEMPORARY TABLE journal (LIKE public.journal INCLUDING DEFAULTS)`;
+  CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head) ON COMMIT DELETE ROWS;
+  CREATE TEMPORARY TABLE journal (LIKE public.journal INCLUDING DEFAULTS) ON COMMIT DELETE ROWS`;
 
 const entryColumns = 'at, resource, resource_id, external_id, action, version, actor, request_id, changes';
 

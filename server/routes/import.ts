@@ -60,7 +60,7 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
     });
     // The framework reports only answers that end.
     reply.raw.once('close', () => {
-      if (!reply.raw.writableEnded) void logRequest(request, reply);
+      if (!reply.raw.writableEnded) logRequest(request, reply);
     });
     return reply.type('application/x-ndjson; charset=utf-8').send(answers);
   });

@@ -57,6 +57,33 @@ test('a result is answered before the next line is sent', async () => {
   assert.deepEqual(more, []);
 });
 
+test('the order of lines holds over any number of them, though many are written at once', async () => {
+  const { key } = await createTenant();
+  // More than two transactions hold; each line of a kind comes in another one.
+  const filling = (count: number) =>
+    Array.from({ length: count }, () => ({ type: 'customer', data: validCustomer }));
+  const { results, summary } = await sendImport({ port, key }, [
+    customerLine('same', { comment: 'first' }),
+    customerLine('holder', { customerNumber: 'K-1' }),
+    ...filling(700),
+    customerLine('same', { comment: 'second' }),
+    customerLine('late', { customerNumber: 'K-1' }),
+    siteLine('holder'),
+    ...filling(700),
+    customerLine('same', { comment: 'third' }),
+  ]);
+  const statusAt = (line: number) => results.find((result) => result.line === line).status;
+  assert.deepEqual(
+    results.map(({ line }) => line),
+    Array.from({ length: 1406 }, (_, index) => index + 1),
+  );
+  assert.deepEqual([1, 703, 1406].map(statusAt), [201, 200, 200]);
+  assert.deepEqual([2, 704, 705].map(statusAt), [201, 409, 201]);
+  assert.equal(summary.failed, 1);
+  const { data } = await read('/customers?externalId=same', key);
+  assert.deepEqual([data[0].comment, data[0].version], ['third', 3]);
+});
+
 test('what is no import is refused as everywhere', async () => {
   const line = JSON.stringify(customerLine('REFUSED'));
   const json = await refusedImport({ ...target, headers: { 'content-type': 'application/json' } }, line);

@@ -71,3 +71,21 @@ test('of two that claim one number at the same time one gets it', async () => {
     assert.deepEqual(statusesOf(answers), [200, 409]);
   });
 });
+
+test('a tenant whose journal somebody holds holds up no other tenant, even of the same batch', async () => {
+  const held = service.tenant;
+  const others = [await service.createTenant(), await service.createTenant(), await service.createTenant()];
+  await service.owner.query('BEGIN');
+  await service.owner.query('SELECT FROM journal_head WHERE tenant_id = $1 FOR UPDATE', [held.tenantId]);
+  let isReleased = false;
+  const waiting = post('/customer', validCustomer).then((answer) => ({ answer, isReleased }));
+  const answers = await Promise.all(
+    [...others, ...others].map(({ key }) => post('/customer', validCustomer, { headers: { apikey: key } })),
+  );
+  assert.deepEqual(statusesOf(answers), [201, 201, 201, 201, 201, 201]);
+  isReleased = true;
+  await service.owner.query('COMMIT');
+  const { answer, isReleased: waited } = await waiting;
+  assert.equal(answer.statusCode, 201);
+  assert.ok(waited);
+});

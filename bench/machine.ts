@@ -1,0 +1,97 @@
+// What the figures were measured on, without its name.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
+
+export interface Machine {
+  cores: number;
+  processor: string;
+  memory: string;
+  system: string;
+  node: string;
+  postgres: string;
+  commit: string;
+}
+
+export function describeMachine(postgresVersion: string): Machine {
+  return {
+    cores: availableParallelism(),
+    processor: `${processorName()} (${arch()})`,
+    memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
+    system: `${platform()} ${release()}`,
+    node: process.version,
+    postgres: postgresVersion,
+    commit: currentCommit(),
+  };
+}
+
+/** Node knows no model on many arm64 machines; lscpu derives one from numbers of the processor. */
+function processorName(): string {
+  const model = cpus()[0]?.model.trim();
+  if (model && model !== 'unknown') return model;
+  const { stdout } = spawnSync('lscpu', { encoding: 'utf8' });
+  return /^Model name: +(.+)$/m.exec(stdout ?? '')?.[1] ?? 'unknown processor';
+}
+
+function currentCommit(): string {
+  const { stdout, status } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.trim() : 'unknown';
+}
+
+/** Only Linux tells the memory of processes in files; elsewhere it is not measured. */
+export const canReadMemory = platform() === 'linux';
+
+/** A process and all that it started. */
+export function processTree(pid: number): number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return [pid, ...children.split(' ').filter(Boolean).map(Number).flatMap(processTree)];
+  } catch {
+    return [];
+  }
+}
+
+/** Resident bytes; shared pages count fully. */
+export function readResidentBytes(pid: number): number {
+  return readKilobytes(`/proc/${pid}/status`, 'VmRSS') * 1024;
+}
+
+/** Resident bytes with shared pages divided among those who share them: the right measure for PostgreSQL's processes. */
+export function readProportionalBytes(pid: number): number {
+  return readKilobytes(`/proc/${pid}/smaps_rollup`, 'Pss') * 1024;
+}
+
+function readKilobytes(file: string, name: string): number {
+  try {
+    return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? 0);
+  } catch {
+    // It has ended meanwhile.
+    return 0;
+  }
+}
+
+/** The most that the processes of a service had together, looked at several times a second until it is stopped. */
+export function watchMemory(pid: number): { stop(): { mostBytes: number; mostBytesOfOne: number } } {
+  let mostBytes = 0;
+  let mostBytesOfOne = 0;
+  const look = () => {
+    const sizes = processTree(pid).map(readResidentBytes);
+    mostBytes = Math.max(
+      mostBytes,
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
+    mostBytesOfOne = Math.max(mostBytesOfOne, ...sizes);
+  };
+  look();
+  const timer = setInterval(look, 200);
+  return {
+    stop() {
+      clearInterval(timer);
+      look();
+      return { mostBytes, mostBytesOfOne };
+    },
+  };
+}

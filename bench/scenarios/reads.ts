@@ -1,0 +1,127 @@
+import { demandStatus, rateOf, runFullLoad } from '../load.ts';
+import { settle } from '../postgres.ts';
+import type { Request } from '../requests.ts';
+import { type Contender, runRounds } from '../rounds.ts';
+import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
+import { type Prepared, prepareService, startBareServer } from '../service.ts';
+import { formatRateSpread, formatRatioSpread, ratiosOf, type Spread } from '../statistics.ts';
+import { siteColumns, tenantCount } from '../tenants.ts';
+
+const siteCount = 20_000;
+const pageSize = 50;
+
+const readName = 'Stamm, GET /sites/{id}';
+const listName = `Stamm, list page of ${pageSize}`;
+const bareReadName = 'bare node:http, as many bytes as a site';
+const bareListName = 'bare node:http, as many bytes as a page';
+
+export const reads: Scenario = {
+  name: 'reads',
+  title: 'Reading',
+  async measure(bench) {
+    const { options, say } = bench;
+    const prepared = await prepareService(bench, 'reads');
+    const { pages, sites } = await fillSites(prepared);
+    const contenders = await listContenders(bench, prepared, sites, pages);
+    say(`Warming up for ${options.warmUpSeconds} s …`);
+    await load(
+      bench,
+      prepared.service.origin,
+      await prepared.writeRequests('warm-up', [...sites, ...pages]),
+      {
+        seconds: options.warmUpSeconds,
+      },
+    );
+    for (const { run } of contenders) await run();
+    return report(await runRounds(contenders, options.rounds, say), options.connections);
+  },
+};
+
+/** A thousand sites for each tenant, and requests that read them one by one and page by page. */
+async function fillSites({ database, tenants }: Prepared): Promise<{ sites: Request[]; pages: Request[] }> {
+  const columns = siteColumns('number');
+  const { rows } = await database.owner.query<{ id: string }>(
+    `INSERT INTO site (${Object.keys(columns).join(', ')})
+     SELECT ${Object.values(columns).join(', ')} FROM generate_series(0, $1::bigint - 1) AS number RETURNING id`,
+    [siteCount],
+  );
+  await database.owner.query('VACUUM ANALYZE site');
+  await settle(database);
+  return {
+    sites: rows.map(({ id }, number) => ({
+      method: 'GET',
+      path: `/api/v1/sites/${id}`,
+      key: tenants.keys[number % tenantCount]!,
+    })),
+    pages: tenants.keys.map((key) => ({ method: 'GET', path: `/api/v1/sites?limit=${pageSize}`, key })),
+  };
+}
+
+async function load(
+  { options }: Bench,
+  origin: string,
+  requestsFile: string,
+  { seconds = options.seconds } = {},
+) {
+  const answers = await runFullLoad({ origin, requestsFile, connections: options.connections, seconds });
+  demandStatus('Reading', answers, 200);
+  return rateOf(answers);
+}
+
+async function listContenders(
+  bench: Bench,
+  { service, writeRequests }: Prepared,
+  sites: Request[],
+  pages: Request[],
+): Promise<Contender[]> {
+  const bare = await startBareServer();
+  const siteFile = await writeRequests('sites', sites);
+  const pageFile = await writeRequests('pages', pages);
+  const bareFile = async (name: string, sample: Request) =>
+    writeRequests(name, [{ ...sample, path: `/${await answerLength(service.origin, sample)}` }]);
+  const bareSiteFile = await bareFile('bare-site', sites[0]!);
+  const barePageFile = await bareFile('bare-page', pages[0]!);
+  return [
+    { name: readName, run: () => load(bench, service.origin, siteFile) },
+    { name: bareReadName, run: () => load(bench, bare.origin, bareSiteFile) },
+    { name: listName, run: () => load(bench, service.origin, pageFile) },
+    { name: bareListName, run: () => load(bench, bare.origin, barePageFile) },
+  ];
+}
+
+async function answerLength(origin: string, { path, key }: Request): Promise<number> {
+  const answer = await fetch(origin + path, { headers: { ApiKey: key } });
+  if (answer.status !== 200) throw new Error(`Reading: ${path} was answered with ${answer.status}.`);
+  return (await answer.arrayBuffer()).byteLength;
+}
+
+function report(rates: Map<string, Spread>, connections: number): Outcome {
+  const ratios = new Map([
+    [readName, ratiosOf(rates.get(readName)!, rates.get(bareReadName)!)],
+    [listName, ratiosOf(rates.get(listName)!, rates.get(bareListName)!)],
+  ]);
+  return {
+    tables: [
+      {
+        columns: [`Reads at ${connections} connections`, 'a second', 'in ratio to the bare server'],
+        rows: [...rates].map(([name, rate]) => [
+          name,
+          formatRateSpread(rate),
+          ratios.has(name) ? formatRatioSpread(ratios.get(name)!) : '',
+        ]),
+      },
+    ],
+    charts: [
+      {
+        title: `Reads at ${connections} connections`,
+        unit: '/s',
+        bars: barsOf(rates),
+      },
+    ],
+    goals: [],
+    notes: [
+      `${siteCount.toLocaleString('en-US')} sites of ${tenantCount} tenants. The service has a process for each core, the bare server one; every answer was 200.`,
+    ],
+    figures: { rates: Object.fromEntries(rates), ratios: Object.fromEntries(ratios) },
+  };
+}

@@ -1,0 +1,48 @@
+// The application in a process: with its connections, on its port.
+import type pg from 'pg';
+import { buildApp } from '../app.ts';
+import type { CountFailures } from '../auth/rate-limit.ts';
+import type { Config } from '../config.ts';
+import { openDatabase } from '../database/database.ts';
+import { openLog } from '../http/request-log.ts';
+
+/** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
+const requestsEndAfterMs = 5000;
+
+/** Fewer, and writes would wait for the look-ups of keys. */
+const fewestConnections = 4;
+
+export interface RunningApp {
+  port: number;
+  /** Answers what has arrived, and closes everything. */
+  close(): Promise<void>;
+}
+
+/** What listening fails with is Node's own error. */
+export async function runApp(
+  config: Config,
+  connection: pg.ClientConfig,
+  countFailures?: CountFailures,
+): Promise<RunningApp> {
+  const connections = Math.max(fewestConnections, Math.floor(config.DATABASE_CONNECTIONS / config.WORKERS));
+  const database = openDatabase(connection, connections);
+  const app = await buildApp(config, database, openLog(config.LOG_LEVEL), countFailures);
+  async function close() {
+    await app.close();
+    await database.close();
+  }
+  try {
+    await app.listen({ host: config.HOST, port: config.PORT });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const address = app.server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : config.PORT,
+    async close() {
+      setTimeout(() => app.server.closeAllConnections(), requestsEndAfterMs).unref();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+// Several processes on one port. This one owns the port, hands connections out in turn and holds what they share;
+// the workers do the work, and one that dies is replaced. Nothing that an answer relied on dies with it.
+import cluster, { type Worker } from 'node:cluster';
+import path from 'node:path';
+import type { FastifyBaseLogger } from 'fastify';
+import type pg from 'pg';
+import { buildFailureCounter } from '../auth/rate-limit.ts';
+import type { Config } from '../config.ts';
+import type { RunningApp } from './running-app.ts';
+
+/** What a worker is told: to start, to stop, or the count that it asked for. */
+export type Order =
+  | { kind: 'start'; config: Config; connection: pg.ClientConfig }
+  | { kind: 'stop' }
+  | { kind: 'counted'; id: number; requests: number; windowEndsInMs: number };
+
+/** What a worker tells: that it listens or cannot, or that an address failed to authenticate. */
+export type Report =
+  | { kind: 'listening'; port: number }
+  | { kind: 'failed'; message: string; code: string | undefined }
+  | { kind: 'failure'; id: number; address: string; addition: 0 | 1 };
+
+/** A worker that dies as soon as it starts is not started again without a pause. */
+const restartAfterMs = 1000;
+
+export interface Workers {
+  /** Resolves once all of them listen; rejects with what keeps one of them from it. */
+  listen(connection: pg.ClientConfig): Promise<RunningApp>;
+  /** Ends them whatever they do. */
+  kill(): void;
+}
+
+/** Starts the processes at once, so that they load the program while the database is being opened. */
+export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
+  cluster.setupPrimary({ exec: path.join(import.meta.dirname, '../worker.ts'), args: [] });
+  const countFailures = buildFailureCounter();
+  const workers = new Set<Worker>();
+  let isStopping = false;
+
+  function fork(): Worker {
+    const worker = cluster.fork();
+    workers.add(worker);
+    worker.on('message', (report: Report) => {
+      if (report.kind !== 'failure') return;
+      const counted = countFailures(report.address, report.addition);
+      tell(worker, { kind: 'counted', id: report.id, ...counted });
+    });
+    // One that has just ended cannot be told anything; its end is told by another event.
+    worker.on('error', () => {});
+    worker.on('exit', () => workers.delete(worker));
+    return worker;
+  }
+
+  function replaceWhenItDies(worker: Worker, connection: pg.ClientConfig): void {
+    worker.on('exit', (code, signal) => {
+      if (isStopping) return;
+      log.error(`Worker ${worker.process.pid} ended (${signal ?? `exit code ${code}`}) and is replaced.`);
+      setTimeout(() => {
+        if (isStopping) return;
+        const next = fork();
+        replaceWhenItDies(next, connection);
+        // One that cannot start ends by itself, and is replaced in its turn.
+        listening(next, config, connection).catch((error) => log.error(error));
+      }, restartAfterMs);
+    });
+  }
+
+  for (let count = 0; count < config.WORKERS; count++) fork();
+  return {
+    async listen(connection) {
+      const first = [...workers];
+      const [port] = await Promise.all(first.map((worker) => listening(worker, config, connection)));
+      for (const worker of first) replaceWhenItDies(worker, connection);
+      return {
+        port: port!,
+        async close() {
+          isStopping = true;
+          const ends = [...workers].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+          for (const worker of workers) tell(worker, { kind: 'stop' });
+          await Promise.all(ends);
+        },
+      };
+    },
+    kill() {
+      isStopping = true;
+      for (const worker of workers) worker.process.kill('SIGKILL');
+    },
+  };
+}
+
+function tell(worker: Worker, order: Order): void {
+  if (worker.isConnected()) worker.send(order);
+}
+
+function listening(worker: Worker, config: Config, connection: pg.ClientConfig): Promise<number> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (report: Report) => {
+      if (report.kind === 'listening') resolve(report.port);
+      if (report.kind === 'failed') reject(Object.assign(new Error(report.message), { code: report.code }));
+    });
+    worker.once('exit', (code, signal) =>
+      reject(new Error(`A worker ended at its start: ${signal ?? code}.`)),
+    );
+    tell(worker, { kind: 'start', config, connection });
+  });
+}

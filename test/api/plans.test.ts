@@ -1,0 +1,164 @@
+// What a request costs does not grow with the data: PostgreSQL reports how it carried out each statement of a request,
+// those inside functions too, and none may read a table as a whole or many more rows than it answers with.
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { before, test } from 'node:test';
+import { createTestDatabase, startService, validSite } from '../service.ts';
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows'?: number;
+  'Actual Loops'?: number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: PlanNode[];
+}
+
+const connection = await createTestDatabase();
+const service = await startService({ connection });
+const { owner, tenant } = service;
+/** Two thirds of all sites belong to one business, spread over its customers; the others have a few each. */
+const sites = 30_000;
+const otherTenants = 200;
+const ownCustomers = 1000;
+const customerId = randomUUIDv7();
+let plans: PlanNode[] = [];
+
+before(async () => {
+  await owner.query(
+    `INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code, address_city, status)
+     SELECT tenant_id, id, 'Kunde', 'Weg', '1', '20095', 'Hamburg', 'ACTIVE' FROM unnest($1::uuid[], $2::uuid[]) AS made (tenant_id, id)`,
+    [
+      [
+        ...Array.from({ length: ownCustomers }, () => tenant.tenantId),
+        ...Array.from({ length: otherTenants }, () => randomUUIDv7()),
+      ],
+      [customerId, ...Array.from({ length: ownCustomers - 1 + otherTenants }, () => randomUUIDv7())],
+    ],
+  );
+  await owner.query(
+    `INSERT INTO site (tenant_id, id, external_id, customer_id, name, address_street_name, address_house_number, address_zip_code,
+       address_city, needs_appointment, has_key, opening_hours, opening_hours_is_known, time_zone, updated_at, address_location_lat, address_location_lng)
+     SELECT customer.tenant_id, gen_random_uuid(), 'ext-' || number, customer.id, 'Filiale ' || number || ' Jungfernstieg', 'Weg', '1',
+       (20000 + number % 900)::text, 'Ort ' || number % 400, true, false, '[]', true, 'Europe/Berlin',
+       now() - number * interval '1 minute', 53, 10
+     FROM generate_series(1, $2::integer) AS number
+     JOIN (SELECT *, row_number() OVER (ORDER BY tenant_id = $1 DESC) AS place FROM customer) AS customer
+       ON customer.place = CASE WHEN number % 3 > 0 THEN 1 + number % $4::integer ELSE 1 + $4 + number % $3::integer END`,
+    [tenant.tenantId, sites, otherTenants, ownCustomers],
+  );
+  await owner.query(
+    `INSERT INTO journal (tenant_id, position, resource, resource_id, action, version, actor)
+     SELECT tenant_id, row_number() OVER (PARTITION BY tenant_id), 'site', id, 'CREATED', 1, 'test' FROM site;
+     UPDATE journal_head AS head SET last_position = (SELECT max(position) FROM journal WHERE journal.tenant_id = head.tenant_id)
+     WHERE tenant_id IN (SELECT tenant_id FROM journal);
+     ANALYZE`,
+  );
+  const settings = {
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_min_duration': 0,
+    'auto_explain.log_analyze': 'on',
+    'auto_explain.log_timing': 'off',
+    'auto_explain.log_nested_statements': 'on',
+    'auto_explain.log_format': 'json',
+    client_min_messages: 'log',
+  };
+  for (const [name, value] of Object.entries(settings)) {
+    await owner.query(`ALTER DATABASE ${connection.database} SET ${name} = '${value}'`);
+  }
+  // Connections that are made from now on report their plans; the pool makes them after these have gone.
+  service.database.pool.on('connect', (client) => {
+    client.on('notice', ({ message = '' }) => {
+      const report = /plan:\n(\{[\s\S]*)$/.exec(message);
+      if (report) plans.push(JSON.parse(report[1]!).Plan);
+    });
+  });
+  await owner.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+  await service.get('/sites?limit=1');
+  assert.equal((await service.get('/sites?limit=1')).statusCode, 200);
+});
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** More than a page holds, and far less than the business or all of them together have. */
+const mostRows = 1100;
+
+/** Sends the request as often as it takes PostgreSQL to settle for a plan, and holds each plan to what it may do. */
+async function assertBounded(
+  send: () => Promise<{ statusCode: number; body: string }>,
+  indexes: readonly string[],
+) {
+  const used = new Set<string>();
+  for (let round = 0; round < 8; round++) {
+    plans = [];
+    const answer = await send();
+    assert.ok(answer.statusCode < 300, answer.body);
+    assert.ok(plans.length > 0, 'PostgreSQL reports its plans');
+    for (const node of plans.flatMap(nodesOf)) {
+      const { 'Node Type': type, 'Relation Name': table = '', 'Index Name': index } = node;
+      if (index) used.add(index);
+      if (!type.includes('Scan') || (!table && !index)) continue;
+      assert.notEqual(type, 'Seq Scan', `all of ${table} is read`);
+      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+      const rows = ((node['Actual Rows'] ?? 0) + removed) * (node['Actual Loops'] ?? 1);
+      assert.ok(rows <= mostRows, `${type} ${index ?? table} reads ${rows} rows`);
+    }
+  }
+  for (const index of indexes) assert.ok(used.has(index), `${index} is used: ${[...used].join(', ')}`);
+}
+
+const nextPage = async (query: string) => {
+  const { nextCursor } = (await service.get(`/sites?${query}`)).json();
+  return (await service.get(`/sites?${query}&cursor=${nextCursor}`)).json().nextCursor;
+};
+
+/** Each request, and the indexes that answer it. */
+const requests: Record<string, { path: string | (() => Promise<string>); indexes: string[] }> = {
+  'one site': {
+    path: async () => `/sites/${(await service.get('/sites?limit=1')).json().data[0].id}`,
+    indexes: ['site_pkey', 'api_key_by_hash'],
+  },
+  'a page of sites': { path: '/sites', indexes: ['site_pkey'] },
+  'a page by name': { path: '/sites?sort=name', indexes: ['site_by_name'] },
+  'a page by change': { path: '/sites?sort=-updatedAt', indexes: ['site_by_update'] },
+  'a later page': {
+    path: async () => `/sites?limit=500&cursor=${await nextPage('limit=500')}`,
+    indexes: ['site_pkey'],
+  },
+  'a later page by name': {
+    path: async () => `/sites?limit=500&sort=name&cursor=${await nextPage('limit=500&sort=name')}`,
+    indexes: ['site_by_name'],
+  },
+  'the sites of a customer': { path: `/sites?customerId=${customerId}`, indexes: ['site_by_customer'] },
+  'the sites of a place': { path: '/sites?city=Ort%2010', indexes: ['site_by_city'] },
+  'the sites of a zip code': { path: '/sites?zipCode=20010', indexes: ['site_by_zip_code'] },
+  'a site by its external id': { path: '/sites?externalId=ext-10', indexes: ['site_external_id_unique'] },
+  'what changed lately': {
+    path: `/sites?sort=updatedAt&updatedSince=${new Date(Date.now() - 3_600_000).toISOString()}`,
+    indexes: ['site_by_update'],
+  },
+  'a search for one of many': { path: '/sites?q=filiale%2019990', indexes: ['site_search'] },
+  'a search for what all are called': { path: '/sites?q=jungfernstieg', indexes: ['site_pkey'] },
+  'the first changes': { path: '/changes', indexes: ['journal_pkey'] },
+  'later changes': { path: '/changes?after=1500', indexes: ['journal_pkey'] },
+};
+
+for (const [what, { path, indexes }] of Object.entries(requests)) {
+  test(`${what}: as many rows are read as there are to answer`, async () => {
+    const address = typeof path === 'string' ? path : await path();
+    await assertBounded(() => service.get(address), indexes);
+  });
+}
+
+test('a creation: as many rows are read as are written', async () => {
+  await assertBounded(
+    () => service.post('/customer/site', validSite(customerId)),
+    ['customer_pkey', 'journal_head_pkey'],
+  );
+});

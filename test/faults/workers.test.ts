@@ -1,0 +1,95 @@
+// Several processes on one port behave like one, and one that dies takes nothing with it.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { idsOf, startLoad } from './load.ts';
+import {
+  connectionTo,
+  findServers,
+  makePreparedDataDir,
+  type Prepared,
+  type StammProcess,
+  startStamm,
+  until,
+  withClient,
+} from './process.ts';
+
+async function startWorkers(count: number, more = {}): Promise<Prepared & { service: StammProcess }> {
+  const prepared = await makePreparedDataDir();
+  const limits = { RATE_LIMIT_PER_MINUTE: '1000000000', ...more };
+  const service = await startStamm({ DATA_DIR: prepared.dataDir, WORKERS: String(count), ...limits });
+  return { ...prepared, service };
+}
+
+interface Running {
+  pid: number;
+  parent: number;
+}
+
+function listWorkers(): Running[] {
+  const list = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  return list
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((words) => words.some((word) => word.endsWith('/worker.ts')))
+    .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }));
+}
+
+function workersOf(service: StammProcess): number[] {
+  return listWorkers()
+    .filter(({ parent }) => parent === service.pid)
+    .map(({ pid }) => pid);
+}
+
+test('a worker that is killed under load is replaced, and every 201 is a row', async () => {
+  const { dataDir, key, service } = await startWorkers(3);
+  const workers = workersOf(service);
+  assert.equal(workers.length, 3);
+  const load = startLoad(service.origin, key);
+  const created = () => load.attempts.filter(({ status }) => status === 201).length;
+  await until('creations', () => created() > 200, 20);
+  process.kill(workers[0]!, 'SIGKILL');
+  const before = created();
+  await until('a new worker', () => workersOf(service).filter((pid) => !workers.includes(pid)).length === 1);
+  await until('more creations', () => created() > before + 200, 20);
+  const attempts = await load.stop();
+  const ids = idsOf(attempts);
+  const { rows } = await withClient(connectionTo(dataDir), (client) =>
+    client.query('SELECT count(*)::integer AS found FROM customer WHERE id = ANY ($1)', [ids]),
+  );
+  assert.equal(rows[0].found, ids.length);
+  assert.ok(
+    attempts.every(({ status }) => status === 201 || status === undefined),
+    'no answer but 201',
+  );
+  const { code, stdout } = await service.stop();
+  assert.equal(code, 0);
+  assert.match(stdout, /Worker \d+ ended \(SIGKILL\) and is replaced\./);
+  assert.deepEqual(findServers(dataDir), []);
+});
+
+test('workers end with the process that started them, even if that is killed', async () => {
+  const { service } = await startWorkers(2);
+  const workers = workersOf(service);
+  assert.equal(workers.length, 2);
+  await service.kill();
+  await until('its workers have ended', () => !listWorkers().some(({ pid }) => workers.includes(pid)));
+});
+
+test('failed authentications of an address are counted over all workers', async () => {
+  const { service } = await startWorkers(2, { FAILED_AUTH_LIMIT_PER_MINUTE: '6' });
+  const { hostname, port } = new URL(service.origin);
+  const statuses: number[] = [];
+  // Connections fall to the workers in turn.
+  for (let count = 0; count < 8; count++) {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.end(
+      'GET /api/v1/sites HTTP/1.1\r\nHost: stamm.test\r\nApiKey: wrong\r\nConnection: close\r\n\r\n',
+    );
+    statuses.push(Number((await text(socket)).slice(9, 12)));
+  }
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 401, 429, 429]);
+  assert.equal((await service.stop()).code, 0);
+});
