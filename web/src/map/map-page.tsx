@@ -2,7 +2,7 @@
 import { Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { memo, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';
@@ -53,11 +53,14 @@ export function MapPage() {
     void navigate({ to: '/map', search: search as never, replace: true, resetScroll: false });
   }, [settled, navigate]);
 
-  function open(cluster: Cluster) {
-    if (cluster.id)
-      void navigate({ to: '/data/$collection/$id', params: { collection: 'sites', id: cluster.id } });
-    else flyTo(clampView({ ...toWorld(cluster), zoom: view.zoom + 2 }));
-  }
+  const open = useCallback(
+    (cluster: Cluster) => {
+      if (cluster.id)
+        void navigate({ to: '/data/$collection/$id', params: { collection: 'sites', id: cluster.id } });
+      else flyTo((before) => clampView({ ...toWorld(cluster), zoom: before.zoom + 2 }));
+    },
+    [navigate, flyTo],
+  );
 
   return (
     <div className={classes.page}>
@@ -69,7 +72,7 @@ export function MapPage() {
         actions={
           all.data &&
           all.data.length > 0 && (
-            <Button variant="default" onClick={() => flyTo(fitView(all.data, size))}>
+            <Button variant="default" onClick={() => flyTo(() => fitView(all.data, size))}>
               {t('map.all')}
             </Button>
           )
@@ -114,8 +117,8 @@ interface SeenListProps {
   onOpen: (cluster: Cluster) => void;
 }
 
-/** The same as on the map, for the keyboard and for screen readers. */
-function SeenList({ clusters, isEmpty, onOpen }: SeenListProps) {
+/** The same as on the map, for the keyboard and for screen readers. Not made anew with each step that the map moves. */
+const SeenList = memo(function SeenList({ clusters, isEmpty, onOpen }: SeenListProps) {
   const { t } = useTranslation();
   const count = clusters.reduce((sum, cluster) => sum + cluster.count, 0);
   return (
@@ -148,7 +151,7 @@ function SeenList({ clusters, isEmpty, onOpen }: SeenListProps) {
       </AnchorLink>
     </section>
   );
-}
+});
 
 function Entry({ cluster, onOpen }: { cluster: Cluster; onOpen: (cluster: Cluster) => void }) {
   const { t } = useTranslation();

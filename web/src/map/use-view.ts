@@ -11,6 +11,8 @@ export function useView(initial: View) {
   const [view, setView] = useState(initial);
   const [settled, setSettled] = useState(initial);
   const flight = useRef(0);
+  const latest = useRef(initial);
+  latest.current = view;
 
   useEffect(() => {
     const timer = setTimeout(() => setSettled(view), settleMs);
@@ -24,8 +26,10 @@ export function useView(initial: View) {
     setView(next);
   }, []);
 
-  function flyTo(goal: View) {
+  const flyTo = useCallback((goalFrom: (view: View) => View) => {
     cancelAnimationFrame(flight.current);
+    const from = latest.current;
+    const goal = goalFrom(from);
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
       setView(goal);
       return;
@@ -34,16 +38,16 @@ export function useView(initial: View) {
     const step = (now: number) => {
       const share = Math.min(Math.max((now - start) / flightMs, 0), 1);
       const eased = 1 - (1 - share) ** 3;
-      const between = (from: number, to: number) => from + (to - from) * eased;
+      const between = (before: number, after: number) => before + (after - before) * eased;
       setView({
-        x: between(view.x, goal.x),
-        y: between(view.y, goal.y),
-        zoom: between(view.zoom, goal.zoom),
+        x: between(from.x, goal.x),
+        y: between(from.y, goal.y),
+        zoom: between(from.zoom, goal.zoom),
       });
       if (share < 1) flight.current = requestAnimationFrame(step);
     };
     flight.current = requestAnimationFrame(step);
-  }
+  }, []);
 
   return { view, settled, change, flyTo };
 }
