@@ -19,7 +19,7 @@ function fingerprintSources(): string {
     .map((entry) => path.join(entry.parentPath, entry.name));
   for (const file of [
     ...sources.sort(),
-    ...['index.html', 'vite.config.ts', 'build.ts', '../package-lock.json'].map((name) =>
+    ...['index.html', 'vite.config.ts', 'outline.ts', 'build.ts', '../package-lock.json'].map((name) =>
       path.join(root, name),
     ),
   ]) {

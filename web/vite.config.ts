@@ -1,4 +1,7 @@
 import { defineConfig } from 'vite';
+import { writeEurope } from './outline.ts';
+
+writeEurope();
 
 export default defineConfig({
   root: import.meta.dirname,

@@ -64,7 +64,7 @@ describe('every page', () => {
         const text = await page.locator('body').innerText();
         assert.doesNotMatch(
           text,
-          /\b(navigation|table|record|form|home|api|people|attention)\.[a-z]+[A-Z_a-z]*\b(?!\.)/,
+          /\b(navigation|table|record|form|home|api|people|attention|import|requests|map)\.[a-z]+[A-Z_a-z]*\b(?!\.)/,
         );
       }
       assert.deepEqual(complaints, []);

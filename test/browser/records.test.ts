@@ -64,7 +64,7 @@ describe('master data', () => {
     await page.getByLabel('Montag: Schließt').fill('1830');
     await page.getByRole('button', { name: 'Intervall hinzufügen' }).click();
     await page.getByRole('button', { name: 'Speichern' }).click();
-    await page.getByText('1.234,50 €').waitFor();
+    await page.getByText('1.234,50 €', { exact: true }).waitFor();
     const stored = (await office.get(`/sites/${id}`)).json();
     assert.equal(stored.callOutFee, 1234.5);
     assert.equal(stored.validUntil, '2030-05-01');

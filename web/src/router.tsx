@@ -96,17 +96,22 @@ const attention = createRoute({
 const map = createRoute({
   getParentRoute: () => office,
   path: '/map',
-  component: lazyRouteComponent(() => import('./frame/coming-page.tsx'), 'ComingPage'),
+  component: lazyRouteComponent(() => import('./map/map-page.tsx'), 'MapPage'),
 });
 const requests = createRoute({
   getParentRoute: () => office,
   path: '/requests',
-  component: lazyRouteComponent(() => import('./frame/coming-page.tsx'), 'ComingPage'),
+  component: lazyRouteComponent(() => import('./requests/requests-page.tsx'), 'RequestsPage'),
+});
+const correction = createRoute({
+  getParentRoute: () => office,
+  path: '/requests/$id/correct',
+  component: lazyRouteComponent(() => import('./requests/correction-page.tsx'), 'CorrectionPage'),
 });
 const importing = createRoute({
   getParentRoute: () => office,
   path: '/import',
-  component: lazyRouteComponent(() => import('./frame/coming-page.tsx'), 'ComingPage'),
+  component: lazyRouteComponent(() => import('./import/import-page.tsx'), 'ImportPage'),
 });
 const settings = createRoute({
   getParentRoute: () => office,
@@ -144,6 +149,7 @@ export const router = createRouter({
       attention,
       map,
       requests,
+      correction,
       importing,
       settings.addChildren([profile, people, api]),
     ]),

@@ -55,26 +55,42 @@ export async function call<Answer>(
   path: string,
   { body, version, signal }: CallOptions = {},
 ): Promise<Answer> {
-  const response = await fetch(`/app${path}`, {
-    method,
+  const response = await send(method, path, {
     signal,
     headers: {
-      Accept: 'application/json',
-      'Accept-Language': i18next.language,
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(version !== undefined && { 'If-Match': `"${version}"` }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return response.status === 204 ? (undefined as Answer) : ((await response.json()) as Answer);
+}
+
+/** For bodies and answers of another kind. Whatever is no success is thrown. */
+export async function send(
+  method: Method,
+  path: string,
+  { headers, body, signal }: { headers: Record<string, string>; body?: string; signal?: AbortSignal },
+): Promise<Response> {
+  const response = await fetch(`/app${path}`, {
+    method,
+    signal,
+    headers: { Accept: 'application/json', 'Accept-Language': i18next.language, ...headers },
+    ...(body !== undefined && { body }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ApiFailure(0, { message: i18next.t('failure.offline'), code: 'offline' });
+    throw unreachable();
   });
-  const answer = response.status === 204 ? undefined : await response.json().catch(() => ({}));
-  if (response.ok) return answer as Answer;
+  if (response.ok) return response;
+  const answer = await response.json().catch(() => ({}));
   const retryAfter = Number(response.headers.get('Retry-After')) || undefined;
-  const failure = new ApiFailure(response.status, answer ?? {}, retryAfter);
+  const failure = new ApiFailure(response.status, answer, retryAfter);
   if (failure.code === 'session_missing') onSessionEnd();
   throw failure;
+}
+
+export function unreachable(): ApiFailure {
+  return new ApiFailure(0, { message: i18next.t('failure.offline'), code: 'offline' });
 }
 
 export function toFailure(error: unknown): ApiFailure {

@@ -1,56 +1,10 @@
 // The definitions of all resources, from which tables, pages and forms follow.
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
-import { currentLanguage, type Language } from '../texts/language.ts';
+import { currentLanguage } from '../texts/language.ts';
 import { call } from './client.ts';
+import type { Definition, Titles } from './definition.ts';
 
-type Titles = Record<Language, string>;
-
-export interface Field {
-  name: string;
-  /** "address.city" */
-  path: string;
-  kind: 'text' | 'choice' | 'flag' | 'integer' | 'decimal' | 'double' | 'date' | 'uuid' | 'list' | 'group';
-  title: Titles;
-  isRequired: boolean;
-  /** Of a text: whether it may be there and empty. */
-  isBlankAllowed?: boolean;
-  maxLength?: number;
-  minimum?: number;
-  maximum?: number;
-  choices?: { value: string; title: Titles }[];
-  format?: string;
-  default?: unknown;
-  reference?: { resources: string[]; isOwner: boolean };
-  fields?: Field[];
-  description: string;
-}
-
-export interface Definition {
-  name: string;
-  /** Where it is found: "sites". */
-  collection: string;
-  /** Where it is created: "/customer/site". */
-  path: string;
-  title: Titles;
-  plural: Titles;
-  nameField: string;
-  description: string;
-  fields: Field[];
-  uniqueFields: string[];
-  requiredOneOf: string[][];
-  dateOrders: [string, string][];
-  sorts: string[];
-  filters: { name: string; path: string }[];
-}
-
-/** An object as the service answers it. */
-export interface Entity {
-  id: string;
-  version: number;
-  createdAt: string;
-  updatedAt: string;
-  [field: string]: unknown;
-}
+export { type Definition, type Entity, type Field, leavesOf, setAt, valueAt } from './definition.ts';
 
 export const definitionsQuery = queryOptions({
   queryKey: ['definitions'],
@@ -90,17 +44,6 @@ export function nounOf(definition: Definition, count: 'one' | 'many' = 'one'): s
 
 export function pluralOf(definition: Definition): string {
   return definition.plural[currentLanguage()];
-}
-
-/** Every field that holds a value, members of groups included. */
-export function leavesOf(fields: readonly Field[]): Field[] {
-  return fields.flatMap((field) => (field.fields ? leavesOf(field.fields) : [field]));
-}
-
-export function valueAt(source: unknown, path: string): unknown {
-  let value = source;
-  for (const step of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[step];
-  return value ?? undefined;
 }
 
 /** What people call an object. A number or name that may be missing gives way to the next best thing. */

@@ -30,34 +30,49 @@ export function CreationPage() {
 
 function Creation({ definition }: { definition: Definition }) {
   const { t } = useTranslation();
-  const navigate = useNavigate();
-  const forgetReadings = useForgetReadings();
   const given = useSearch({ strict: false }) as Record<string, string>;
   const [initial] = useState(() => startValues(definition, decimalSeparator(), given));
-  const isSettled = useRef(false);
-  const { collection } = definition;
   return (
     <>
       <PageHead
         title={t('form.new', { title: nounOf(definition) })}
-        trail={[{ title: pluralOf(definition), to: `/data/${collection}` }]}
+        trail={[{ title: pluralOf(definition), to: `/data/${definition.collection}` }]}
       />
-      <RecordForm
-        definition={definition}
-        initial={initial}
-        saveTitle={t('actions.save')}
-        isSettled={isSettled}
-        onCancel={() => window.history.back()}
-        onSave={async (values) => {
-          const body = toNewBody(definition, values, decimalSeparator());
-          const { id } = await call<{ id: string }>('POST', definition.path, { body });
-          isSettled.current = true;
-          await forgetReadings();
-          await navigate({ to: '/data/$collection/$id', params: { collection, id }, replace: true });
-          tell(t('form.created'));
-        }}
-      />
+      <CreationForm definition={definition} initial={initial} />
     </>
+  );
+}
+
+interface CreationFormProps {
+  definition: Definition;
+  initial: Values;
+  /** What is known to be wrong with these values, by field. */
+  faults?: ReadonlyMap<string, string>;
+}
+
+export function CreationForm({ definition, initial, faults }: CreationFormProps) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const forgetReadings = useForgetReadings();
+  const isSettled = useRef(false);
+  const { collection } = definition;
+  return (
+    <RecordForm
+      definition={definition}
+      initial={initial}
+      initialFaults={faults}
+      saveTitle={t('actions.save')}
+      isSettled={isSettled}
+      onCancel={() => window.history.back()}
+      onSave={async (values) => {
+        const body = toNewBody(definition, values, decimalSeparator());
+        const { id } = await call<{ id: string }>('POST', definition.path, { body });
+        isSettled.current = true;
+        await forgetReadings();
+        await navigate({ to: '/data/$collection/$id', params: { collection, id }, replace: true });
+        tell(t('form.created'));
+      }}
+    />
   );
 }
 

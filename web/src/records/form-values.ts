@@ -1,6 +1,6 @@
 // Between an object and what stands in the inputs of its form. Numbers stay texts until they are sent, so that an exact
 // decimal never becomes a double on the way.
-import { type Definition, type Field, leavesOf, valueAt } from '../api/definitions.ts';
+import { type Definition, type Field, leavesOf, setAt, valueAt } from '../api/definitions.ts';
 import { isOpeningHours } from '../calendar/opening-hours.ts';
 import { isAttendingInterval } from '../calendar/visits.ts';
 
@@ -88,17 +88,6 @@ function toJson(field: Field, value: unknown, separator: string): unknown {
   }
   if (field.kind === 'text' && field.isRequired && field.isBlankAllowed) return value;
   return value === '' ? undefined : value;
-}
-
-function setAt(target: Record<string, unknown>, path: string, value: unknown): void {
-  const steps = path.split('.');
-  const last = steps.pop()!;
-  let place = target;
-  for (const step of steps) {
-    place[step] ??= {};
-    place = place[step] as Record<string, unknown>;
-  }
-  place[last] = value;
 }
 
 export function toNewBody(definition: Definition, values: Values, separator: string): object {

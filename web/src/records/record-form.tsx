@@ -11,10 +11,12 @@ import { Card } from './card.tsx';
 import { FieldInput } from './field-input.tsx';
 import classes from './form.module.css';
 import { changedPaths, findLocalFaults, type Values } from './form-values.ts';
+import { PositionButton } from './position-button.tsx';
 
 interface RecordFormProps {
   definition: Definition;
   initial: Values;
+  initialFaults?: ReadonlyMap<string, string>;
   /** Rejects with what the service answered. */
   onSave: (values: Values) => Promise<void>;
   onCancel: () => void;
@@ -23,10 +25,18 @@ interface RecordFormProps {
   isSettled: RefObject<boolean>;
 }
 
-export function RecordForm({ definition, initial, onSave, onCancel, saveTitle, isSettled }: RecordFormProps) {
+export function RecordForm({
+  definition,
+  initial,
+  initialFaults,
+  onSave,
+  onCancel,
+  saveTitle,
+  isSettled,
+}: RecordFormProps) {
   const { t } = useTranslation();
   const [values, setValues] = useState(initial);
-  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
+  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(initialFaults ?? new Map());
   const [failure, setFailure] = useState<ApiFailure>();
   const [isSaving, setIsSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -101,6 +111,9 @@ export function RecordForm({ definition, initial, onSave, onCancel, saveTitle, i
           .map((group) => (
             <Card key={group.path} title={titleOf(group)} icon="site">
               <div className={classes.grid}>{leavesOf(group.fields!).map(input)}</div>
+              {group.fields!.some(({ name }) => name === 'location') && (
+                <PositionButton path={`${group.path}.location`} values={values} onChange={change} />
+              )}
             </Card>
           ))}
         {definition.fields

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { createPerson } from '../api/office.ts';
+import { validAddress, validSite } from '../service.ts';
+import { findBarriers, type Office, openOffice } from './office.ts';
+
+describe('the map', () => {
+  let office: Office;
+  let customerId: string;
+  let email: string;
+  before(async () => {
+    office = await openOffice();
+    ({ email } = await createPerson(office, { role: 'PFLEGE' }));
+    customerId = await office.createCustomer();
+  });
+
+  async function createSite(name: string, lat: number, lng: number): Promise<string> {
+    const address = { ...validAddress, location: { lat, lng } };
+    const response = await office.post('/customer/site', { ...validSite(customerId), name, address });
+    assert.equal(response.statusCode, 201, response.body);
+    return response.json().id;
+  }
+
+  test('says what to do while no site has a position', async () => {
+    const { page, complaints } = await office.enter(email);
+    await page.goto(`${office.origin}/map`);
+    await page.getByText('Noch kein Standort hat eine Position').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test('shows clusters, comes closer at a click, and leads to a site and back to the same place', async () => {
+    await createSite('Alster', 53.56, 10.0);
+    await createSite('Elbe', 53.54, 9.97);
+    const id = await createSite('Isar', 48.14, 11.58);
+    const { page, complaints } = await office.enter(email);
+    await page.goto(`${office.origin}/map`);
+    const list = page.getByRole('region', { name: 'In diesem Ausschnitt' });
+    await list.getByRole('link', { name: 'Isar bei München' }).waitFor();
+    const cluster = list.getByRole('button', { name: '2 Standorte bei Hamburg' });
+    await cluster.waitFor();
+    await page.waitForURL(/zoom=/);
+    assert.deepEqual(await findBarriers(page), []);
+
+    // The same on the drawn map: a click where the site lies leads to it.
+    const map = page.getByRole('application', { name: 'Karte' });
+    await map.click({ position: await placeOn(map, page.url(), 48.14, 11.58) });
+    await page.waitForURL(`${office.origin}/data/sites/${id}`);
+    await page.goBack();
+    await cluster.click();
+    await list.getByText('Isar').waitFor({ state: 'detached' });
+    const zoomOf = (url: URL) => Number(url.searchParams.get('zoom'));
+    await page.waitForURL((url) => zoomOf(url) > 7);
+    const near = zoomOf(new URL(page.url()));
+
+    await map.focus();
+    for (const key of ['+', '+', '+', 'ArrowLeft', 'ArrowRight']) await page.keyboard.press(key);
+    await page.waitForURL((url) => zoomOf(url) > near + 2.5);
+    await page.getByRole('button', { name: 'Alle zeigen' }).click();
+    await list.getByRole('link', { name: 'Isar bei München' }).waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test('is drawn in both themes, with land and water', async () => {
+    const colours = new Set<string>();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, complaints } = await office.enter(email, { colorScheme, locale: 'en-GB' });
+      await page.goto(`${office.origin}/map?lat=54&lng=9&zoom=5`);
+      await page.getByRole('heading', { name: 'In this part of the map' }).waitFor();
+      // Holstein and the North Sea, from the middle of the map. Read from a copy, which may be read often.
+      const read = `(() => {
+        const map = document.querySelector('canvas');
+        const copy = Object.assign(document.createElement('canvas'), { width: map.width, height: map.height });
+        const context = copy.getContext('2d', { willReadFrequently: true });
+        context.drawImage(map, 0, 0);
+        return [[12, 0], [-80, -40]].map(([x, y]) =>
+          context.getImageData(map.width / 2 + x, map.height / 2 + y, 1, 1).data.join());
+      })()`;
+      let [land, water] = await page.evaluate<string[]>(read);
+      for (let attempt = 0; land === water && attempt < 50; attempt += 1) {
+        await page.waitForTimeout(100);
+        [land, water] = await page.evaluate<string[]>(read);
+      }
+      colours.add(land!).add(water!);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    }
+    assert.equal(colours.size, 4);
+  });
+
+  test('gives a position to a site, by a click or by the keyboard', async () => {
+    const { email: administrator } = await createPerson(office);
+    const { page, complaints } = await office.enter(administrator);
+    const id = await createSite('Ohne Ort', 1, 1);
+    await office.patch(`/sites/${id}`, { address: { location: null } });
+    await page.goto(`${office.origin}/data/sites/${id}/edit`);
+    await page.getByRole('button', { name: 'Auf der Karte wählen' }).click();
+    const map = page.getByRole('application', { name: 'Position wählen' });
+    await page.getByText('Noch nichts gewählt').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await map.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Gewählt: 53,55000; 9,99000').waitFor();
+    await map.click({ position: { x: 40, y: 40 } });
+    await page.getByText('Gewählt: 53,55000; 9,99000').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Position übernehmen' }).click();
+    const shown = await page.locator('#field-address-location-lat').inputValue();
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByRole('heading', { name: 'Ohne Ort', level: 1 }).waitFor();
+    const { location } = (await office.get(`/sites/${id}`)).json().address;
+    assert.equal(String(location.lat).replace('.', ','), shown);
+    assert.ok(
+      location.lat > 53.55 && location.lng < 9.99,
+      'the upper left corner is north-west of the middle',
+    );
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+});
+
+/** Where a position lies on the map whose view the address names. */
+async function placeOn(
+  map: { boundingBox: () => Promise<{ width: number; height: number } | null> },
+  url: string,
+  lat: number,
+  lng: number,
+): Promise<{ x: number; y: number }> {
+  const { width, height } = (await map.boundingBox())!;
+  const view = Object.fromEntries(new URL(url).searchParams) as Record<'lat' | 'lng' | 'zoom', string>;
+  const scale = 256 * 2 ** Number(view.zoom);
+  const mercator = (degrees: number) => Math.asinh(Math.tan((degrees * Math.PI) / 180)) / (2 * Math.PI);
+  return {
+    x: width / 2 + ((lng - Number(view.lng)) / 360) * scale,
+    y: height / 2 - (mercator(lat) - mercator(Number(view.lat))) * scale,
+  };
+}

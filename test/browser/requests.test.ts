@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { createPerson } from '../api/office.ts';
+import { validAddress, validCustomer } from '../service.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+
+describe('requests of other systems', () => {
+  let office: Office;
+  let visit: Visit;
+  let email: string;
+  before(async () => {
+    office = await openOffice();
+    ({ email } = await createPerson(office));
+    visit = await office.enter(email);
+  });
+
+  test('appear as they arrive, and a refused one is corrected in a form and sent again', async () => {
+    const { page, complaints } = visit;
+    await page.goto(`${office.origin}/requests`);
+    await page.getByText('Noch keine Anfragen').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+
+    const customerId = await office.createCustomer({ externalId: 'ERP-1', companyName: 'Hotel Elbkontor' });
+    const refused = await office.post('/customer/site', {
+      customerExternalId: 'ERP-1',
+      name: 'Wintergarten',
+      address: { ...validAddress, zipCode: 20095 },
+      callOutFee: 12.5,
+      needsAppointment: true,
+      hasKey: false,
+      schluessel: 'links',
+    });
+    assert.equal(refused.statusCode, 400);
+    await page.getByRole('row', { name: /POST \/api\/v1\/customer\/site 400 PLZ/ }).waitFor();
+    await page.getByRole('link', { name: 'POST /api/v1/customer/site' }).click();
+
+    const details = page.getByRole('dialog');
+    await details.getByText('PLZ: Hier muss ein Text stehen.').waitFor();
+    await details.getByText('schluessel', { exact: true }).waitFor();
+    await details.getByText('"name": "•••",').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await details.getByRole('button', { name: 'Alles zeigen' }).click();
+    await page
+      .getByRole('dialog', { name: 'Gesendete Daten zeigen?' })
+      .getByRole('button', { name: 'Alles zeigen' })
+      .click();
+    await details.getByText('"name": "Wintergarten",').waitFor();
+
+    await details.getByRole('link', { name: 'Standort korrigieren und anlegen' }).click();
+    await page.getByRole('button', { name: 'Zeigen und korrigieren' }).click();
+    await page.locator('#field-address-zipCode[aria-invalid=true]').waitFor();
+    assert.equal(await page.getByLabel('Anfahrtspauschale').inputValue(), '12,5');
+    await page.locator('#field-customerId[value="Hotel Elbkontor"]').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByLabel('PLZ').fill('20457');
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByRole('heading', { name: 'Wintergarten', level: 1 }).waitFor();
+    const { data } = (await office.get('/sites?q=Wintergarten')).json();
+    assert.deepEqual(
+      [data[0].customerId, data[0].address.zipCode, data[0].callOutFee],
+      [customerId, '20457', 12.5],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  test('are grouped by what is wrong, filtered, counted, and say when the line is lost', async () => {
+    const { page } = await office.enter(email, { locale: 'en-GB' });
+    for (let index = 0; index < 3; index += 1) {
+      await office.post('/customer', { ...validCustomer, email: 'kein-at' });
+    }
+    await page.goto(`${office.origin}/requests`);
+    await page.getByRole('button', { name: /^3 × E-?mail/i }).click();
+    await page.waitForURL(/field=email/);
+    await page
+      .getByRole('row', { name: /POST \/api\/v1\/customer 400/ })
+      .nth(2)
+      .waitFor();
+    assert.equal(await page.getByRole('row', { name: /\/customer\/site/ }).count(), 0);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('row', { name: /\/customer\/site/ }).waitFor();
+    await page
+      .locator('label')
+      .filter({ hasText: /^successful$/ })
+      .click();
+    await page.getByRole('row', { name: /POST \/api\/v1\/customer 201/ }).waitFor();
+    await page.getByRole('row', { name: / 400/ }).first().waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'As a table' }).click();
+    await page.getByRole('columnheader', { name: 'refused' }).waitFor();
+    await page.context().setOffline(true);
+    await office.app.server.closeAllConnections();
+    await page.getByText('Connection lost').waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.context().close();
+  });
+});

@@ -1,0 +1,71 @@
+// A resource as the service describes it.
+export type Titles = Record<'de' | 'en', string>;
+
+export interface Field {
+  name: string;
+  /** "address.city" */
+  path: string;
+  kind: 'text' | 'choice' | 'flag' | 'integer' | 'decimal' | 'double' | 'date' | 'uuid' | 'list' | 'group';
+  title: Titles;
+  isRequired: boolean;
+  /** Of a text: whether it may be there and empty. */
+  isBlankAllowed?: boolean;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  choices?: { value: string; title: Titles }[];
+  format?: string;
+  default?: unknown;
+  reference?: { resources: string[]; isOwner: boolean };
+  fields?: Field[];
+  description: string;
+}
+
+export interface Definition {
+  name: string;
+  /** Where it is found: "sites". */
+  collection: string;
+  /** Where it is created: "/customer/site". */
+  path: string;
+  title: Titles;
+  plural: Titles;
+  nameField: string;
+  description: string;
+  fields: Field[];
+  uniqueFields: string[];
+  requiredOneOf: string[][];
+  dateOrders: [string, string][];
+  sorts: string[];
+  filters: { name: string; path: string }[];
+}
+
+/** An object as the service answers it. */
+export interface Entity {
+  id: string;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+  [field: string]: unknown;
+}
+
+/** Every field that holds a value, members of groups included. */
+export function leavesOf(fields: readonly Field[]): Field[] {
+  return fields.flatMap((field) => (field.fields ? leavesOf(field.fields) : [field]));
+}
+
+export function valueAt(source: unknown, path: string): unknown {
+  let value = source;
+  for (const step of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[step];
+  return value ?? undefined;
+}
+
+export function setAt(target: Record<string, unknown>, path: string, value: unknown): void {
+  const steps = path.split('.');
+  const last = steps.pop()!;
+  let place = target;
+  for (const step of steps) {
+    place[step] ??= {};
+    place = place[step] as Record<string, unknown>;
+  }
+  place[last] = value;
+}

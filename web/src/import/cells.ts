@@ -1,0 +1,120 @@
+// A cell of a spreadsheet as the JSON value that it means, by the rules of the command line's import. What cannot be
+// understood is passed on as it is, so that the service says what is wrong with it.
+import type { Field } from '../api/definition.ts';
+
+/** Null is a cell without a value; an empty text has quotes. */
+export type Cell = string | null;
+
+export type CellField = Pick<Field, 'kind' | 'isRequired' | 'isBlankAllowed' | 'choices'>;
+
+export type ThousandsMark = ',' | '.';
+
+/** A file that uses commas between cells can hardly use them as decimal marks. */
+export function thousandsMarkOf(separator: string): ThousandsMark {
+  return separator === ',' ? ',' : '.';
+}
+
+/** Undefined where the field is not sent. */
+export function toFieldValue(field: CellField, cell: Cell, thousandsMark: ThousandsMark): unknown {
+  const text = unguardText(cell ?? '');
+  const isText = field.kind === 'text' || field.kind === 'choice';
+  if (cell === null || (text.trim() === '' && !isText)) {
+    // A required text that may be empty, such as the number of a house that has none, is sent as empty.
+    return field.kind === 'text' && field.isRequired && field.isBlankAllowed ? '' : undefined;
+  }
+  switch (field.kind) {
+    case 'text':
+      return text;
+    case 'choice':
+      return toChoice(field, text);
+    case 'flag':
+      return flagMeanings.get(text.trim().toLowerCase()) ?? text;
+    case 'integer':
+    case 'decimal':
+      return toNumber(text.trim(), thousandsMark);
+    case 'double':
+      // Measures such as a latitude have decimals and no thousands.
+      return toNumber(text.trim(), undefined);
+    case 'date':
+      return toIsoDate(text.trim());
+    case 'list':
+      return toList(text);
+    default:
+      return text.trim();
+  }
+}
+
+export function isNumberCell(field: CellField, cell: string, thousandsMark: ThousandsMark): boolean {
+  if (!['integer', 'decimal', 'double'].includes(field.kind)) return false;
+  return typeof toFieldValue(field, cell, thousandsMark) !== 'string';
+}
+
+const flagMeanings = new Map([
+  ...['ja', 'j', 'yes', 'y', 'true', 'wahr', '1', 'x'].map((word) => [word, true] as const),
+  ...['nein', 'n', 'no', 'false', 'falsch', '0'].map((word) => [word, false] as const),
+]);
+
+/** A value of a choice by itself or by its title in either language. */
+function toChoice({ choices = [] }: CellField, text: string): string {
+  const folded = text.trim().toLowerCase();
+  const choice = choices.find(({ value, title }) =>
+    [value, title.de, title.en].some((form) => form.toLowerCase() === folded),
+  );
+  return choice?.value ?? text;
+}
+
+/** The exact decimal. "1.234" is ambiguous: there the mark of thousands decides; everything else speaks for itself. */
+function toNumber(text: string, thousandsMark: ThousandsMark | undefined): unknown {
+  const marks = text.replace(/[^.,]/g, '');
+  const last = marks.at(-1) ?? '.';
+  const isGrouped = new RegExp(`^[+-]?[1-9]\\d{0,2}(\\${last}\\d{3})+$`).test(text);
+  const isWhole = isGrouped && (marks.length > 1 || last === thousandsMark);
+  const decimalMark = (last === ',') !== isWhole ? ',' : '.';
+  const groupMark = decimalMark === ',' ? '.' : ',';
+  const shape = new RegExp(
+    `^([+-]?)(\\d+|\\d{1,3}(?:\\${groupMark}\\d{3})+)(?:\\${decimalMark}(\\d+))?(?:[eE]([+-]?\\d+))?$`,
+  );
+  const match = shape.exec(text);
+  if (!match) return text;
+  const [, sign, whole = '', fraction, power] = match;
+  const digits = whole.replaceAll(groupMark, '').replace(/^0+(?=\d)/, '');
+  return exactNumber(
+    `${sign === '-' ? '-' : ''}${digits}${fraction ? `.${fraction}` : ''}${power ? `e${power}` : ''}`,
+  );
+}
+
+/** Older browsers know no raw JSON, and there a number has the exactness of a double. */
+function exactNumber(written: string): unknown {
+  const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
+  return rawJSON ? rawJSON(written) : Number(written);
+}
+
+/** 31.12.2026 beside 2026-12-31. */
+function toIsoDate(text: string): string {
+  const match = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text);
+  return match ? `${match[3]}-${match[2]!.padStart(2, '0')}-${match[1]!.padStart(2, '0')}` : text;
+}
+
+/** With numbers as exact as they were written. */
+function toList(text: string): unknown {
+  const keepNumber = (_name: string, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && context?.source ? exactNumber(context.source) : value;
+  try {
+    return JSON.parse(text, keepNumber as (name: string, value: unknown) => unknown);
+  } catch {
+    return text;
+  }
+}
+
+// The full-width forms count too: a spreadsheet in an East Asian language takes them for the plain ones.
+const formulaStart = /^'*[=+\-@\t\r\n＝＋－＠]/;
+
+/** A text that a spreadsheet would take for a formula gets an apostrophe, which keeps it a text. */
+export function guardText(text: string): string {
+  return formulaStart.test(text) ? `'${text}` : text;
+}
+
+/** Takes away what `guardText` put there, and nothing else: "'t Hoekje" keeps its apostrophe. */
+export function unguardText(cell: string): string {
+  return cell.startsWith("'") && formulaStart.test(cell) ? cell.slice(1) : cell;
+}

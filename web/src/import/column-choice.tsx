@@ -1,0 +1,79 @@
+// Where each column of the file goes.
+import { Select, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { Icon } from '../icons.tsx';
+import { Card } from '../records/card.tsx';
+import { currentLanguage } from '../texts/language.ts';
+import type { ImportColumn } from './columns.ts';
+import type { CsvFile } from './csv-file.ts';
+import classes from './import.module.css';
+import type { ChosenColumns } from './lines.ts';
+
+interface ColumnChoiceProps {
+  csv: CsvFile;
+  known: readonly ImportColumn[];
+  columns: ChosenColumns;
+  onChange: (columns: ChosenColumns) => void;
+}
+
+export function ColumnChoice({ csv, known, columns, onChange }: ColumnChoiceProps) {
+  const { t } = useTranslation();
+  const chosen = new Set(columns.map((column) => column?.path));
+  const language = currentLanguage();
+  return (
+    <Card title={t('import.columns')} icon="columns">
+      <Text size="sm" c="dimmed" mb="sm">
+        {t('import.columnsText', { count: columns.filter(Boolean).length, total: csv.titles.length })}
+      </Text>
+      <ul className={classes.columns}>
+        {csv.titles.map((title, index) => {
+          const column = columns[index];
+          const name = title || t('import.untitled', { number: index + 1 });
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place; titles may be there twice.
+            <li key={index}>
+              <span className={classes.columnTitle}>
+                <Text fw={550} size="sm" component="span" lineClamp={2}>
+                  {name}
+                </Text>
+                <Text size="xs" c="dimmed" component="span" truncate>
+                  {examplesOf(csv, index) || '–'}
+                </Text>
+              </span>
+              <span className={classes.arrow}>
+                <Icon name="right" size={16} />
+              </span>
+              <Select
+                aria-label={t('import.target', { title: name })}
+                placeholder={t('import.ignored')}
+                searchable
+                clearable
+                clearButtonProps={{ 'aria-label': `${t('import.ignore')}: ${name}` }}
+                nothingFoundMessage={t('form.noResult')}
+                data={known.map(({ path, titles }) => ({
+                  value: path,
+                  label: titles[language],
+                  disabled: path !== column?.path && chosen.has(path),
+                }))}
+                value={column?.path ?? null}
+                onChange={(path) =>
+                  onChange(
+                    columns.with(
+                      index,
+                      known.find((one) => one.path === path),
+                    ),
+                  )
+                }
+              />
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}
+
+function examplesOf({ head }: CsvFile, index: number): string {
+  const examples = head.map(({ cells }) => cells[index]?.trim()).filter(Boolean);
+  return [...new Set(examples)].slice(0, 3).join(', ');
+}

@@ -1,0 +1,185 @@
+// A file that was understood: what it holds, where its columns go, and what becomes of its rows.
+import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
+import { Confirmation } from '../frame/confirmation.tsx';
+import { EmptyNote } from '../frame/failure.tsx';
+import { Icon } from '../icons.tsx';
+import { Card } from '../records/card.tsx';
+import { formatNumber } from '../texts/format.ts';
+import { currentLanguage } from '../texts/language.ts';
+import { ColumnChoice } from './column-choice.tsx';
+import { columnsOf, guessDefinition, matchTitles, missingColumns } from './columns.ts';
+import classes from './import.module.css';
+import type { OpenedFile } from './import-page.tsx';
+import type { ChosenColumns } from './lines.ts';
+import { Preview } from './preview.tsx';
+import { RunPanel } from './run-panel.tsx';
+import { useRun } from './use-run.ts';
+
+interface PreparationProps {
+  opened: OpenedFile;
+  onClose: () => void;
+}
+
+export function Preparation({ opened, onClose }: PreparationProps) {
+  const { t } = useTranslation();
+  const definitions = useDefinitions();
+  const { titles } = opened.csv;
+  const [definition, setDefinition] = useState(() => guessDefinition(definitions, titles));
+  const [columns, setColumns] = useState<ChosenColumns>(() =>
+    definition ? matchTitles(definition, titles) : [],
+  );
+  const run = useRun(opened.reader);
+  const isRunning = run.state?.status === 'running';
+
+  // Whoever leaves in the middle would not learn what became of the rows.
+  const blocker = useBlocker({
+    shouldBlockFn: () => isRunning,
+    enableBeforeUnload: () => isRunning,
+    withResolver: true,
+  });
+
+  function choose(name: string | null) {
+    const chosen = definitions.find((candidate) => candidate.name === name);
+    setDefinition(chosen);
+    setColumns(chosen ? matchTitles(chosen, titles) : []);
+    run.forget();
+  }
+
+  return (
+    <Stack gap="lg">
+      <FileCard opened={opened} onClose={onClose} isRunning={isRunning}>
+        <Select
+          label={t('import.what')}
+          w={{ base: '100%', xs: 280 }}
+          placeholder={t('form.choose')}
+          allowDeselect={false}
+          disabled={isRunning}
+          data={definitions.map((candidate) => ({ value: candidate.name, label: pluralOf(candidate) }))}
+          value={definition?.name ?? null}
+          onChange={choose}
+        />
+      </FileCard>
+      {definition && opened.csv.rowCount > 0 && (
+        <Checks
+          definition={definition}
+          columns={columns}
+          opened={opened}
+          run={run}
+          onClose={onClose}
+          onColumns={(next) => {
+            setColumns(next);
+            run.forget();
+          }}
+        />
+      )}
+      {opened.csv.rowCount === 0 && (
+        <div className="panel">
+          <EmptyNote icon="import" title={t('import.noRows')} text={t('import.noRowsText')} />
+        </div>
+      )}
+      {blocker.status === 'blocked' && (
+        <Confirmation
+          title={t('import.leave')}
+          text={t('import.leaveText')}
+          action={t('form.leaveYes')}
+          onConfirm={async () => {
+            run.cancel();
+            blocker.proceed();
+          }}
+          onClose={() => blocker.reset?.()}
+        />
+      )}
+    </Stack>
+  );
+}
+
+interface FileCardProps extends PreparationProps {
+  isRunning: boolean;
+  children: React.ReactNode;
+}
+
+function FileCard({ opened, onClose, isRunning, children }: FileCardProps) {
+  const { t } = useTranslation();
+  const { csv, name, size } = opened;
+  const facts = [
+    t('import.rows', { count: csv.rowCount, formatted: formatNumber(csv.rowCount) }),
+    t('import.columnCount', { count: csv.titles.length }),
+    size < 1_000_000
+      ? `${formatNumber(Math.max(1, Math.round(size / 1000)))} kB`
+      : `${formatNumber(size / 1_000_000, { maximumFractionDigits: 1 })} MB`,
+    t(`import.separators.${csv.separator === ';' ? 'semicolon' : csv.separator === ',' ? 'comma' : 'tab'}`),
+    csv.encoding === 'windows-1252' ? 'Windows-1252' : csv.encoding.toUpperCase(),
+  ];
+  return (
+    <Card
+      title={<span className={classes.fileName}>{name}</span>}
+      icon="import"
+      actions={
+        <Button size="xs" variant="default" disabled={isRunning} onClick={onClose}>
+          {t('import.other')}
+        </Button>
+      }
+    >
+      <Text size="sm" c="dimmed" mb="md">
+        {facts.join(' · ')}
+      </Text>
+      {children}
+    </Card>
+  );
+}
+
+interface ChecksProps extends PreparationProps {
+  definition: Definition;
+  columns: ChosenColumns;
+  run: ReturnType<typeof useRun>;
+  onColumns: (columns: ChosenColumns) => void;
+}
+
+function Checks({ definition, columns, opened, run, onColumns, onClose }: ChecksProps) {
+  const { t } = useTranslation();
+  const known = useMemo(() => columnsOf(definition), [definition]);
+  const missing = missingColumns(definition, columns);
+  const start = (isRehearsal: boolean) =>
+    run.start({ type: definition.name, columns, isRehearsal, total: opened.csv.rowCount });
+  if (run.state)
+    return (
+      <RunPanel
+        run={run}
+        definition={definition}
+        known={known}
+        opened={opened}
+        columns={columns}
+        onImport={() => start(false)}
+        onClose={onClose}
+      />
+    );
+  return (
+    <>
+      <ColumnChoice csv={opened.csv} known={known} columns={columns} onChange={onColumns} />
+      {missing.length > 0 && (
+        <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title={t('import.missing')}>
+          <ul className={classes.missing}>
+            {missing.map((some) => (
+              <li key={some[0]!.path}>{some.map(({ titles }) => titles[currentLanguage()]).join(' / ')}</li>
+            ))}
+          </ul>
+        </Alert>
+      )}
+      {columns.some(Boolean) && (
+        <Preview csv={opened.csv} type={definition.name} columns={columns} known={known} />
+      )}
+      <Group className={classes.foot} justify="flex-end">
+        <Button variant="default" disabled={!columns.some(Boolean)} onClick={() => start(true)}>
+          {t('import.try')}
+        </Button>
+        <Button disabled={missing.length > 0 || !columns.some(Boolean)} onClick={() => start(false)}>
+          {t('import.start', { count: opened.csv.rowCount, formatted: formatNumber(opened.csv.rowCount) })}
+        </Button>
+      </Group>
+    </>
+  );
+}

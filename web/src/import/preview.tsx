@@ -1,0 +1,145 @@
+// The first rows as the service would take them, with what is wrong in the cells.
+import { Badge, Loader, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useId } from 'react';
+import { useTranslation } from 'react-i18next';
+import { FailureNote } from '../frame/failure.tsx';
+import { Card } from '../records/card.tsx';
+import { currentLanguage } from '../texts/language.ts';
+import { thousandsMarkOf } from './cells.ts';
+import { columnAt, type ImportColumn } from './columns.ts';
+import type { CsvFile, CsvRow } from './csv-file.ts';
+import classes from './import.module.css';
+import { type ChosenColumns, holdsData, toLine } from './lines.ts';
+import { type RowFault, type RowResult, sendLines } from './sending.ts';
+
+interface PreviewProps {
+  csv: CsvFile;
+  type: string;
+  columns: ChosenColumns;
+  known: readonly ImportColumn[];
+}
+
+export function Preview({ csv, type, columns, known }: PreviewProps) {
+  const { t } = useTranslation();
+  const id = useId();
+  const rows = csv.head.filter(({ cells }) => holdsData(columns, cells));
+  const check = useQuery({
+    queryKey: ['import preview', id, type, columns.map((column) => column?.path), currentLanguage()],
+    queryFn: async ({ signal }) => {
+      const mark = thousandsMarkOf(csv.separator);
+      const body = rows.map((row) => toLine(type, columns, row, mark)).join('');
+      const numbers = rows.map(({ number }) => number);
+      const { results } = await sendLines(body, numbers, { columns, isRehearsal: true, signal });
+      return new Map(results.map((result) => [result.row, result]));
+    },
+    enabled: rows.length > 0,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  const shown = columns.flatMap((column, index) => (column ? [{ column, index }] : []));
+  const faulty = [...(check.data?.values() ?? [])].filter(({ outcome }) => outcome === 'failed').length;
+  return (
+    <Card
+      title={t('import.preview')}
+      icon="search"
+      actions={check.isFetching ? <Loader size="xs" aria-label={t('import.checking')} /> : null}
+    >
+      <Text size="sm" c="dimmed" mb="sm" role="status">
+        {check.data
+          ? t(faulty > 0 ? 'import.previewFaulty' : 'import.previewFine', { count: rows.length, faulty })
+          : t('import.checking')}
+      </Text>
+      {check.error && <FailureNote error={check.error} onRetry={() => check.refetch()} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <section className={classes.tableBox} tabIndex={0} aria-label={t('import.preview')}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">{t('import.row')}</th>
+              <th scope="col">{t('import.result')}</th>
+              {shown.map(({ column, index }) => (
+                <th key={index} scope="col">
+                  {column.titles[currentLanguage()]}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => {
+              const result = check.data?.get(row.number);
+              return (
+                <tr key={row.number}>
+                  <th scope="row" className="numbers">
+                    {row.number}
+                  </th>
+                  <td>
+                    <RowState result={result} elsewhere={elsewhere(result, columns, known)} />
+                  </td>
+                  {shown.map(({ column, index }) => (
+                    <PreviewCell
+                      key={index}
+                      row={row}
+                      index={index}
+                      faults={result?.faults.filter(({ field }) => columnAt([column], field)) ?? []}
+                    />
+                  ))}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </section>
+    </Card>
+  );
+}
+
+/** Faults that no shown cell is to blame for, such as a field that no column brings. */
+function elsewhere(
+  result: RowResult | undefined,
+  columns: ChosenColumns,
+  known: readonly ImportColumn[],
+): RowFault[] {
+  const chosen = columns.filter((column) => column !== undefined);
+  return (result?.faults ?? [])
+    .filter(({ field }) => !columnAt(chosen, field))
+    .map((fault) => ({
+      ...fault,
+      field: columnAt(known, fault.field)?.titles[currentLanguage()] ?? fault.field,
+    }));
+}
+
+function RowState({ result, elsewhere }: { result: RowResult | undefined; elsewhere: RowFault[] }) {
+  const { t } = useTranslation();
+  if (!result) return '…';
+  return (
+    <>
+      <Badge miw="max-content" color={{ created: 'leaf', known: 'gray', failed: 'red' }[result.outcome]}>
+        {t(`import.outcomes.${result.outcome}`)}
+      </Badge>
+      {elsewhere.map(({ field, message }) => (
+        <span key={`${field}${message}`} className={classes.fault}>
+          {field && `${field}: `}
+          {message}
+        </span>
+      ))}
+    </>
+  );
+}
+
+function PreviewCell({ row, index, faults }: { row: CsvRow; index: number; faults: RowFault[] }) {
+  const { t } = useTranslation();
+  const cell = row.cells[index];
+  return (
+    <td data-faulty={faults.length > 0 || undefined}>
+      <span className={classes.cell}>
+        {cell || (faults.length > 0 ? <em className={classes.emptyCell}>{t('changes.empty')}</em> : '')}
+      </span>
+      {faults.map(({ message }) => (
+        <span key={message} className={classes.fault}>
+          {message}
+        </span>
+      ))}
+    </td>
+  );
+}

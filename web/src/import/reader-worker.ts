@@ -1,0 +1,98 @@
+// Reads a file beside the page, so that a large one does not hold it up.
+import { guardText, isNumberCell, type ThousandsMark, thousandsMarkOf, unguardText } from './cells.ts';
+import { faultTitles } from './columns.ts';
+import { byteOrderMark, toCsvLine } from './csv.ts';
+import { type CsvFile, CsvFileError, type CsvRow, inspectFile, isFilled, readRows } from './csv-file.ts';
+import { type ChosenColumns, holdsData, toLine } from './lines.ts';
+import type { Answer, Chunk, Question } from './reader.ts';
+
+/** Small enough that a browser can send a request before it reads the answer, as it has to. */
+const chunkLines = 1000;
+const chunkCharacters = 2_000_000;
+
+let opened: { file: Blob; csv: CsvFile } | undefined;
+let chunks: AsyncGenerator<Chunk> | undefined;
+
+async function* readChunks(type: string, columns: ChosenColumns): AsyncGenerator<Chunk> {
+  const { file, csv } = opened!;
+  const mark = thousandsMarkOf(csv.separator);
+  let body = '';
+  let rows: number[] = [];
+  let read = 0;
+  for await (const some of readRows(file, csv)) {
+    for (const row of some) {
+      if (row.number === 1 || !isFilled(row)) continue;
+      read += 1;
+      if (!holdsData(columns, row.cells)) continue;
+      body += toLine(type, columns, row, mark);
+      rows.push(row.number);
+      if (rows.length < chunkLines && body.length < chunkCharacters) continue;
+      yield { body, rows, read };
+      body = '';
+      rows = [];
+    }
+  }
+  yield { body, rows, read };
+}
+
+/** The faulty rows with their own columns and separator, and what is wrong in a last column. */
+async function writeReport(
+  columns: ChosenColumns,
+  faults: ReadonlyMap<number, string>,
+  faultTitle: string,
+): Promise<Blob> {
+  const { file, csv } = opened!;
+  const { separator, titles } = csv;
+  const mark = thousandsMarkOf(separator);
+  // The report of a report has one column of faults, not two.
+  const kept = titles.map((title) => !Object.values(faultTitles).includes(title));
+  const parts = [
+    byteOrderMark + toCsvLine([...titles.filter((_, index) => kept[index]), faultTitle], separator),
+  ];
+  for await (const rows of readRows(file, csv)) {
+    for (const row of rows) {
+      const fault = faults.get(row.number);
+      if (fault === undefined) continue;
+      const cells = titles.map((_, index) => guardCell(columns, index, row, mark));
+      parts.push(toCsvLine([...cells.filter((_, index) => kept[index]), fault], separator));
+    }
+  }
+  return new Blob(parts, { type: 'text/csv;charset=utf-8' });
+}
+
+/** A negative number stays one. Any other cell that a spreadsheet would calculate is kept a text. */
+function guardCell(columns: ChosenColumns, index: number, { cells }: CsvRow, mark: ThousandsMark) {
+  const cell = cells[index] ?? null;
+  const field = columns[index]?.field;
+  if (cell === null || (field && isNumberCell(field, cell, mark))) return cell;
+  return guardText(unguardText(cell));
+}
+
+async function answer(question: Question): Promise<unknown> {
+  switch (question.kind) {
+    case 'open': {
+      const csv = await inspectFile(question.file);
+      opened = { file: question.file, csv };
+      return csv;
+    }
+    case 'start':
+      chunks = readChunks(question.type, question.columns);
+      return undefined;
+    case 'next': {
+      const { value, done } = await chunks!.next();
+      return done ? undefined : value;
+    }
+    case 'report':
+      return writeReport(question.columns, question.faults, question.faultTitle);
+  }
+}
+
+self.onmessage = async ({ data: { id, question } }: MessageEvent<{ id: number; question: Question }>) => {
+  let reply: Answer;
+  try {
+    reply = { id, value: await answer(question) };
+  } catch (error) {
+    reply = { id, fault: error instanceof CsvFileError ? error.fault : 'unreadable' };
+  }
+  self.postMessage(reply);
+};

@@ -1,0 +1,63 @@
+// The page's side of the worker that reads a file.
+import type { CsvFile, FileFault } from './csv-file.ts';
+import type { ChosenColumns } from './lines.ts';
+
+/** Lines that are sent together, the rows that they come from, and how many rows have been read so far. */
+export interface Chunk {
+  body: string;
+  rows: number[];
+  read: number;
+}
+
+export type Question =
+  | { kind: 'open'; file: Blob }
+  | { kind: 'start'; type: string; columns: ChosenColumns }
+  | { kind: 'next' }
+  | { kind: 'report'; columns: ChosenColumns; faults: ReadonlyMap<number, string>; faultTitle: string };
+
+export type Answer = { id: number } & ({ value: unknown } | { fault: FileFault | 'unreadable' });
+
+export class ReadingError extends Error {
+  readonly fault: FileFault | 'unreadable';
+  constructor(fault: FileFault | 'unreadable') {
+    super(fault);
+    this.fault = fault;
+  }
+}
+
+export type Reader = ReturnType<typeof openReader>;
+
+export function openReader() {
+  const worker = new Worker(new URL('./reader-worker.ts', import.meta.url), { type: 'module' });
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastId = 0;
+
+  worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+    const asked = waiting.get(data.id);
+    waiting.delete(data.id);
+    if ('fault' in data) asked?.reject(new ReadingError(data.fault));
+    else asked?.resolve(data.value);
+  };
+  worker.onerror = () => {
+    for (const { reject } of waiting.values()) reject(new ReadingError('unreadable'));
+    waiting.clear();
+  };
+
+  function ask(question: Question): Promise<unknown> {
+    lastId += 1;
+    const asked = Promise.withResolvers<unknown>();
+    waiting.set(lastId, asked);
+    worker.postMessage({ id: lastId, question });
+    return asked.promise;
+  }
+
+  return {
+    open: (file: Blob) => ask({ kind: 'open', file }) as Promise<CsvFile>,
+    start: (type: string, columns: ChosenColumns) => ask({ kind: 'start', type, columns }),
+    /** Undefined at the end of the file. */
+    next: () => ask({ kind: 'next' }) as Promise<Chunk | undefined>,
+    report: (columns: ChosenColumns, faults: ReadonlyMap<number, string>, faultTitle: string) =>
+      ask({ kind: 'report', columns, faults, faultTitle }) as Promise<Blob>,
+    close: () => worker.terminate(),
+  };
+}

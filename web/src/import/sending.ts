@@ -1,0 +1,138 @@
+// Sends the rows of a file, some at a time. Each part has a key of its own, so that sending it again is safe.
+import { type FieldFault, send, toFailure, unreachable } from '../api/client.ts';
+import { faultText } from '../records/fault-text.ts';
+import { columnAt } from './columns.ts';
+import type { ChosenColumns } from './lines.ts';
+import type { Reader } from './reader.ts';
+
+interface LineAnswer {
+  line: number;
+  status: number;
+  replayed?: boolean;
+  message?: string;
+  field?: string;
+  errors?: FieldFault[];
+}
+
+export interface RowFault {
+  /** "" where no field is to blame. */
+  field: string;
+  message: string;
+}
+
+/** What became of a row. */
+export interface RowResult {
+  row: number;
+  outcome: 'created' | 'known' | 'failed';
+  faults: RowFault[];
+}
+
+export interface Counts {
+  created: number;
+  replaced: number;
+  unchanged: number;
+  failed: number;
+}
+
+interface Sending {
+  columns: ChosenColumns;
+  isRehearsal: boolean;
+  key?: string;
+  signal?: AbortSignal;
+}
+
+interface Sent {
+  results: RowResult[];
+  counts: Counts;
+}
+
+const maxAttempts = 6;
+
+export async function sendLines(body: string, rows: readonly number[], sending: Sending): Promise<Sent> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await sendOnce(body, rows, sending);
+    } catch (error) {
+      const failure = toFailure(error);
+      const isPassing = [0, 429, 500].includes(failure.status) || failure.code === 'request_in_progress';
+      if (sending.signal?.aborted || !isPassing || attempt === maxAttempts) throw error;
+      await waitFor(failure.retryAfterSeconds ?? attempt, sending.signal);
+    }
+  }
+}
+
+/** Browsers over HTTP/1.1 send a whole request before they read of the answer. */
+async function sendOnce(body: string, rows: readonly number[], sending: Sending): Promise<Sent> {
+  const { columns, isRehearsal, key, signal } = sending;
+  const response = await send('POST', `/import${isRehearsal ? '?dryRun=true' : ''}`, {
+    headers: { 'Content-Type': 'application/x-ndjson', ...(key && { 'Idempotency-Key': key }) },
+    body,
+    signal,
+  });
+  const text = await response.text().catch(() => '');
+  const last = text.lastIndexOf('{"summary"');
+  const summary = last < 0 ? undefined : (JSON.parse(text.slice(last)).summary as Counts & { code?: string });
+  // An answer that breaks off, or an import that the database could not finish, does not speak for all rows.
+  if (!summary || summary.code) throw unreachable();
+  const answers = text
+    .slice(0, last)
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as LineAnswer);
+  // What an earlier attempt stored, whose answer was lost, is new.
+  const replayed = answers.filter((answer) => answer.replayed).length;
+  const { created, replaced, unchanged, failed } = summary;
+  return {
+    results: answers.map((answer) => ({ row: rows[answer.line - 1]!, ...toResult(answer, columns) })),
+    counts: { created: created + replayed, replaced, unchanged: unchanged - replayed, failed },
+  };
+}
+
+function toResult(answer: LineAnswer, columns: ChosenColumns): Omit<RowResult, 'row'> {
+  const { status, replayed, errors, field = '', message = '' } = answer;
+  if (status === 201 || replayed) return { outcome: 'created', faults: [] };
+  if (status === 200) return { outcome: 'known', faults: [] };
+  const chosen = columns.filter((column) => column !== undefined);
+  const faults: Partial<FieldFault>[] = errors ?? [{ field, message }];
+  return {
+    outcome: 'failed',
+    faults: faults.map(({ field = '', code, message = '' }) => ({
+      field,
+      message: faultText(columnAt(chosen, field)?.field, { code, message }),
+    })),
+  };
+}
+
+function waitFor(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+interface FileSending {
+  reader: Reader;
+  type: string;
+  columns: ChosenColumns;
+  isRehearsal: boolean;
+  /** Told how many rows of the file are done with, and what became of the latest. */
+  onPart: (read: number, sent: Sent) => void;
+  /** Asked between two parts, so that what was sent is also answered for. */
+  isCancelled: () => boolean;
+}
+
+export async function sendFile({ reader, type, columns, isRehearsal, onPart, isCancelled }: FileSending) {
+  // Not randomUUID(), which browsers have only where the page came over TLS.
+  const run = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('');
+  await reader.start(type, columns);
+  for (let part = 1; !isCancelled(); part += 1) {
+    const chunk = await reader.next();
+    if (!chunk) return;
+    if (chunk.rows.length === 0) continue;
+    const key = isRehearsal ? undefined : `${run}-${part}`;
+    onPart(chunk.read, await sendLines(chunk.body, chunk.rows, { columns, isRehearsal, key }));
+  }
+}

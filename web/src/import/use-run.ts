@@ -1,0 +1,90 @@
+// A run over the whole file, tried or in earnest, and what has become of its rows so far.
+import { useCallback, useRef, useState } from 'react';
+import { useForgetReadings } from '../api/records.ts';
+import type { ChosenColumns } from './lines.ts';
+import type { Reader } from './reader.ts';
+import { type Counts, type RowFault, sendFile } from './sending.ts';
+
+export interface RunState {
+  status: 'running' | 'done' | 'cancelled' | 'failed';
+  isRehearsal: boolean;
+  startedAt: number;
+  total: number;
+  read: number;
+  counts: Counts;
+  /** The faults of each faulty row. */
+  faults: ReadonlyMap<number, readonly RowFault[]>;
+  error?: unknown;
+}
+
+interface Start {
+  type: string;
+  columns: ChosenColumns;
+  isRehearsal: boolean;
+  total: number;
+}
+
+const nothing: Counts = { created: 0, replaced: 0, unchanged: 0, failed: 0 };
+
+export function useRun(reader: Reader) {
+  const [state, setState] = useState<RunState>();
+  const isCancelled = useRef(false);
+  const forgetReadings = useForgetReadings();
+
+  async function start({ type, columns, isRehearsal, total }: Start) {
+    isCancelled.current = false;
+    const faults = new Map<number, readonly RowFault[]>();
+    let now: RunState = {
+      status: 'running',
+      isRehearsal,
+      startedAt: Date.now(),
+      total,
+      read: 0,
+      counts: nothing,
+      faults,
+    };
+    const show = (changes: Partial<RunState>) => {
+      now = { ...now, ...changes };
+      setState(now);
+    };
+    show({});
+    try {
+      await sendFile({
+        reader,
+        type,
+        columns,
+        isRehearsal,
+        isCancelled: () => isCancelled.current,
+        onPart: (read, { results, counts }) => {
+          for (const result of results) {
+            if (result.outcome === 'failed') faults.set(result.row, result.faults);
+          }
+          show({ read, counts: addCounts(now.counts, counts) });
+        },
+      });
+      show({ status: isCancelled.current && now.read < total ? 'cancelled' : 'done' });
+    } catch (error) {
+      show({ status: 'failed', error });
+    }
+    if (!isRehearsal) await forgetReadings();
+  }
+
+  return {
+    state,
+    start,
+    cancel: useCallback(() => {
+      isCancelled.current = true;
+    }, []),
+    /** What was said about other columns does not hold for these. */
+    forget: () => setState(undefined),
+  };
+}
+
+function addCounts(one: Counts, other: Counts): Counts {
+  return {
+    created: one.created + other.created,
+    replaced: one.replaced + other.replaced,
+    unchanged: one.unchanged + other.unchanged,
+    failed: one.failed + other.failed,
+  };
+}

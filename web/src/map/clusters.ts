@@ -1,0 +1,28 @@
+// The sites in a part of the map; those that lie close together come as one from the service.
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { call, queryString } from '../api/client.ts';
+import type { Bounds } from './view.ts';
+
+export interface Cluster {
+  lat: number;
+  lng: number;
+  count: number;
+  /** Where it is one site. */
+  id?: string;
+  name?: string;
+}
+
+export function clustersQuery(bounds: Bounds, zoom: number) {
+  return queryOptions({
+    queryKey: ['map', bounds, zoom],
+    queryFn: async ({ signal }) => {
+      const query = queryString({ ...bounds, zoom });
+      return (await call<{ clusters: Cluster[] }>('GET', `/map${query}`, { signal })).clusters;
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+}
+
+/** Everything, fine enough to know where it lies. */
+export const allClustersQuery = clustersQuery({ west: -180, south: -85, east: 180, north: 85 }, 9);

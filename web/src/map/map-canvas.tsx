@@ -1,0 +1,153 @@
+// The map itself. It is drawn, so that thousands of marks move smoothly; whoever cannot see it has a list beside it.
+import { ActionIcon, Alert, useComputedColorScheme } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type PointerEvent, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Icon } from '../icons.tsx';
+import { formatNumber } from '../texts/format.ts';
+import type { Cluster } from './clusters.ts';
+import { type ChangeView, useGestures } from './gestures.ts';
+import classes from './map.module.css';
+import { loadOutline } from './outline.ts';
+import { paintMap, radiusOf } from './painting.ts';
+import { fromPixels, type Position, type Size, scaleOf, toPixels, type View, zoomView } from './view.ts';
+
+interface MapCanvasProps {
+  label: string;
+  view: View;
+  onView: ChangeView;
+  /** Told when it is known, and when it changes. */
+  onSize: (size: Size) => void;
+  size: Size;
+  clusters: readonly Cluster[];
+  onCluster?: (cluster: Cluster) => void;
+  marker?: Position;
+  /** Where given, a click chooses a place instead of opening what is there. */
+  onPlace?: (position: Position) => void;
+}
+
+export function MapCanvas(props: MapCanvasProps) {
+  const { label, view, onView, onSize, size, clusters, onCluster, marker, onPlace } = props;
+  const { t } = useTranslation();
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const scheme = useComputedColorScheme();
+  const outline = useQuery({
+    queryKey: ['outline'],
+    queryFn: loadOutline,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const [active, setActive] = useState<Cluster>();
+  const shownActive = active && clusters.includes(active) && !onPlace ? active : undefined;
+
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => {
+      const { width, height } = entry!.contentRect;
+      onSize({ width, height });
+    });
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, [onSize]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read while painting.
+  useEffect(() => {
+    if (!canvas.current || size.width === 0) return;
+    paintMap(canvas.current, view, size, {
+      countries: outline.data ?? [],
+      clusters,
+      active: shownActive,
+      marker,
+    });
+  }, [view, size, outline.data, clusters, shownActive, marker, scheme]);
+
+  function find(left: number, top: number): Cluster | undefined {
+    return clusters.find((cluster) => {
+      const place = toPixels(view, size, cluster);
+      return Math.hypot(place.left - left, place.top - top) <= radiusOf(cluster) + 4;
+    });
+  }
+
+  const gestures = useGestures({
+    element: box,
+    size,
+    onView,
+    onTap: (left, top) => {
+      if (onPlace) {
+        onPlace(fromPixels(view, size, left, top));
+        return;
+      }
+      const cluster = find(left, top);
+      if (cluster) onCluster?.(cluster);
+    },
+    onEnter: () => onPlace?.(fromPixels(view, size, size.width / 2, size.height / 2)),
+  });
+
+  function hover(event: PointerEvent) {
+    gestures.onPointerMove(event);
+    if (event.buttons !== 0 || event.pointerType !== 'mouse') return;
+    const edge = event.currentTarget.getBoundingClientRect();
+    setActive(find(event.clientX - edge.left, event.clientY - edge.top));
+  }
+
+  return (
+    <div className={classes.frame}>
+      <div
+        ref={box}
+        className={classes.map}
+        role="application"
+        aria-label={label}
+        aria-description={t(onPlace ? 'map.keysPick' : 'map.keys')}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys move it.
+        tabIndex={0}
+        data-active={shownActive ? true : undefined}
+        data-picking={onPlace ? true : undefined}
+        {...gestures}
+        onPointerMove={hover}
+        onPointerLeave={() => setActive(undefined)}
+      >
+        <canvas ref={canvas} className={classes.canvas} />
+        {onPlace && <span className={classes.cross} aria-hidden="true" />}
+        {shownActive && <Hint cluster={shownActive} view={view} size={size} />}
+      </div>
+      <div className={classes.buttons}>
+        {([1, -1] as const).map((change) => (
+          <ActionIcon
+            key={change}
+            size={36}
+            variant="default"
+            aria-label={t(change > 0 ? 'map.closer' : 'map.farther')}
+            onClick={() => onView((before) => zoomView(before, size, change))}
+          >
+            <Icon name={change > 0 ? 'plus' : 'minus'} />
+          </ActionIcon>
+        ))}
+      </div>
+      <ScaleBar view={view} />
+      <span className={classes.source}>Natural Earth</span>
+      {outline.error && (
+        <Alert className={classes.note} color="yellow" icon={<Icon name="warning" />}>
+          {t('map.noOutline')}
+        </Alert>
+      )}
+    </div>
+  );
+}
+
+function ScaleBar({ view }: { view: View }) {
+  const { metres, pixels } = scaleOf(view, 110);
+  return (
+    <span className={classes.scale} style={{ width: pixels }} aria-hidden="true">
+      {metres < 1000 ? `${formatNumber(metres)} m` : `${formatNumber(metres / 1000)} km`}
+    </span>
+  );
+}
+
+function Hint({ cluster, view, size }: { cluster: Cluster; view: View; size: Size }) {
+  const { t } = useTranslation();
+  const { left, top } = toPixels(view, size, cluster);
+  return (
+    <span className={classes.hint} style={{ left, top: top - radiusOf(cluster) - 8 }} aria-hidden="true">
+      {cluster.name ?? t('map.count', { count: cluster.count, formatted: formatNumber(cluster.count) })}
+    </span>
+  );
+}

@@ -1,0 +1,179 @@
+// Where the sites are.
+import { Button, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { memo, useCallback, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { EmptyNote, FailureNote } from '../frame/failure.tsx';
+import { AnchorLink, ButtonLink } from '../frame/links.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { Icon } from '../icons.tsx';
+import { formatNumber } from '../texts/format.ts';
+import { currentLanguage } from '../texts/language.ts';
+import { nearestCity } from './cities.ts';
+import { allClustersQuery, type Cluster, clustersQuery } from './clusters.ts';
+import classes from './map.module.css';
+import { MapCanvas } from './map-canvas.tsx';
+import { useView } from './use-view.ts';
+import { boundsOf, clampView, fitView, germany, type Size, toPosition, toWorld, type View } from './view.ts';
+
+/** The view that the address names, so that "back" leads to the same place. */
+function viewFrom({ lat, lng, zoom }: Record<string, string | undefined>): View | undefined {
+  const numbers = { lat: Number(lat), lng: Number(lng), zoom: Number(zoom) };
+  if (!lat || !lng || !zoom || Object.values(numbers).some(Number.isNaN)) return undefined;
+  return clampView({ ...toWorld(numbers), zoom: numbers.zoom });
+}
+
+export function MapPage() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const given = viewFrom(useSearch({ strict: false }) as Record<string, string>);
+  const { view, settled, change, flyTo } = useView(given ?? germany);
+  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
+  const isPlaced = useRef(given !== undefined);
+  const all = useQuery(allClustersQuery);
+  const total = all.data?.reduce((sum, { count }) => sum + count, 0);
+  const seen = useQuery({
+    ...clustersQuery(boundsOf(settled, size), Math.floor(settled.zoom)),
+    enabled: size.width > 0 && isPlaced.current,
+  });
+  const clusters = seen.data ?? noClusters;
+
+  // At first everything is seen.
+  useEffect(() => {
+    if (isPlaced.current || !all.data || size.width === 0) return;
+    isPlaced.current = true;
+    change(() => (all.data.length > 0 ? fitView(all.data, size) : germany));
+  }, [all.data, size, change]);
+
+  useEffect(() => {
+    if (!isPlaced.current) return;
+    const { lat, lng } = toPosition(settled);
+    const search = { lat: lat.toFixed(4), lng: lng.toFixed(4), zoom: settled.zoom.toFixed(2) };
+    void navigate({ to: '/map', search: search as never, replace: true, resetScroll: false });
+  }, [settled, navigate]);
+
+  const open = useCallback(
+    (cluster: Cluster) => {
+      if (cluster.id)
+        void navigate({ to: '/data/$collection/$id', params: { collection: 'sites', id: cluster.id } });
+      else flyTo((before) => clampView({ ...toWorld(cluster), zoom: before.zoom + 2 }));
+    },
+    [navigate, flyTo],
+  );
+
+  return (
+    <div className={classes.page}>
+      <PageHead
+        title={t('map.title')}
+        text={
+          total !== undefined && total > 0 && t('map.count', { count: total, formatted: formatNumber(total) })
+        }
+        actions={
+          all.data &&
+          all.data.length > 0 && (
+            <Button variant="default" onClick={() => flyTo(() => fitView(all.data, size))}>
+              {t('map.all')}
+            </Button>
+          )
+        }
+      />
+      {(all.error ?? seen.error) && (
+        <FailureNote error={all.error ?? seen.error} onRetry={() => (all.error ? all : seen).refetch()} />
+      )}
+      <div className={classes.columns}>
+        <div className={`panel ${classes.panel}`}>
+          <MapCanvas
+            label={t('map.title')}
+            view={view}
+            onView={change}
+            size={size}
+            onSize={setSize}
+            clusters={clusters}
+            onCluster={open}
+          />
+          {total === 0 && (
+            <div className={classes.empty}>
+              <EmptyNote icon="map" title={t('map.none')} text={t('map.noneText')}>
+                <ButtonLink to="/attention" search={{ code: 'no_position' }} variant="light" mt="sm">
+                  {t('map.toMissing')}
+                </ButtonLink>
+              </EmptyNote>
+            </div>
+          )}
+        </div>
+        <SeenList clusters={clusters} isEmpty={total === 0} onOpen={open} />
+      </div>
+    </div>
+  );
+}
+
+const noClusters: Cluster[] = [];
+const shownEntries = 100;
+
+interface SeenListProps {
+  clusters: readonly Cluster[];
+  isEmpty: boolean;
+  onOpen: (cluster: Cluster) => void;
+}
+
+/** The same as on the map, for the keyboard and for screen readers. Not made anew with each step that the map moves. */
+const SeenList = memo(function SeenList({ clusters, isEmpty, onOpen }: SeenListProps) {
+  const { t } = useTranslation();
+  const count = clusters.reduce((sum, cluster) => sum + cluster.count, 0);
+  return (
+    <section className={`panel ${classes.seen}`} aria-labelledby="seen-title">
+      <h2 id="seen-title" className={classes.seenTitle}>
+        {t('map.seen')}
+      </h2>
+      <Text size="sm" c="dimmed" role="status">
+        {t('map.count', { count, formatted: formatNumber(count) })}
+      </Text>
+      {clusters.length === 0 && !isEmpty && (
+        <Text size="sm" mt="sm">
+          {t('map.seenNone')}
+        </Text>
+      )}
+      <ul className={classes.list}>
+        {clusters.slice(0, shownEntries).map((cluster) => (
+          <li key={cluster.id ?? `${cluster.lat} ${cluster.lng}`}>
+            <Entry cluster={cluster} onOpen={onOpen} />
+          </li>
+        ))}
+      </ul>
+      {clusters.length > shownEntries && (
+        <Text size="sm" c="dimmed" mt="xs">
+          {t('map.more', { formatted: formatNumber(clusters.length - shownEntries) })}
+        </Text>
+      )}
+      <AnchorLink to="/attention" search={{ code: 'no_position' }} size="sm" mt="md" display="inline-block">
+        {t('map.missing')}
+      </AnchorLink>
+    </section>
+  );
+});
+
+function Entry({ cluster, onOpen }: { cluster: Cluster; onOpen: (cluster: Cluster) => void }) {
+  const { t } = useTranslation();
+  const city = nearestCity(cluster)?.name[currentLanguage()];
+  const near = city && t('map.near', { city });
+  if (cluster.id)
+    return (
+      <AnchorLink to={`/data/sites/${cluster.id}`} className={classes.entry} c="var(--stamm-ink)">
+        <Icon name="site" />
+        <span>
+          {cluster.name}
+          {near && <small>{near}</small>}
+        </span>
+      </AnchorLink>
+    );
+  return (
+    <button type="button" className={classes.entry} onClick={() => onOpen(cluster)}>
+      <Icon name="search" />
+      <span>
+        {t('map.count', { count: cluster.count, formatted: formatNumber(cluster.count) })}
+        {near && <small>{near}</small>}
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,89 @@
+// A position chosen on the map, for the form of a site.
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { formatNumber } from '../texts/format.ts';
+import { cityNamed } from './cities.ts';
+import { clustersQuery } from './clusters.ts';
+import classes from './map.module.css';
+import { MapCanvas } from './map-canvas.tsx';
+import { useView } from './use-view.ts';
+import { boundsOf, germany, type Position, type Size, toWorld, type View } from './view.ts';
+
+interface PositionPickerProps {
+  position: Position | undefined;
+  /** Of the address, to begin near it. */
+  city: string;
+  onChoose: (position: Position) => void;
+  onClose: () => void;
+}
+
+function startView(position: Position | undefined, city: string): View {
+  if (position) return { ...toWorld(position), zoom: 10 };
+  const known = cityNamed(city);
+  return known ? { ...toWorld(known), zoom: 9.5 } : germany;
+}
+
+export function PositionPicker({ position, city, onChoose, onClose }: PositionPickerProps) {
+  const { t } = useTranslation();
+  const [chosen, setChosen] = useState(position);
+  const { view, settled, change } = useView(startView(position, city));
+  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
+  const { data: clusters = [] } = useQuery({
+    ...clustersQuery(boundsOf(settled, size), Math.floor(settled.zoom)),
+    enabled: size.width > 0,
+  });
+  const degrees = (value: number) =>
+    formatNumber(value, { minimumFractionDigits: 5, maximumFractionDigits: 5 });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="xl"
+      title={t('map.pickTitle')}
+      closeButtonProps={{ 'aria-label': t('actions.close') }}
+    >
+      <Stack gap="sm">
+        <Text size="sm" c="dimmed">
+          {t('map.pickText')}
+        </Text>
+        <div className={classes.picker}>
+          <MapCanvas
+            label={t('map.pickTitle')}
+            view={view}
+            onView={change}
+            size={size}
+            onSize={setSize}
+            clusters={clusters}
+            marker={chosen}
+            onPlace={setChosen}
+          />
+        </div>
+        <Group justify="space-between" gap="xs">
+          <Text size="sm" className="numbers" role="status">
+            {chosen
+              ? t('map.picked', { latitude: degrees(chosen.lat), longitude: degrees(chosen.lng) })
+              : t('map.pickedNone')}
+          </Text>
+          <Group gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {t('actions.cancel')}
+            </Button>
+            <Button
+              disabled={!chosen}
+              onClick={() => {
+                // Five decimals are a metre; more would only pretend.
+                const round = (value: number) => Number(value.toFixed(5));
+                onChoose({ lat: round(chosen!.lat), lng: round(chosen!.lng) });
+                onClose();
+              }}
+            >
+              {t('map.take')}
+            </Button>
+          </Group>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

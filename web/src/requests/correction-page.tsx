@@ -1,0 +1,109 @@
+// A creation that was refused, as the form that would have made it: corrected and sent again.
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, queryString, toFailure } from '../api/client.ts';
+import { type Definition, type Entity, nounOf, useDefinitions } from '../api/definitions.ts';
+import type { Page } from '../api/records.ts';
+import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { ButtonLink } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { Card } from '../records/card.tsx';
+import { faultText } from '../records/fault-text.ts';
+import { CreationForm } from '../records/form-page.tsx';
+import { toValues } from '../records/form-values.ts';
+import { decimalSeparator, formatTime } from '../texts/format.ts';
+import { ownerNamesOf, toCorrection } from './correction.ts';
+import { definitionAt, fieldAt, isCreation, type RequestWithBody, requestQuery } from './requests.ts';
+
+export function CorrectionPage() {
+  const { t } = useTranslation();
+  const { id = '' } = useParams({ strict: false });
+  const definitions = useDefinitions();
+  const [isAllowed, setIsAllowed] = useState(false);
+  const masked = useQuery(requestQuery(id, false));
+  const definition = masked.data && definitionAt(definitions, masked.data.path);
+  if (masked.error)
+    return toFailure(masked.error).status === 404 ? <NotFoundPage /> : <FailureNote error={masked.error} />;
+  if (!masked.data) return <Lines count={8} />;
+  if (!definition || masked.data.body === null || !isCreation(masked.data, definition))
+    return <NotFoundPage />;
+  return (
+    <>
+      <PageHead
+        title={t('requests.correctTitle', { what: nounOf(definition) })}
+        text={t('requests.correctText', { when: formatTime(masked.data.at) })}
+        trail={[{ title: t('requests.title'), to: '/requests' }]}
+      />
+      {isAllowed ? (
+        <Correction id={id} definition={definition} />
+      ) : (
+        <Card title={t('requests.revealTitle')} icon="info">
+          <Stack gap="md" maw={560}>
+            <Text size="sm">{t('requests.revealText')}</Text>
+            <Group gap="xs">
+              <Button onClick={() => setIsAllowed(true)}>{t('requests.revealAndCorrect')}</Button>
+              <ButtonLink to="/requests" variant="default">
+                {t('actions.cancel')}
+              </ButtonLink>
+            </Group>
+          </Stack>
+        </Card>
+      )}
+    </>
+  );
+}
+
+function Correction({ id, definition }: { id: string; definition: Definition }) {
+  const sent = useQuery({
+    queryKey: ['requests', 'correction', id],
+    queryFn: async ({ signal }) => {
+      const request = await call<RequestWithBody>('GET', `/requests/${id}?reveal=true`, { signal });
+      return { request, owners: await findOwners(definition, request.body ?? '{}', signal) };
+    },
+    // What is typed must not change under the hands.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    gcTime: 0,
+    retry: false,
+  });
+  const definitions = useDefinitions();
+  if (sent.error) return <FailureNote error={sent.error} onRetry={() => sent.refetch()} />;
+  if (!sent.data) return <Lines count={8} />;
+  const { request, owners } = sent.data;
+  const entity = toCorrection(definition, request.body ?? '{}', owners);
+  const faults = request.faults.flatMap(({ field, ...fault }): [string, string][] => {
+    const known = fieldAt(definition, ownerNamesOf(definition).get(field) ?? field);
+    return known ? [[known.path, faultText(known, fault)]] : [];
+  });
+  return (
+    <CreationForm
+      definition={definition}
+      initial={toValues(definition, entity, decimalSeparator())}
+      faults={new Map(faults)}
+    />
+  );
+
+  /** Owners that the body calls by their external id; the form knows them by their own. */
+  async function findOwners(
+    definition: Definition,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    const sentFields = JSON.parse(body) as Record<string, unknown>;
+    for (const [externalName, path] of ownerNamesOf(definition)) {
+      const externalId = sentFields[externalName];
+      const resource = definition.fields.find((field) => field.path === path)?.reference?.resources[0];
+      const collection = definitions.find(({ name }) => name === resource)?.collection;
+      if (typeof externalId !== 'string' || !collection) continue;
+      const query = queryString({ externalId, limit: 1 });
+      const { data } = await call<Page<Entity>>('GET', `/${collection}${query}`, { signal });
+      if (data[0]) found.set(path, data[0].id);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,45 @@
+// A body that was refused, as far as a form can show it. What has the wrong type comes in as the text of its value.
+import { type Definition, type Field, leavesOf, setAt, valueAt } from '../api/definition.ts';
+
+/** By which other name a body may call an owner: customerExternalId for customerId. */
+export function ownerNamesOf(definition: Definition): Map<string, string> {
+  return new Map(
+    definition.fields
+      .filter(({ reference }) => reference?.isOwner)
+      .map(({ path }) => [path.replace(/Id$/, 'ExternalId'), path]),
+  );
+}
+
+/** The object that the form begins with, each value of a kind that its input can show. */
+export function toCorrection(
+  definition: Definition,
+  body: string,
+  owners: ReadonlyMap<string, string>,
+): Record<string, unknown> {
+  // Numbers as they were written, since an exact decimal must not become a double on the way.
+  const keepSource = (_name: string, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' ? (context?.source ?? String(value)) : value;
+  const written = JSON.parse(body, keepSource as (name: string, value: unknown) => unknown);
+  const sent = JSON.parse(body);
+  const entity: Record<string, unknown> = {};
+  for (const field of leavesOf(definition.fields)) {
+    const source = field.kind === 'list' ? sent : written;
+    const value = owners.get(field.path) ?? toShown(field, valueAt(source, field.path)) ?? field.default;
+    if (value !== undefined) setAt(entity, field.path, value);
+  }
+  return entity;
+}
+
+function toShown(field: Field, value: unknown): unknown {
+  if (value === undefined || value === null) return undefined;
+  switch (field.kind) {
+    case 'list':
+      return Array.isArray(value) ? value : undefined;
+    case 'flag':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'choice':
+      return field.choices?.some((choice) => choice.value === value) ? value : undefined;
+    default:
+      return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  }
+}

@@ -1,0 +1,76 @@
+// The calls of other systems: what arrives, what is refused and why.
+import { SegmentedControl } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useIsAdministrator } from '../api/session.ts';
+import { EmptyNote } from '../frame/failure.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { FaultGroups } from './fault-groups.tsx';
+import { HoursChart } from './hours-chart.tsx';
+import { type Line, useLiveRequests } from './live.ts';
+import { RequestDetails } from './request-details.tsx';
+import { RequestFilters } from './request-filters.tsx';
+import { RequestList } from './request-list.tsx';
+import classes from './requests.module.css';
+import { type Filters, filterNames, periods, startOf } from './requests.ts';
+
+export function RequestsPage() {
+  const { t } = useTranslation();
+  const isAdministrator = useIsAdministrator();
+  if (!isAdministrator) return <EmptyNote icon="requests" level={1} title={t('requests.adminOnly')} />;
+  return <Requests />;
+}
+
+function Requests() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const search = useSearch({ strict: false }) as Filters & { days?: string; id?: string };
+  const { line, arrived } = useLiveRequests();
+  const period = periods.find((known) => known === search.days) ?? '7';
+  const from = startOf(period);
+  const filters: Filters = Object.fromEntries(
+    filterNames.flatMap((name) => (search[name] ? [[name, search[name]]] : [])),
+  );
+  const change = (changes: Record<string, string | undefined>, replace = true) =>
+    navigate({
+      to: '/requests',
+      search: ((before: object) => ({ ...before, ...changes })) as never,
+      replace,
+      resetScroll: false,
+    });
+  return (
+    <div className={classes.page}>
+      <PageHead
+        title={t('requests.title')}
+        text={t('requests.text')}
+        badge={<LineMark line={line} />}
+        actions={
+          <SegmentedControl
+            aria-label={t('requests.period')}
+            value={period}
+            onChange={(days) => change({ days: days === '7' ? undefined : days })}
+            data={periods.map((value) => ({ value, label: t(`requests.periods.${value}`) }))}
+          />
+        }
+      />
+      <div className={classes.columns}>
+        <HoursChart period={period} from={from} />
+        <FaultGroups from={from} onChoose={(chosen) => change({ ...chosen, status: undefined })} />
+      </div>
+      <RequestFilters filters={filters} onChange={change} />
+      <RequestList filters={filters} from={from} arrived={arrived} onOpen={(id) => change({ id }, false)} />
+      {search.id && (
+        <RequestDetails key={search.id} id={search.id} onClose={() => change({ id: undefined })} />
+      )}
+    </div>
+  );
+}
+
+function LineMark({ line }: { line: Line }) {
+  const { t } = useTranslation();
+  return (
+    <span className={classes.line} data-line={line} role="status">
+      {t(`requests.lines.${line}`)}
+    </span>
+  );
+}
