@@ -213,7 +213,7 @@ async function apiRoutes(
     const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
     reply.headers(rateLimitHeaders('tenant', limit, count));
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
-    congestion.enterTenant(request, reply);
+    congestion.enterTenant(request.tenantId, reply);
     if (admission.ordinal > limit) throw await rateLimited(reply, 'rate_limited', count.windowEndsInMs);
   });
 
@@ -247,9 +247,16 @@ async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Pro
   });
   office.addHook('onRequest', async (request, reply) => {
     reply.headers(officeHeaders);
-    congestion.enter(reply);
+    const isPublic = request.routeOptions.config.access === 'PUBLIC';
+    if (!isPublic) congestion.enter(reply);
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
     await demandAccess(database, request);
+    // Counted apart from the tenant's key: neither a flood of the ERP nor one of the office keeps the other out.
+    if (!isPublic) congestion.enterTenant(`office ${request.tenantId}`, reply);
+  });
+  // Once the body is there: one that a stranger never finishes costs nothing, and must take no room from anybody.
+  office.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.config.access === 'PUBLIC') congestion.enter(reply);
   });
   office.setNotFoundHandler(() => {
     throw new ApiError('not_found');

@@ -287,6 +287,11 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
   },
 };
 
+/** Whether a text is a code that there is a sentence for. */
+export function isCode(code: string): boolean {
+  return Object.hasOwn(messages, code);
+}
+
 export function text(
   code: ErrorCode | FaultCode | AttentionCode,
   language: Language,

@@ -43,7 +43,7 @@ export interface Tenant {
 export type TestService = Awaited<ReturnType<typeof startService>>;
 
 /** Tests send more than a person would; those that are about limits set them themselves. */
-const generousLimits: AppConfig = {
+export const generousLimits: AppConfig = {
   BODY_LIMIT_BYTES: 102_400,
   FAILED_AUTH_LIMIT_PER_MINUTE: 1_000_000,
   RATE_LIMIT_PER_MINUTE: 1_000_000,

@@ -47,6 +47,10 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
       });
     }
     if (isDatabaseAway(error) || (creations.length === 1 && !isRace(error))) throw error;
+    return writeEach(creations);
+  }
+
+  function writeEach(creations: readonly Creation[]): Promise<CreationOutcome[]> {
     return Promise.all(
       creations.map((creation) =>
         retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!, toApiFailure),
@@ -66,8 +70,25 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
     const result = await database.queryInTenants<{ id: string }>(tenantIds, query, options);
     if (result.rows.length === rows.length) return rows.map(({ id }) => ({ id, isReplay: false }));
     const written = new Set(result.rows.map((row) => row.id));
+    const refused = creations.filter(({ row }) => !written.has(row.id));
+    const explained = explainRefusals(tenantIds, refused);
+    // What is stored is answered so, whatever comes of finding out why the rest is not.
+    const outcomes = await (written.size === 0
+      ? explained
+      : explained.catch((error) =>
+          isDatabaseAway(error) ? refused.map(() => toApiFailure(error)) : writeEach(refused),
+        ));
+    const outcomeOf = new Map(refused.map((creation, index) => [creation, outcomes[index]!]));
+    return creations.map((creation) => outcomeOf.get(creation) ?? { id: creation.row.id, isReplay: false });
+  }
+
+  async function explainRefusals(
+    tenantIds: readonly string[],
+    refused: readonly Creation[],
+  ): Promise<CreationOutcome[]> {
+    const rows = refused.map(({ row }) => row);
     const outcomes = await database.inTenants(tenantIds, (client) =>
-      writes.explainOutcomes(client, rows, written),
+      writes.explainOutcomes(client, rows, new Set()),
     );
     return outcomes.map((outcome, index) => toCreationOutcome(outcome, rows[index]!.id));
   }

@@ -68,11 +68,12 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
 }
 
 /**
- * PostgreSQL itself ends a statement that nobody waits for any more, and writes values alike on every server. A plan that
- * is made while a table is small must still be right when it has grown: hence no sequential scans.
+ * PostgreSQL itself ends a statement that nobody waits for any more, and writes values alike on every server. For locks
+ * only those wait less who say so: they expect to be told, whatever the server's own limit is. A plan that is made while
+ * a table is small must still be right when it has grown: hence no sequential scans.
  */
 async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
-  await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs};
+  await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = 0;
     SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET enable_seqscan = off`);
 }
 

@@ -1,6 +1,6 @@
 // How many requests are under way. What is more than can be answered in time is refused at once, while that is still
 // cheap, instead of failing two seconds later; and no tenant may take up all the room that there is.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { ApiError } from '../errors.ts';
 
 /** At some thousand requests a second, the last of so many is answered within half a second. */
@@ -20,7 +20,7 @@ export class Congestion {
   }
 
   /** The same for the requests of one tenant, as soon as it is known. */
-  enterTenant({ tenantId }: FastifyRequest, reply: FastifyReply): void {
+  enterTenant(tenantId: string, reply: FastifyReply): void {
     const count = this.#requestsOfTenant.get(tenantId) ?? 0;
     if (count >= mostRequestsOfTenant) throw refusal(reply, 'too_many_at_once');
     this.#requestsOfTenant.set(tenantId, count + 1);

@@ -4,7 +4,7 @@ import { isUuid, lowestUuidAt, timeOfUuid } from '../crud/formats.ts';
 import { isTimestamp } from '../crud/reads.ts';
 import { readLimit, refuseUnknownParameters } from '../crud/requests.ts';
 import { type ErrorCode, type Fault, type FaultCode, validationError } from '../errors.ts';
-import { type Language, text } from '../messages.ts';
+import { isCode, type Language, text } from '../messages.ts';
 
 export interface RequestRow {
   id: string;
@@ -35,15 +35,20 @@ export function toRequest(row: RequestRow, language: Language) {
     userAgent: row.user_agent,
     address: row.address,
     code: row.code,
-    message: row.code && text(row.code, language),
+    message: row.code && recordedText(row.code, language),
     faults: (row.faults ?? []).map(({ field, code, params }) => ({
       field,
       code,
-      message: text(code, language, params),
+      message: recordedText(code, language, params),
     })),
     ignoredFields: row.ignored_fields ?? [],
     hasBody: row.has_body,
   };
+}
+
+/** Another version of the service, beside this one or before it, may have recorded a code that this one does not know. */
+export function recordedText(code: ErrorCode | FaultCode, language: Language, params?: object): string {
+  return isCode(code) ? text(code, language, params) : code;
 }
 
 const defaultLimit = 50;

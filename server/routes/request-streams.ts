@@ -81,16 +81,18 @@ export class RequestStreams {
   async #poll(): Promise<void> {
     if (this.#isPolling) return;
     this.#isPolling = true;
-    for (const [tenantId, feed] of this.#feeds) {
-      if (!feed.isPrimed) continue;
-      // While the database is away nothing is told; what was recorded meanwhile is in the list.
-      const rows = await this.#readNews(tenantId, feed).catch(() => []);
-      for (const listener of feed.listeners) {
-        for (const row of rows) tell(listener, row);
-        await this.#keepAlive(listener).catch(() => {});
-      }
-    }
+    // While the database is away nothing is told; what was recorded meanwhile is in the list.
+    for (const [tenantId, feed] of this.#feeds) await this.#tellNews(tenantId, feed).catch(() => {});
     this.#isPolling = false;
+  }
+
+  async #tellNews(tenantId: string, feed: Feed): Promise<void> {
+    if (!feed.isPrimed) return;
+    const rows = await this.#readNews(tenantId, feed).catch(() => []);
+    for (const listener of feed.listeners) {
+      for (const row of rows) tell(listener, row);
+      await this.#keepAlive(listener).catch(() => {});
+    }
   }
 
   async #readNews(tenantId: string, feed: Feed): Promise<RequestRow[]> {

@@ -8,12 +8,12 @@ import { languageOf, refuseUnknownParameters } from '../crud/requests.ts';
 import type { Database, TimedQuery } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError, type ErrorCode, type FaultCode } from '../errors.ts';
-import { text } from '../messages.ts';
 import { maskBody } from './masked-body.ts';
 import {
   buildRequestList,
   type RequestRow,
   readPeriodOnly,
+  recordedText,
   requestColumns,
   toRequest,
 } from './request-list.ts';
@@ -124,7 +124,7 @@ interface GroupRow {
 function toGroup({ params, last_id, ...group }: GroupRow, language: 'de' | 'en') {
   return {
     ...group,
-    message: group.code && text(group.code, language, JSON.parse(params ?? '{}')),
+    message: group.code && recordedText(group.code, language, JSON.parse(params ?? '{}')),
     lastAt: new Date(timeOfUuid(last_id)),
   };
 }

@@ -1,8 +1,11 @@
 // More than the service can answer is refused at once, and one tenant's flood leaves room for the others.
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { startService } from '../service.ts';
+import { createPerson } from './office.ts';
 
 const service = await startService();
 const { get, createTenant } = service;
@@ -44,4 +47,45 @@ test('what is too much for the service is refused before anything is looked up',
     assert.deepEqual(answer, { status: 500, code: 'overloaded', retryAfter: '1' });
   assert.equal((await service.app.inject('/livez')).statusCode, 200);
   assert.deepEqual(new Set((await flood(keys, 900)).map(({ status }) => status)), new Set([404]));
+});
+
+test('bodies that strangers never finish take no room from anybody', async () => {
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = service.app.server.address() as AddressInfo;
+  const begun = [
+    'POST /app/session HTTP/1.1',
+    'Host: stamm.test',
+    'Origin: http://stamm.test',
+    'Content-Type: application/json',
+    'Content-Length: 50',
+    'Expect: 100-continue',
+    '',
+    '{',
+  ].join('\r\n');
+  const strangers = Array.from({ length: 1001 }, () =>
+    connect({ host: '127.0.0.1', port }).on('error', () => {}),
+  );
+  try {
+    const answers = strangers.map(async (socket) => {
+      socket.write(begun);
+      return String((await once(socket, 'data'))[0]);
+    });
+    // From then on the service waits for the rest.
+    for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1.1 100 /);
+    assert.equal((await get('/sites')).statusCode, 200);
+  } finally {
+    for (const socket of strangers) socket.destroy();
+  }
+});
+
+test('one signed-in person cannot take up all the room either', async () => {
+  const person = await createPerson(service);
+  const statuses = await Promise.all(
+    Array.from(
+      { length: 700 },
+      async () => (await person.call('GET', `/sites/${randomUUIDv7()}`)).statusCode,
+    ),
+  );
+  assert.ok(statuses.includes(429));
+  assert.equal((await person.call('GET', '/sites')).statusCode, 200);
 });

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { startService, validCustomer, validSite } from '../service.ts';
+import { pino } from 'pino';
+import { buildApp } from '../../server/app.ts';
+import { generousLimits, startService, validCustomer, validSite } from '../service.ts';
 
 const service = await startService();
 const { post, patch, put, delete: remove, createCustomer } = service;
@@ -88,4 +90,42 @@ test('a tenant whose journal somebody holds holds up no other tenant, even of th
   const { answer, isReleased: waited } = await waiting;
   assert.equal(answer.statusCode, 201);
   assert.ok(waited);
+});
+
+test('a creation that was stored is answered with 201, also if what stood in the way of its neighbour is gone', async () => {
+  const externalId = randomUUID();
+  const id = await createCustomer({ externalId });
+  const { database, owner, tenant } = service;
+  // The moment between the statement that writes and the look at what it did not write.
+  const inTenants: typeof database.inTenants = async (...call) => {
+    await owner.query('DELETE FROM customer WHERE id = $1', [id]);
+    return database.inTenants(...call);
+  };
+  const app = await buildApp(generousLimits, { ...database, inTenants }, pino({ level: 'silent' }));
+  const create = (body: object) =>
+    app.inject({
+      method: 'POST',
+      url: '/api/v1/customer',
+      headers: { apikey: tenant.key, 'content-type': 'application/json' },
+      payload: JSON.stringify({ ...validCustomer, ...body }),
+    });
+  const answers = await Promise.all([create({}), create({ externalId }), create({})]);
+  assert.deepEqual(statusesOf(answers), [201, 201, 201]);
+  await app.close();
+});
+
+test('who waits for another is answered, also where the server itself would not let anybody wait', async () => {
+  const connection = { ...service.connection, options: '-c lock_timeout=20' };
+  const impatient = await startService({ connection });
+  const { owner, tenant } = impatient;
+  const id = await impatient.createCustomer();
+  await owner.query('BEGIN');
+  await owner.query('SELECT FROM journal_head WHERE tenant_id = $1 FOR UPDATE', [tenant.tenantId]);
+  const answers = Promise.all([
+    impatient.post('/customer', validCustomer),
+    impatient.patch(`/customers/${id}`, { comment: 'later' }),
+  ]);
+  await owner.query('SELECT pg_sleep(0.2)');
+  await owner.query('COMMIT');
+  assert.deepEqual(statusesOf(await answers), [200, 201]);
 });

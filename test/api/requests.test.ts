@@ -1,5 +1,6 @@
 // The record of API calls as the office sees it.
 import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findSession, isSessionLive } from '../../server/auth/sessions.ts';
@@ -397,6 +398,28 @@ test('calls are told live, also those that another process served, and only to t
   await sleep(1200);
   assert.equal(heard.text.match(/event: request/g)!.length, 1, 'each call is told once');
   leave.abort();
+});
+
+test('a code that only another version of the service knows is shown as it is, and ends neither list nor process', async () => {
+  const own = await startService();
+  const { person, asKey, tenantId } = await createBusiness(own);
+  const address = await own.app.listen({ host: '127.0.0.1', port: 0 });
+  const response = await fetch(`${address}/app/requests/live`, { headers: { cookie: person.cookie } });
+  await own.owner.query(
+    `INSERT INTO recorded_request (tenant_id, id, method, route, path, status, duration_ms, address, user_agent, code, faults)
+     VALUES ($1, $2, 'GET', '', '/api/v1/new', 418, 1, '', '', 'of_tomorrow', '[{"field": "x", "code": "toString"}]')`,
+    [tenantId, randomUUIDv7()],
+  );
+  let heard = '';
+  for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
+    heard += text;
+    if (heard.includes('event: request')) break;
+  }
+  assert.match(heard, /"code":"of_tomorrow","message":"of_tomorrow"/);
+  await own.get('/sites', asKey);
+  const data = await recorded(person, '/requests', (calls) => calls.length === 2);
+  assert.deepEqual(data[1]!.faults, [{ field: 'x', code: 'toString', message: 'toString' }]);
+  assert.equal((await person.call('GET', '/requests/groups')).statusCode, 200);
 });
 
 test('a live list ends with the service, and does not hold it up', async () => {
