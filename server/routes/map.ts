@@ -9,6 +9,9 @@ const maxClusters = 2000;
 const maxZoom = 22;
 /** Of a world that is 256 pixels wide at zoom 0, so that marks have room beside each other. */
 const cellPixels = 48;
+/** Sites of one house lie closer than any zoom could part them, about a metre, and are named one by one. */
+const sameHouseDegrees = 0.00001;
+const maxSitesOfHouse = 50;
 
 export async function mapRoutes(app: FastifyInstance, { database }: { database: Database }): Promise<void> {
   app.get('/map', async (request) => {
@@ -17,7 +20,11 @@ export async function mapRoutes(app: FastifyInstance, { database }: { database: 
     const { rows } = await database
       .queryInTenants([request.tenantId], {
         text: `SELECT avg(address_location_lat) AS lat, avg(address_location_lng) AS lng, count(*)::integer AS count,
-            CASE WHEN count(*) = 1 THEN min(id::text) END AS id, CASE WHEN count(*) = 1 THEN min(name) END AS name
+            CASE WHEN count(*) = 1 THEN min(id::text) END AS id, CASE WHEN count(*) = 1 THEN min(name) END AS name,
+            CASE WHEN count(*) BETWEEN 2 AND ${maxSitesOfHouse}
+              AND max(address_location_lat) - min(address_location_lat) < ${sameHouseDegrees}
+              AND max(address_location_lng) - min(address_location_lng) < ${sameHouseDegrees}
+              THEN json_agg(json_build_object('id', id, 'name', name) ORDER BY sort_name, id) END AS sites
           FROM site
           WHERE tenant_id = $1 AND address_location_lat BETWEEN $2 AND $3
             AND CASE WHEN $4::float <= $5::float THEN address_location_lng BETWEEN $4 AND $5
@@ -29,7 +36,12 @@ export async function mapRoutes(app: FastifyInstance, { database }: { database: 
       .catch((error) => {
         throw toApiFailure(error);
       });
-    return { clusters: rows.map(({ id, name, ...cluster }) => ({ ...cluster, ...(id && { id, name }) })) };
+    const clusters = rows.map(({ id, name, sites, ...cluster }) => ({
+      ...cluster,
+      ...(id && { id, name }),
+      ...(sites && { sites }),
+    }));
+    return { clusters };
   });
 }
 

@@ -63,6 +63,21 @@ describe('the map', () => {
     await page.context().close();
   });
 
+  test('names the sites of one house, which no zoom parts', async () => {
+    await createSite('Erdgeschoss', 50.94, 6.96);
+    const id = await createSite('Dachgarten', 50.94, 6.96);
+    const { page, complaints } = await office.enter(email);
+    await page.goto(`${office.origin}/map`);
+    await page.getByRole('button', { name: '2 Standorte bei Köln' }).click();
+    const house = page.getByRole('dialog', { name: 'Standorte in diesem Haus' });
+    await house.getByRole('link', { name: 'Erdgeschoss' }).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await house.getByRole('link', { name: 'Dachgarten' }).click();
+    await page.waitForURL(`${office.origin}/data/sites/${id}`);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
   test('is drawn in both themes, with land and water', async () => {
     const colours = new Set<string>();
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -10,6 +10,8 @@ export interface Cluster {
   /** Where it is one site. */
   id?: string;
   name?: string;
+  /** Where it is several sites of one house, which no zoom parts. */
+  sites?: { id: string; name: string }[];
 }
 
 export function clustersQuery(bounds: Bounds, zoom: number) {

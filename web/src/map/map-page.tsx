@@ -1,5 +1,5 @@
 // Where the sites are.
-import { Button, Text } from '@mantine/core';
+import { Button, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
@@ -38,6 +38,7 @@ export function MapPage() {
     enabled: size.width > 0 && isPlaced.current,
   });
   const clusters = seen.data ?? noClusters;
+  const [house, setHouse] = useState<Cluster>();
 
   // At first everything is seen.
   useEffect(() => {
@@ -57,6 +58,7 @@ export function MapPage() {
     (cluster: Cluster) => {
       if (cluster.id)
         void navigate({ to: '/data/$collection/$id', params: { collection: 'sites', id: cluster.id } });
+      else if (cluster.sites) setHouse(cluster);
       else flyTo((before) => clampView({ ...toWorld(cluster), zoom: before.zoom + 2 }));
     },
     [navigate, flyTo],
@@ -104,6 +106,26 @@ export function MapPage() {
         </div>
         <SeenList clusters={clusters} isEmpty={total === 0} onOpen={open} />
       </div>
+      <Modal
+        opened={house !== undefined}
+        onClose={() => setHouse(undefined)}
+        title={t('map.house')}
+        closeButtonProps={{ 'aria-label': t('actions.close') }}
+      >
+        <Stack gap={0}>
+          {house?.sites?.map((site) => (
+            <AnchorLink
+              key={site.id}
+              to={`/data/sites/${site.id}`}
+              className={classes.entry}
+              c="var(--stamm-ink)"
+            >
+              <Icon name="site" />
+              <span>{site.name}</span>
+            </AnchorLink>
+          ))}
+        </Stack>
+      </Modal>
     </div>
   );
 }
@@ -169,7 +191,7 @@ function Entry({ cluster, onOpen }: { cluster: Cluster; onOpen: (cluster: Cluste
     );
   return (
     <button type="button" className={classes.entry} onClick={() => onOpen(cluster)}>
-      <Icon name="search" />
+      <Icon name={cluster.sites ? 'site' : 'search'} />
       <span>
         {t('map.count', { count: cluster.count, formatted: formatNumber(cluster.count) })}
         {near && <small>{near}</small>}

@@ -585,6 +585,7 @@ export const de: Texts = {
     seen: 'In diesem Ausschnitt',
     seenNone: 'Hier gibt es keinen Standort.',
     near: 'bei {{city}}',
+    house: 'Standorte in diesem Haus',
     more: 'Und {{formatted}} weitere; gehen Sie näher heran, um sie zu sehen.',
     pick: 'Auf der Karte wählen',
     pickTitle: 'Position wählen',

@@ -569,6 +569,7 @@ export const en = {
     seen: 'In this part of the map',
     seenNone: 'There is no site here.',
     near: 'near {{city}}',
+    house: 'Sites in this building',
     more: 'And {{formatted}} more; zoom in to see them.',
     pick: 'Choose on the map',
     pickTitle: 'Choose the position',
