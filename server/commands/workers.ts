@@ -36,6 +36,13 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   const countFailures = buildFailureCounter();
   const workers = new Set<Worker>();
   let isStopping = false;
+  // Also where a stop took too long: a worker that hangs would not notice that nobody is there any more.
+  process.once('exit', kill);
+
+  function kill(): void {
+    isStopping = true;
+    for (const worker of workers) worker.process.kill('SIGKILL');
+  }
 
   function fork(): Worker {
     const worker = cluster.fork();
@@ -65,12 +72,17 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     });
   }
 
-  for (let count = 0; count < config.WORKERS; count++) fork();
+  /** One that has listened is replaced from then on, also while others are still starting. */
+  async function startFirst(worker: Worker, connection: pg.ClientConfig): Promise<number> {
+    const port = await listening(worker, config, connection);
+    replaceWhenItDies(worker, connection);
+    return port;
+  }
+
+  const first = Array.from({ length: config.WORKERS }, fork);
   return {
     async listen(connection) {
-      const first = [...workers];
-      const [port] = await Promise.all(first.map((worker) => listening(worker, config, connection)));
-      for (const worker of first) replaceWhenItDies(worker, connection);
+      const [port] = await Promise.all(first.map((worker) => startFirst(worker, connection)));
       return {
         port: port!,
         async close() {
@@ -81,10 +93,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
         },
       };
     },
-    kill() {
-      isStopping = true;
-      for (const worker of workers) worker.process.kill('SIGKILL');
-    },
+    kill,
   };
 }
 
@@ -98,9 +107,11 @@ function listening(worker: Worker, config: Config, connection: pg.ClientConfig):
       if (report.kind === 'listening') resolve(report.port);
       if (report.kind === 'failed') reject(Object.assign(new Error(report.message), { code: report.code }));
     });
-    worker.once('exit', (code, signal) =>
-      reject(new Error(`A worker ended at its start: ${signal ?? code}.`)),
-    );
+    const refuse = (code: number | null, signal: string | null) =>
+      reject(new Error(`A worker ended at its start: ${signal ?? `exit code ${code}`}.`));
+    worker.once('exit', refuse);
+    // It may have ended while nobody waited for it.
+    if (worker.isDead()) refuse(worker.process.exitCode, worker.process.signalCode);
     tell(worker, { kind: 'start', config, connection });
   });
 }
