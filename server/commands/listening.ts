@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrations.ts';
 import { openLog } from '../http/request-log.ts';
 import { UsageError } from './command.ts';
+import { connectionsInAll } from './connection-count.ts';
 import type { RunningApp } from './running-app.ts';
 import { buildWeb } from './web-build.ts';
 import { startWorkers } from './workers.ts';
@@ -37,6 +38,7 @@ export async function listenUntilStopped(
     const connection = await openConnection(config, {
       purpose: 'serve',
       label: originOf(config.HOST, config.PORT),
+      connections: connectionsInAll(config),
       onEvent: ({ level, message }) => log[level](message),
     });
     try {

@@ -108,6 +108,14 @@ test('Ctrl-C while workers are loading is a stop like any other', async () => {
   assert.deepEqual(findServers(dataDir), []);
 });
 
+test('PostgreSQL has room for all connections that the workers may open', async () => {
+  const { dataDir, service } = await startWorkers(2, { DATABASE_CONNECTIONS: '300' });
+  const { rows } = await withClient(connectionTo(dataDir), (client) => client.query('SHOW max_connections'));
+  // Two workers with two imports of two connections each, and one connection for whoever administers.
+  assert.ok(Number(rows[0].max_connections) > 300 + 2 * 2 * 2, rows[0].max_connections);
+  assert.equal((await service.stop()).code, 0);
+});
+
 test('failed authentications of an address are counted over all workers', async () => {
   const { service } = await startWorkers(2, { FAILED_AUTH_LIMIT_PER_MINUTE: '6' });
   const { hostname, port } = new URL(service.origin);
