@@ -36,6 +36,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   const countFailures = buildFailureCounter();
   const workers = new Set<Worker>();
   let isStopping = false;
+  let settled = config;
   // Also where a stop took too long: a worker that hangs would not notice that nobody is there any more.
   process.once('exit', kill);
 
@@ -58,16 +59,18 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     return worker;
   }
 
-  function replaceWhenItDies(worker: Worker, connection: pg.ClientConfig): void {
+  function replaceWhenItDies(worker: Worker, connection: pg.ClientConfig, port: number): void {
     worker.on('exit', (code, signal) => {
       if (isStopping) return;
       log.error(`Worker ${worker.process.pid} ended (${signal ?? `exit code ${code}`}) and is replaced.`);
       setTimeout(() => {
         if (isStopping) return;
+        // A free port that was picked is free again once nobody has it; the next ones must not pick another.
+        if (workers.size === 0) settled = { ...config, PORT: port };
         const next = fork();
-        replaceWhenItDies(next, connection);
+        replaceWhenItDies(next, connection, port);
         // One that cannot start ends by itself, and is replaced in its turn.
-        listening(next, config, connection).catch((error) => log.error(error));
+        listening(next, settled, connection).catch((error) => log.error(error));
       }, restartAfterMs);
     });
   }
@@ -75,7 +78,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   /** One that has listened is replaced from then on, also while others are still starting. */
   async function startFirst(worker: Worker, connection: pg.ClientConfig): Promise<number> {
     const port = await listening(worker, config, connection);
-    replaceWhenItDies(worker, connection);
+    replaceWhenItDies(worker, connection, port);
     return port;
   }
 

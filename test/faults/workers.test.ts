@@ -108,6 +108,20 @@ test('Ctrl-C while workers are loading is a stop like any other', async () => {
   assert.deepEqual(findServers(dataDir), []);
 });
 
+test('all workers can be killed at once: the next ones answer where they did', async () => {
+  const { service } = await startWorkers(2);
+  const workers = workersOf(service);
+  for (const pid of workers) process.kill(pid, 'SIGKILL');
+  await until('new workers', () => workersOf(service).filter((pid) => !workers.includes(pid)).length === 2);
+  const isReady = () =>
+    fetch(`${service.origin}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await until('ready', isReady);
+  assert.equal((await service.stop()).code, 0);
+});
+
 test('PostgreSQL has room for all connections that the workers may open', async () => {
   const { dataDir, service } = await startWorkers(2, { DATABASE_CONNECTIONS: '300' });
   const { rows } = await withClient(connectionTo(dataDir), (client) => client.query('SHOW max_connections'));
