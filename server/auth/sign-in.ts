@@ -33,9 +33,15 @@ export async function signIn(
   if (!isRight || !found) throw new ApiError('sign_in_failed');
   // The browser's earlier session ends: what somebody else may have put there is worth nothing afterwards.
   await endSession(database, readSessionCookie(request));
-  const token = await database.inTenants([found.tenant_id], (client) =>
-    beginSession(client, found.tenant_id, found.person_id, request),
-  );
+  const token = await database.inTenants([found.tenant_id], async (client) => {
+    // Whoever changes a password because somebody else knows it must not find that one signed in afterwards.
+    const { rowCount } = await client.query(
+      'SELECT FROM person WHERE tenant_id = $1 AND id = $2 AND password_hash = $3 FOR UPDATE',
+      [found.tenant_id, found.person_id, found.password_hash],
+    );
+    if (rowCount === 0) throw new ApiError('sign_in_failed');
+    return beginSession(client, found.tenant_id, found.person_id, request);
+  });
   await database.pool.query('SELECT forgive_sign_in($1, $2)', [account, address]);
   return token;
 }

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrations.ts';
 import { openLog } from '../http/request-log.ts';
 import { UsageError } from './command.ts';
+import { connectionsInAll } from './connection-count.ts';
 import type { RunningApp } from './running-app.ts';
 import { buildWeb } from './web-build.ts';
 import { startWorkers } from './workers.ts';
@@ -28,7 +29,7 @@ export async function listenUntilStopped(
   config: Config,
   announce: (listening: Listening) => Promise<string>,
 ): Promise<void> {
-  const stopped = stopSignal();
+  const stop = stopSignal();
   const log = openLog(config.LOG_LEVEL);
   // Beside the database, which takes longer: a start costs nothing for it unless there is something to build.
   const webBuild = buildWeb(log);
@@ -37,14 +38,18 @@ export async function listenUntilStopped(
     const connection = await openConnection(config, {
       purpose: 'serve',
       label: originOf(config.HOST, config.PORT),
+      connections: connectionsInAll(config),
       onEvent: ({ level, message }) => log[level](message),
     });
     try {
       await migrate(connection.client);
       await webBuild;
       const app = await processes.listen(connection.client).catch((error) => {
+        // Ctrl-C reaches workers as well, and ends those that are still loading: whoever stops a start knows that.
+        if (stop.isAsked()) return undefined;
         throw listenError(error, config);
       });
+      if (!app) return;
       const database = openDatabase(connection.client, 1);
       try {
         const origin = originOf(config.HOST, app.port);
@@ -52,7 +57,7 @@ export async function listenUntilStopped(
         const setupLink = setupToken && `${origin}/setup#${setupToken}`;
         try {
           process.stdout.write(await announce({ origin, connection, database, setupLink }));
-          await stopped;
+          await stop.asked;
         } finally {
           // Nobody should find a link of a service that has been stopped, in a terminal or a log, and use it later.
           if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
@@ -131,9 +136,11 @@ function listenError(error: NodeJS.ErrnoException, { HOST, PORT }: Config): Erro
 }
 
 /** Listens from the first moment on, so that a stop during the start leaves no PostgreSQL behind either. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
+function stopSignal(): { asked: Promise<void>; isAsked(): boolean } {
+  let isAsked = false;
+  const asked = new Promise<void>((resolve) => {
     const stop = () => {
+      isAsked = true;
       setTimeout(() => process.exit(1), stopTimeoutMs).unref();
       resolve();
     };
@@ -141,4 +148,5 @@ function stopSignal(): Promise<void> {
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });
+  return { asked, isAsked: () => isAsked };
 }

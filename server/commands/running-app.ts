@@ -5,12 +5,10 @@ import type { CountFailures } from '../auth/rate-limit.ts';
 import type { Config } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
 import { openLog } from '../http/request-log.ts';
+import { connectionsOfWorker } from './connection-count.ts';
 
 /** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
 const requestsEndAfterMs = 5000;
-
-/** Fewer, and writes would wait for the look-ups of keys. */
-const fewestConnections = 4;
 
 export interface RunningApp {
   port: number;
@@ -24,8 +22,7 @@ export async function runApp(
   connection: pg.ClientConfig,
   countFailures?: CountFailures,
 ): Promise<RunningApp> {
-  const connections = Math.max(fewestConnections, Math.floor(config.DATABASE_CONNECTIONS / config.WORKERS));
-  const database = openDatabase(connection, connections);
+  const database = openDatabase(connection, connectionsOfWorker(config));
   const app = await buildApp(config, database, openLog(config.LOG_LEVEL), countFailures);
   async function close() {
     await app.close();

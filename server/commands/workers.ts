@@ -36,6 +36,14 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   const countFailures = buildFailureCounter();
   const workers = new Set<Worker>();
   let isStopping = false;
+  let settled = config;
+  // Also where a stop took too long: a worker that hangs would not notice that nobody is there any more.
+  process.once('exit', kill);
+
+  function kill(): void {
+    isStopping = true;
+    for (const worker of workers) worker.process.kill('SIGKILL');
+  }
 
   function fork(): Worker {
     const worker = cluster.fork();
@@ -51,26 +59,33 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     return worker;
   }
 
-  function replaceWhenItDies(worker: Worker, connection: pg.ClientConfig): void {
+  function replaceWhenItDies(worker: Worker, connection: pg.ClientConfig, port: number): void {
     worker.on('exit', (code, signal) => {
       if (isStopping) return;
       log.error(`Worker ${worker.process.pid} ended (${signal ?? `exit code ${code}`}) and is replaced.`);
       setTimeout(() => {
         if (isStopping) return;
+        // A free port that was picked is free again once nobody has it; the next ones must not pick another.
+        if (workers.size === 0) settled = { ...config, PORT: port };
         const next = fork();
-        replaceWhenItDies(next, connection);
+        replaceWhenItDies(next, connection, port);
         // One that cannot start ends by itself, and is replaced in its turn.
-        listening(next, config, connection).catch((error) => log.error(error));
+        listening(next, settled, connection).catch((error) => log.error(error));
       }, restartAfterMs);
     });
   }
 
-  for (let count = 0; count < config.WORKERS; count++) fork();
+  /** One that has listened is replaced from then on, also while others are still starting. */
+  async function startFirst(worker: Worker, connection: pg.ClientConfig): Promise<number> {
+    const port = await listening(worker, config, connection);
+    replaceWhenItDies(worker, connection, port);
+    return port;
+  }
+
+  const first = Array.from({ length: config.WORKERS }, fork);
   return {
     async listen(connection) {
-      const first = [...workers];
-      const [port] = await Promise.all(first.map((worker) => listening(worker, config, connection)));
-      for (const worker of first) replaceWhenItDies(worker, connection);
+      const [port] = await Promise.all(first.map((worker) => startFirst(worker, connection)));
       return {
         port: port!,
         async close() {
@@ -81,10 +96,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
         },
       };
     },
-    kill() {
-      isStopping = true;
-      for (const worker of workers) worker.process.kill('SIGKILL');
-    },
+    kill,
   };
 }
 
@@ -98,9 +110,11 @@ function listening(worker: Worker, config: Config, connection: pg.ClientConfig):
       if (report.kind === 'listening') resolve(report.port);
       if (report.kind === 'failed') reject(Object.assign(new Error(report.message), { code: report.code }));
     });
-    worker.once('exit', (code, signal) =>
-      reject(new Error(`A worker ended at its start: ${signal ?? code}.`)),
-    );
+    const refuse = (code: number | null, signal: string | null) =>
+      reject(new Error(`A worker ended at its start: ${signal ?? `exit code ${code}`}.`));
+    worker.once('exit', refuse);
+    // It may have ended while nobody waited for it.
+    if (worker.isDead()) refuse(worker.process.exitCode, worker.process.signalCode);
     tell(worker, { kind: 'start', config, connection });
   });
 }

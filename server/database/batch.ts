@@ -124,7 +124,7 @@ export class Batch<Item, Result> {
     this.#schedule();
   }
 
-  /** What takes longer than the rest of its batch still keeps its tenants out of others. */
+  /** What takes longer than the rest of its batch still keeps its tenant out of others, until it is done itself. */
   #awaitLonger(
     entries: readonly Entry<Item, Result>[],
     results: readonly unknown[],
@@ -134,10 +134,13 @@ export class Batch<Item, Result> {
     if (longer.length === 0) return;
     const running = { entries: longer, startedAt, ...countTenants(longer) };
     this.#running.add(running);
-    void Promise.allSettled(results).then(() => {
-      this.#running.delete(running);
-      this.#schedule();
-    });
+    for (const [tenant, own] of Map.groupBy(entries.keys(), (index) => entries[index]!.tenant)) {
+      void Promise.allSettled(own.map((index) => results[index])).then(() => {
+        running.tenants.delete(tenant);
+        if (running.tenants.size === 0) this.#running.delete(running);
+        this.#schedule();
+      });
+    }
   }
 
   /** Fails what is late, and starts what need not wait for a slow batch. What was sent is answered all the same, but to nobody. */

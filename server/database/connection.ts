@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { checkConnection } from './database.ts';
-import { openEmbeddedPostgres } from './embedded.ts';
+import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded.ts';
 
 export interface Connection {
   /** What pg takes, with the rights of the owner: migrations and the command line use it as it is. */
@@ -16,7 +16,7 @@ export class ConnectionError extends Error {}
 
 export async function openConnection(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
-  use: { purpose: 'serve' | 'command'; label?: string; onEvent?: (event: ConnectionEvent) => void },
+  use: Omit<EmbeddedPostgresOptions, 'dataDir'>,
 ): Promise<Connection> {
   if (config.DATABASE_URL === undefined) {
     const embedded = await openEmbeddedPostgres({ dataDir: config.DATA_DIR, ...use });
@@ -33,11 +33,6 @@ export async function openConnection(
       `The database at ${place} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and that the database runs, or unset DATABASE_URL to use the PostgreSQL that Stamm brings.`,
     );
   }
-}
-
-export interface ConnectionEvent {
-  level: 'info' | 'warn' | 'error';
-  message: string;
 }
 
 /** Node reports a refused connection to several addresses as an error without a message of its own. */

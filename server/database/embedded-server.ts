@@ -58,15 +58,19 @@ export async function prepareCluster(cluster: Cluster): Promise<string> {
  * Starts the server and waits until it is ready. Returns also when another process was quicker, or when processes of a
  * killed server are still about to end: the caller looks again.
  */
-export async function startServer(cluster: Cluster, deadline: number): Promise<void> {
+export async function startServer(cluster: Cluster, deadline: number, connections = 0): Promise<void> {
   const programs = await prepareCluster(cluster);
   await removeForeignLocks(cluster);
   const log = await openLog(cluster);
-  const server = spawn(join(programs, 'bin/postgres'), ['-D', cluster.folder, ...listSettings(cluster)], {
-    ...spawnOptions(cluster.account),
-    detached: true,
-    stdio: ['ignore', log.handle.fd, log.handle.fd],
-  });
+  const server = spawn(
+    join(programs, 'bin/postgres'),
+    ['-D', cluster.folder, ...listSettings(cluster, connections)],
+    {
+      ...spawnOptions(cluster.account),
+      detached: true,
+      stdio: ['ignore', log.handle.fd, log.handle.fd],
+    },
+  );
   server.unref();
   let failure: string | undefined;
   server.once('error', (error) => {
@@ -129,13 +133,16 @@ async function initialise(
   await rm(passwordFile);
 }
 
+/** As PostgreSQL itself has it: each place costs memory. */
+const fewestConnections = 100;
+
 /** Given at every start, so that a newer Stamm can change them. Durability (fsync, synchronous_commit) stays at PostgreSQL's safe defaults. */
-function listSettings({ socketDir }: Cluster): string[] {
+function listSettings({ socketDir }: Cluster, connections: number): string[] {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
     port,
-    max_connections: 100,
+    max_connections: Math.max(fewestConnections, connections),
     shared_buffers: '128MB',
     max_wal_size: '2GB',
     wal_compression: 'on',

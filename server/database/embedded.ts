@@ -33,6 +33,8 @@ export interface EmbeddedPostgresOptions {
   purpose: 'serve' | 'command';
   /** Where the service answers; shown to whoever is refused because of it. */
   label?: string;
+  /** How many connections there must be room for, if it is this process that starts the server. */
+  connections?: number;
   onEvent?: (event: { level: 'info' | 'warn' | 'error'; message: string }) => void;
 }
 
@@ -123,7 +125,7 @@ function connectionTo(cluster: Cluster): EmbeddedPostgres['connection'] {
 /** Connects to the server, starting it where there is none, and takes the locks. Once `closing` fires it starts none. */
 async function attach(
   cluster: Cluster,
-  { purpose, label }: EmbeddedPostgresOptions,
+  { purpose, label, connections }: EmbeddedPostgresOptions,
   closing: AbortSignal,
 ): Promise<pg.Client> {
   const deadline = Date.now() + startTimeoutSeconds * 1000;
@@ -152,7 +154,7 @@ async function attach(
     }
     if (isAnswering || (server && (await isServerProcess(cluster, server.pid)))) await sleep(20);
     else if (closing.aborted) break;
-    else await startServer(cluster, deadline);
+    else await startServer(cluster, deadline, connections);
   }
   throw new EmbeddedPostgresError(
     `PostgreSQL on ${cluster.folder} is not ready after ${startTimeoutSeconds} s: ${obstacle}. ` +

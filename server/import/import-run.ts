@@ -87,16 +87,17 @@ async function* writeInput(
     return lines.map(({ number }) => failure(number, problem, options.language));
   }
 
-  const written = writeSideBySide(input, session.lanes, (lines) => {
+  function prepare(lines: Line[]) {
     const checked = lines.map(checkLine);
     return {
       ...namesIn(checked),
       write: () => writeChunk(lines, checked, true).catch((error) => giveUp(error, lines)),
     };
-  });
-  for await (const results of written) {
+  }
+
+  const hasFailed = () => summary.code !== undefined;
+  for await (const results of writeSideBySide(input, session.lanes, prepare, hasFailed)) {
     if (results.length > 0) yield results;
-    if (summary.code) break;
   }
   for (const lines of aside.take()) {
     yield summary.code

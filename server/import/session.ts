@@ -32,6 +32,9 @@ const maxSessions = 2;
 /** Two writes at a time keep two cores busy; more would take them from everybody else. */
 const lanesOfAnImport = 2;
 
+/** What the imports of one process have open at most. */
+export const mostImportConnections = maxSessions * lanesOfAnImport;
+
 export function buildSessions(database: Database): OpenSession {
   let sessions = 0;
   return async function open(options) {

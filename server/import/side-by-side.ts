@@ -15,19 +15,24 @@ interface Chunk<Result> extends Names {
   write(): Promise<Result>;
 }
 
-/** The results in the order of the chunks. One that is there does not wait for input that may never come. */
+/**
+ * The results in the order of the chunks. One that is there does not wait for input that may never come. Once `isOver`,
+ * nothing more is begun; what was begun has its result all the same, because it may be stored.
+ */
 export async function* writeSideBySide<Result>(
   input: AsyncIterable<Line[]>,
   lanes: number,
   prepare: (lines: Line[]) => Chunk<Result>,
+  isOver: () => boolean,
 ): AsyncGenerator<Result> {
   const running: { chunk: Chunk<Result>; result: Promise<Result> }[] = [];
   const iterator = input[Symbol.asyncIterator]();
   try {
     let next: Promise<IteratorResult<Line[]>> | undefined = iterator.next();
-    while (next || running.length > 0) {
+    while ((next && !isOver()) || running.length > 0) {
       const oldest = running[0]?.result.then(() => 'written' as const);
-      const arrived: Promise<IteratorResult<Line[]>> | undefined = running.length < lanes ? next : undefined;
+      const arrived: Promise<IteratorResult<Line[]>> | undefined =
+        running.length < lanes && !isOver() ? next : undefined;
       const event: IteratorResult<Line[]> | 'written' = await Promise.race(
         [arrived, oldest].filter((promise) => promise !== undefined),
       );
@@ -41,7 +46,7 @@ export async function* writeSideBySide<Result>(
       if (event.done) continue;
       const chunk = prepare(event.value);
       while (running.some((before) => concerns(chunk, before.chunk))) yield await running.shift()!.result;
-      running.push({ chunk, result: chunk.write() });
+      if (!isOver()) running.push({ chunk, result: chunk.write() });
     }
   } finally {
     // What has begun ends before the connections do.

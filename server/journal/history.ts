@@ -5,6 +5,7 @@ import { readLimit, refuseUnknownParameters, sendJson } from '../crud/requests.t
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError, type Fault, validationError } from '../errors.ts';
+import { isStorableText } from '../http/json-body.ts';
 import { entryRepresentation } from './changes.ts';
 
 const defaultLimit = 50;
@@ -44,7 +45,7 @@ export async function historyRoutes(
     '/history/:resource/:id',
     async (request, reply) => {
       const { resource, id } = request.params;
-      if (!isUuid(id)) throw new ApiError('not_found');
+      if (!isUuid(id) || !isStorableText(resource)) throw new ApiError('not_found');
       const condition = 'AND entry.resource_id = $4 AND entry.resource = $5';
       return sendJson(reply, await read(request, condition, [id, resource]));
     },

@@ -74,10 +74,11 @@ async function readChecklist(client: pg.ClientBase, tenantId: string) {
   };
 }
 
-/** Remembers it, because the record of calls forgets. */
+/** Remembers it, because the record of calls forgets; without an external id, which may be a person's to erase. */
 async function findFirstRequest(client: pg.ClientBase, tenantId: string): Promise<object | null> {
   const { rows } = await client.query<{ id: string; method: string; path: string; status: number }>(
-    'SELECT id, method, path, status FROM recorded_request WHERE tenant_id = $1 ORDER BY id LIMIT 1',
+    `SELECT id, method, CASE WHEN strpos(route, '/by-external-id/') > 0 THEN route ELSE path END AS path, status
+     FROM recorded_request WHERE tenant_id = $1 ORDER BY id LIMIT 1`,
     [tenantId],
   );
   if (!rows[0]) return null;

@@ -46,7 +46,8 @@ export async function addWebApp(app: FastifyInstance): Promise<void> {
   app.setNotFoundHandler(async (request, reply) => {
     const address = request.url.split('?', 1)[0]!;
     const isOwn = ownPrefixes.some((prefix) => address === prefix || address.startsWith(`${prefix}/`));
-    const isPage = request.method === 'GET' && request.headers.accept?.includes('text/html') && !isOwn;
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const isPage = isRead && request.headers.accept?.includes('text/html') && !isOwn;
     if (!isPage) throw new ApiError('not_found');
     return sendPage(reply, page);
   });
@@ -84,12 +85,20 @@ const commonHeaders = {
   'Referrer-Policy': 'same-origin',
 };
 
+/** Whether a header of the kind "gzip, br;q=0.5" names an encoding, and not only to say that it is unwanted. */
+function isAccepted(encoding: string, header: string): boolean {
+  return header.split(',').some((part) => {
+    const [name = '', weight = ''] = part.split(';').map((word) => word.trim().toLowerCase());
+    return name === encoding && !/^q=0(\.0*)?$/.test(weight);
+  });
+}
+
 function sendFile(request: FastifyRequest, reply: FastifyReply, file: File): FastifyReply {
   const accepted = String(request.headers['accept-encoding'] ?? '');
   const [encoding, content] =
-    file.brotli && /\bbr\b/.test(accepted)
+    file.brotli && isAccepted('br', accepted)
       ? ['br', file.brotli]
-      : file.gzip && /\bgzip\b/.test(accepted)
+      : file.gzip && isAccepted('gzip', accepted)
         ? ['gzip', file.gzip]
         : [undefined, file.content];
   // The encodings are different bytes, so each has a tag of its own.

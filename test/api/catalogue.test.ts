@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { columnsOf, shapeColumnsOf, sqlType } from '../../server/crud/definition.ts';
 import { serviceRole } from '../../server/database/database.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService } from '../service.ts';
 
-const { owner, database } = await startService();
+const { owner, database, tenant, createCustomer } = await startService();
 
 /** The list of migrations, and what is asked before it is known which tenant it is about. */
 const sharedTables = ['schema_migration', 'sign_in_name', 'setup_link', 'sign_in_attempt'];
@@ -101,6 +102,17 @@ test('without a tenant nothing is seen and nothing can be written', async () => 
     database.pool.query(`INSERT INTO tenant (tenant_id, name) VALUES (gen_random_uuid(), 'x')`),
     /row-level security/,
   );
+});
+
+test('without a tenant, or with another, nothing is found by the search, which no policy holds back', async () => {
+  await createCustomer({ companyName: 'Hotel Alsterblick' });
+  const search = {
+    text: 'SELECT FROM search_customer($1, $2, 10)',
+    values: [tenant.tenantId, ['hotel']],
+  };
+  assert.equal((await database.queryInTenants([tenant.tenantId], search)).rowCount, 1);
+  assert.equal((await database.queryInTenants([randomUUIDv7()], search)).rowCount, 0);
+  assert.equal((await database.pool.query(search)).rowCount, 0);
 });
 
 test('each definition has exactly the columns of its table', async () => {

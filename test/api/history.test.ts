@@ -51,6 +51,8 @@ describe('the history that the office reads', () => {
     assert.equal((await person.call('GET', '/history?before=99999999999999999999')).statusCode, 400);
     assert.equal((await person.call('GET', '/history?limit=0')).statusCode, 400);
     assert.equal((await person.call('GET', '/history/customer/nothing')).statusCode, 404);
+    const id = await service.createCustomer();
+    assert.equal((await person.call('GET', `/history/%00/${id}`)).statusCode, 404);
   });
 
   test('objects are found by many ids at once, and those that are not there are left out', async () => {

@@ -108,6 +108,31 @@ test('an import may take longer than other requests, as long as something moves'
   assert.equal((await opened.rest())[0].summary.created, 15);
 });
 
+test('of lines that are written side by side, one whose connection dies hides no other that was stored', async () => {
+  const doomed = await startService();
+  const doomedTarget = { port: await listen(doomed.app), key: doomed.tenant.key };
+  const held = await doomed.createCustomer({ externalId: 'held' });
+  await doomed.owner.query('BEGIN');
+  await doomed.owner.query('SELECT FROM customer WHERE id = $1 FOR UPDATE', [held]);
+  const waiting = async () => {
+    const { rows } = await doomed.owner.query(
+      'SELECT pid FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))',
+    );
+    return rows.map(({ pid }) => pid);
+  };
+  const opened = openImport(doomedTarget);
+  opened.send(customerLine('held'));
+  await until('the first line waits', async () => (await waiting()).length === 1);
+  opened.send(anyLine);
+  await until('the second is stored', async () => (await countCustomers(doomed.owner)) === 2);
+  await doomed.owner.query('SELECT pg_terminate_backend($1)', await waiting());
+  const [first, second, last] = await opened.rest();
+  assert.deepEqual([first.line, first.status], [1, 500]);
+  assert.deepEqual([second.line, second.status], [2, 201]);
+  assert.deepEqual([last.summary.lines, last.summary.code], [2, 'database_unavailable']);
+  await doomed.owner.query('ROLLBACK');
+});
+
 test('a database that dies half-way is a 500 for what was under way, and never a false 201', async () => {
   const doomed = await startService();
   const doomedTarget = { port: await listen(doomed.app), key: doomed.tenant.key };

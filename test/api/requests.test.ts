@@ -482,6 +482,14 @@ test('the checklist follows what happened', async () => {
   assert.equal((await person.call('PATCH', '/checklist', { isDismissed: false })).statusCode, 400);
 });
 
+test('the first request of a checklist names nobody, since nothing erases it', async () => {
+  const { person, asKey } = await createBusiness();
+  await service.put('/contact-persons/by-external-id/max.mustermann', {}, asKey);
+  await recorded(person);
+  const { firstRequest } = (await person.call('GET', '/checklist')).json();
+  assert.equal(firstRequest.path, '/api/v1/contact-persons/by-external-id/:externalId');
+});
+
 test('the map shows single sites by name and close ones as a number, within its view only', async () => {
   const { person, asKey, tenantId } = await createBusiness();
   const pflege = await createPerson(service, { tenantId, role: 'PFLEGE' });

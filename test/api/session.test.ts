@@ -3,9 +3,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { buildApp } from '../../server/app.ts';
 import { endSetupToken, makeSetupToken, useSetup } from '../../server/auth/links.ts';
+import { hashPassword } from '../../server/auth/passwords.ts';
+import { removePerson, setPassword } from '../../server/auth/people.ts';
 import { hashToken } from '../../server/auth/secrets.ts';
-import { startService } from '../service.ts';
+import { generousLimits, startService } from '../service.ts';
 import { callOffice, cookieOf, createPerson, password, signIn } from './office.ts';
 
 const service = await startService();
@@ -326,6 +330,28 @@ test('a changed password ends all other sessions, and the old password', async (
   const again = async (typed: string) =>
     (await callOffice(app, 'POST', '/session', { email: person.email, password: typed })).statusCode;
   assert.deepEqual([await again(password), await again(newPassword)], [401, 200]);
+});
+
+test('a sign-in with the old password that is under way while it is changed, or its person removed, comes too late', async () => {
+  const { database } = service;
+  const newHash = await hashPassword('vier Rosen am Tor');
+  for (const change of [setPassword, removePerson]) {
+    const person = await createPerson(service);
+    await createPerson(service);
+    // The moment between the look at the password and the session.
+    const inTenants: typeof database.inTenants = async (...call) => {
+      await database.inTenants([person.tenantId], (client) =>
+        change(client, person.tenantId, person.id, newHash),
+      );
+      return database.inTenants(...call);
+    };
+    const app = await buildApp(generousLimits, { ...database, inTenants }, pino({ level: 'silent' }));
+    const answer = await callOffice(app, 'POST', '/session', { email: person.email, password });
+    assert.deepEqual([answer.statusCode, answer.json().code], [401, 'sign_in_failed']);
+    const { rowCount } = await owner.query('SELECT FROM session WHERE person_id = $1', [person.id]);
+    assert.equal(rowCount, 0);
+    await app.close();
+  }
 });
 
 test('an open browser is no place to try passwords', async () => {

@@ -46,6 +46,8 @@ describe('the files of the web app', () => {
     assert.equal(plain.headers.vary, 'Accept-Encoding');
     assert.ok(brotliDecompressSync(brotli.rawPayload).equals(plain.rawPayload));
     assert.ok(gunzipSync(gzip.rawPayload).equals(plain.rawPayload));
+    const unwanted = await get(url, { 'accept-encoding': 'br;q=0, gzip;q=0.5' });
+    assert.equal(unwanted.headers['content-encoding'], 'gzip');
     const again = await get(url, { 'accept-encoding': 'gzip', 'if-none-match': String(gzip.headers.etag) });
     assert.equal(again.statusCode, 304);
     assert.notEqual(gzip.headers.etag, plain.headers.etag);
@@ -59,6 +61,8 @@ describe('the files of the web app', () => {
       (await service.app.inject({ method: 'POST', url: '/data/sites/1', headers: html })).statusCode,
       404,
     );
+    const head = await service.app.inject({ method: 'HEAD', url: '/data/sites/1', headers: html });
+    assert.equal(head.statusCode, 200);
     assert.equal((await get('/assets/missing.js', html)).statusCode, 404);
   });
 

@@ -153,10 +153,14 @@ export async function startStamm(env: Environment, command: readonly string[] = 
 }
 
 /** Stops a start as soon as it has come to some point. */
-export async function startUntil(isThere: () => boolean, env: Environment): Promise<Ended> {
+export async function startUntil(
+  isThere: (pid: number) => boolean,
+  env: Environment,
+  stop = (pid: number): unknown => process.kill(pid, 'SIGTERM'),
+): Promise<Ended> {
   const { child, ended } = spawnInCheckout(serveCommand, env);
-  await until('the point in the start', isThere);
-  child.kill('SIGTERM');
+  await until('the point in the start', () => isThere(child.pid!));
+  stop(child.pid!);
   return within('the end of the start', ended, 20);
 }
 

@@ -12,6 +12,7 @@ import {
   type Prepared,
   type StammProcess,
   startStamm,
+  startUntil,
   until,
   withClient,
 } from './process.ts';
@@ -37,7 +38,7 @@ function listWorkers(): Running[] {
     .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }));
 }
 
-function workersOf(service: StammProcess): number[] {
+function workersOf(service: Pick<StammProcess, 'pid'>): number[] {
   return listWorkers()
     .filter(({ parent }) => parent === service.pid)
     .map(({ pid }) => pid);
@@ -76,6 +77,57 @@ test('workers end with the process that started them, even if that is killed', a
   assert.equal(workers.length, 2);
   await service.kill();
   await until('its workers have ended', () => !listWorkers().some(({ pid }) => workers.includes(pid)));
+});
+
+test('a start whose workers die before they listen fails, and leaves nothing behind', async () => {
+  const { dataDir } = await makePreparedDataDir();
+  let workers: number[] = [];
+  const { code, stdout, stderr } = await startUntil(
+    (pid) => {
+      workers = workersOf({ pid });
+      return workers.length === 2;
+    },
+    { DATA_DIR: dataDir, WORKERS: '2' },
+    () => process.kill(workers[0]!, 'SIGKILL'),
+  );
+  assert.equal(code, 1);
+  assert.match(stderr, /A worker ended at its start: SIGKILL\./);
+  assert.doesNotMatch(stdout, /Stamm is running/);
+  assert.ok(!listWorkers().some(({ pid }) => workers.includes(pid)));
+  assert.deepEqual(findServers(dataDir), []);
+});
+
+test('Ctrl-C while workers are loading is a stop like any other', async () => {
+  const { dataDir } = await makePreparedDataDir();
+  const { code, stderr } = await startUntil(
+    (pid) => workersOf({ pid }).length === 2,
+    { DATA_DIR: dataDir, WORKERS: '2' },
+    (pid) => process.kill(-pid, 'SIGINT'),
+  );
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.deepEqual(findServers(dataDir), []);
+});
+
+test('all workers can be killed at once: the next ones answer where they did', async () => {
+  const { service } = await startWorkers(2);
+  const workers = workersOf(service);
+  for (const pid of workers) process.kill(pid, 'SIGKILL');
+  await until('new workers', () => workersOf(service).filter((pid) => !workers.includes(pid)).length === 2);
+  const isReady = () =>
+    fetch(`${service.origin}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await until('ready', isReady);
+  assert.equal((await service.stop()).code, 0);
+});
+
+test('PostgreSQL has room for all connections that the workers may open', async () => {
+  const { dataDir, service } = await startWorkers(2, { DATABASE_CONNECTIONS: '300' });
+  const { rows } = await withClient(connectionTo(dataDir), (client) => client.query('SHOW max_connections'));
+  // Two workers with two imports of two connections each, and one connection for whoever administers.
+  assert.ok(Number(rows[0].max_connections) > 300 + 2 * 2 * 2, rows[0].max_connections);
+  assert.equal((await service.stop()).code, 0);
 });
 
 test('failed authentications of an address are counted over all workers', async () => {

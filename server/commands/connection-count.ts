@@ -1,0 +1,19 @@
+// How many connections the processes of the service share, and what PostgreSQL has to have room for.
+import type { Config } from '../config.ts';
+import { mostImportConnections } from '../import/session.ts';
+
+type Counts = Pick<Config, 'DATABASE_CONNECTIONS' | 'WORKERS'>;
+
+/** Fewer, and writes would wait for the look-ups of keys. */
+const fewestConnections = 4;
+
+export function connectionsOfWorker({ DATABASE_CONNECTIONS, WORKERS }: Counts): number {
+  return Math.max(fewestConnections, Math.floor(DATABASE_CONNECTIONS / WORKERS));
+}
+
+/** For commands, upkeep, and the process that starts the workers. */
+const spareConnections = 20;
+
+export function connectionsInAll(counts: Counts): number {
+  return counts.WORKERS * (connectionsOfWorker(counts) + mostImportConnections) + spareConnections;
+}
