@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
+import { until } from '../faults/process.ts';
 import { validAddress, validCustomer } from '../service.ts';
 import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
 
@@ -68,6 +69,13 @@ describe('requests of other systems', () => {
     for (let index = 0; index < 3; index += 1) {
       await office.post('/customer', { ...validCustomer, email: 'kein-at' });
     }
+    // They are recorded about once a second, and the groups are counted when the page opens.
+    await until('the calls are recorded', async () => {
+      const { rows } = await office.owner.query(
+        `SELECT count(*)::integer AS count FROM recorded_request WHERE status = 400 AND path = '/api/v1/customer'`,
+      );
+      return rows[0].count === 3;
+    });
     await page.goto(`${office.origin}/requests`);
     await page.getByRole('button', { name: /^3 × E-?mail/i }).click();
     await page.waitForURL(/field=email/);
