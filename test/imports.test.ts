@@ -30,6 +30,8 @@ const layers = [
   ['server/main.ts', 'server/worker.ts'],
   ['server/commands'],
   ['server/app.ts'],
+  ['server/api.ts', 'server/office.ts'],
+  ['server/master-data.ts'],
   ['server/routes', 'server/import'],
   ['server/resources', 'server/journal'],
   ['server/crud', 'server/auth'],

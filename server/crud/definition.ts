@@ -94,6 +94,11 @@ export function columnsOf(fields: Fields, parents: readonly string[] = []): Colu
   });
 }
 
+/** Columns whose value only one object of a tenant may have. */
+export function uniqueColumnsOf({ fields, uniqueFields }: Definition): Column[] {
+  return columnsOf(fields).filter(({ path }) => uniqueFields.includes(path.join('.')));
+}
+
 /** Columns that say whether a list has the known shape, so that the attention list need not look into it. */
 export function shapeColumnsOf(definition: Definition): { name: string; list: Column }[] {
   return columnsOf(definition.fields)

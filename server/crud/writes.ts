@@ -1,7 +1,7 @@
 // What changes a resource, inside a transaction that somebody else opens and commits.
 import type pg from 'pg';
 import { ApiError, validationError } from '../errors.ts';
-import { type Column, columnsOf, type Definition, ownersOf } from './definition.ts';
+import { type Column, type Definition, ownersOf, uniqueColumnsOf } from './definition.ts';
 import { buildOwnerLookUp } from './owner-look-up.ts';
 import { representation } from './representation.ts';
 import { buildDelete, buildInsert, buildUpdate } from './statements.ts';
@@ -52,9 +52,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
   const update = buildUpdate(definition);
   const remove = buildDelete(definition);
   const { resolveOwners, resolveOwnersOfAll } = buildOwnerLookUp(definition);
-  const uniqueColumns = columnsOf(definition.fields).filter(({ path }) =>
-    definition.uniqueFields.includes(path.join('.')),
-  );
+  const uniqueColumns = uniqueColumnsOf(definition);
   const selection = `SELECT id, version, ${representation(definition, definition.table)} AS json FROM ${definition.table}`;
 
   /** All rows in one statement. What is wrong with one of them is its own outcome and nobody else's. */

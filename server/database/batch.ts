@@ -5,7 +5,6 @@
 //
 // Nobody waits long for others: beside a batch that is slow, or full of one tenant's items, the other tenants' items
 // form a batch of their own.
-import { requestDeadlineMs } from './database.ts';
 import { DeadlineError } from './failures.ts';
 
 /** How long is waited for company, measured by how long the last batch took, and at most. */
@@ -62,7 +61,7 @@ export class Batch<Item, Result> {
   }
 
   /** `deadline` is a time of performance.now(); past it the item fails, and if it was not sent yet it never is. */
-  add(item: Item, deadline = performance.now() + requestDeadlineMs): Promise<Result> {
+  add(item: Item, deadline: number): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, tenant: this.#options.tenantOf(item), deadline, resolve, reject });
       this.#timer ??= setInterval(() => this.#lookAtTheClock(), deadlineCheckMs);

@@ -6,7 +6,6 @@ import { ApiError } from '../errors.ts';
 /** At some thousand requests a second, the last of so many is answered within half a second. */
 const mostRequests = 1000;
 const mostRequestsOfTenant = 500;
-const retryAfterSeconds = 1;
 
 export class Congestion {
   #requests = 0;
@@ -14,7 +13,7 @@ export class Congestion {
 
   /** Counts a request until its connection is done with it, however that ends. */
   enter(reply: FastifyReply): void {
-    if (this.#requests >= mostRequests) throw refusal(reply, 'overloaded');
+    if (this.#requests >= mostRequests) throw new ApiError('overloaded');
     this.#requests++;
     reply.raw.once('close', () => this.#requests--);
   }
@@ -22,7 +21,7 @@ export class Congestion {
   /** The same for the requests of one tenant, as soon as it is known. */
   enterTenant(tenantId: string, reply: FastifyReply): void {
     const count = this.#requestsOfTenant.get(tenantId) ?? 0;
-    if (count >= mostRequestsOfTenant) throw refusal(reply, 'too_many_at_once');
+    if (count >= mostRequestsOfTenant) throw new ApiError('too_many_at_once');
     this.#requestsOfTenant.set(tenantId, count + 1);
     reply.raw.once('close', () => {
       const rest = this.#requestsOfTenant.get(tenantId)! - 1;
@@ -30,9 +29,4 @@ export class Congestion {
       else this.#requestsOfTenant.delete(tenantId);
     });
   }
-}
-
-function refusal(reply: FastifyReply, code: 'overloaded' | 'too_many_at_once'): ApiError {
-  reply.header('Retry-After', retryAfterSeconds);
-  return new ApiError(code);
 }

@@ -1,6 +1,6 @@
 // One line against its envelope and against the definition of what it holds.
 import type { Definition } from '../crud/definition.ts';
-import { columnsOf, type Owner, ownersOf } from '../crud/definition.ts';
+import { type Owner, ownersOf, uniqueColumnsOf } from '../crud/definition.ts';
 import { buildReplacement, type Replacement } from '../crud/replacement.ts';
 import { buildCheck, type Check, type Checked, isObject } from '../crud/validation.ts';
 import { buildWrites, type Writes } from '../crud/writes.ts';
@@ -37,9 +37,7 @@ export function prepareResources(definitions: readonly Definition[]): ImportedRe
       check,
       writes,
       replacement: buildReplacement(definition, check, writes),
-      uniqueColumns: columnsOf(definition.fields)
-        .filter(({ path }) => definition.uniqueFields.includes(path.join('.')))
-        .map(({ name }) => name),
+      uniqueColumns: uniqueColumnsOf(definition).map(({ name }) => name),
       owners: ownersOf(definition),
     };
   });

@@ -10,8 +10,9 @@ import { useNamed } from '../api/named.ts';
 import type { AttentionEntry, Page } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
-import { AnchorLink } from '../frame/links.tsx';
+import { AnchorLink, toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
+import { MoreButton } from '../frame/more-button.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import classes from './attention.module.css';
@@ -46,7 +47,7 @@ export function AttentionPage() {
   });
   const entries = list.data?.pages.flatMap((page) => page.data) ?? [];
   const change = (changes: object) =>
-    navigate({ to: '/attention', search: { ...search, ...changes } as never, replace: true });
+    navigate({ to: '/attention', search: toSearch({ ...search, ...changes }), replace: true });
   return (
     <div className={classes.page}>
       <PageHead title={t('attention.title')} text={t('attention.text')} />
@@ -100,16 +101,7 @@ export function AttentionPage() {
           ))}
         </ul>
       )}
-      {list.hasNextPage && (
-        <Button
-          mt="md"
-          variant="default"
-          loading={list.isFetchingNextPage}
-          onClick={() => list.fetchNextPage()}
-        >
-          {t('actions.more')}
-        </Button>
-      )}
+      <MoreButton list={list} />
     </div>
   );
 }

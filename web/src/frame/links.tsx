@@ -10,8 +10,10 @@ interface Target {
   'aria-label'?: string;
 }
 
-/** Addresses are put together at run time from names of resources, which the router's types cannot know. */
-const toProps = ({ to, search }: Target) => ({ to, search: search as never });
+/** Addresses are put together at run time from names of resources and fields, which the router's types cannot know. */
+export const toSearch = (search: object | undefined) => search as never;
+
+const toProps = ({ to, search }: Target) => ({ to, search: toSearch(search) });
 
 export function ButtonLink({ to, search, ...props }: ButtonProps & Target) {
   return (

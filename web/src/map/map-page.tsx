@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
-import { AnchorLink, ButtonLink } from '../frame/links.tsx';
+import { AnchorLink, ButtonLink, toSearch } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
@@ -51,7 +51,7 @@ export function MapPage() {
     if (!isPlaced.current) return;
     const { lat, lng } = toPosition(settled);
     const search = { lat: lat.toFixed(4), lng: lng.toFixed(4), zoom: settled.zoom.toFixed(2) };
-    void navigate({ to: '/map', search: search as never, replace: true, resetScroll: false });
+    void navigate({ to: '/map', search: toSearch(search), replace: true, resetScroll: false });
   }, [settled, navigate]);
 
   const open = useCallback(

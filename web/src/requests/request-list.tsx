@@ -1,12 +1,13 @@
 // The calls, newest first; those that arrive meanwhile come on top.
-import { Badge, Button, Text } from '@mantine/core';
+import { Badge, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useDefinitions } from '../api/definitions.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
-import { ButtonLink } from '../frame/links.tsx';
+import { ButtonLink, toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
+import { MoreButton } from '../frame/more-button.tsx';
 import { formatNumber, formatTime, locale } from '../texts/format.ts';
 import classes from './requests.module.css';
 import { definitionAt, type Filters, fieldTitle, type RecordedRequest, requestsQuery } from './requests.ts';
@@ -68,16 +69,7 @@ export function RequestList({ filters, from, arrived, onOpen }: RequestListProps
           </tbody>
         </table>
       </div>
-      {list.hasNextPage && (
-        <Button
-          mt="md"
-          variant="default"
-          loading={list.isFetchingNextPage}
-          onClick={() => list.fetchNextPage()}
-        >
-          {t('actions.more')}
-        </Button>
-      )}
+      <MoreButton list={list} />
     </>
   );
 }
@@ -103,7 +95,7 @@ function Row({ request, isNew, onOpen }: RowProps) {
       <th scope="row">
         <Link
           to="."
-          search={((before: object) => ({ ...before, id: request.id })) as never}
+          search={toSearch((before: object) => ({ ...before, id: request.id }))}
           className={classes.call}
           onClick={(event) => event.stopPropagation()}
         >

@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote } from '../frame/failure.tsx';
+import { toSearch } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { FaultGroups } from './fault-groups.tsx';
 import { HoursChart } from './hours-chart.tsx';
@@ -34,7 +35,7 @@ function Requests() {
   const change = (changes: Record<string, string | undefined>, replace = true) =>
     navigate({
       to: '/requests',
-      search: ((before: object) => ({ ...before, ...changes })) as never,
+      search: toSearch((before: object) => ({ ...before, ...changes })),
       replace,
       resetScroll: false,
     });

@@ -1,0 +1,81 @@
+// The published interface below /api/v1, for whoever has a tenant's key.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticate } from './auth/authentication.ts';
+import { type CountFailures, rateLimitHeaders, secondsUntil } from './auth/rate-limit.ts';
+import { ApiError } from './errors.ts';
+import type { RequestRecorder } from './journal/request-recorder.ts';
+import { addMasterData, isOpenEnded, type SharedOptions } from './master-data.ts';
+
+/** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
+export async function apiRoutes(
+  api: FastifyInstance,
+  {
+    authenticate,
+    countFailures,
+    recorder,
+    ...shared
+  }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: RequestRecorder },
+): Promise<void> {
+  const { config, congestion } = shared;
+  api.addHook('onResponse', (request, reply, done) => {
+    recorder.note(request, reply);
+    done();
+  });
+
+  api.addHook('onRequest', async (request, reply) => {
+    congestion.enter(reply);
+    const admission = await authenticate({
+      key: request.headers.apikey,
+      address: request.ip,
+      userAgent: request.headers['user-agent'] ?? '',
+      deadline: request.deadline,
+    }).catch(async (error) => {
+      throw error.status === 401 ? await countFailure(request, reply, error) : error;
+    });
+    request.tenantId = admission.tenantId;
+    request.actor = `key …${admission.keyEnding}`;
+    const limit = config.RATE_LIMIT_PER_MINUTE;
+    const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
+    reply.headers(rateLimitHeaders('tenant', limit, count));
+    if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
+    congestion.enterTenant(request.tenantId, reply);
+    if (admission.ordinal > limit) throw await rateLimited(reply, 'rate_limited', count.windowEndsInMs);
+  });
+
+  /** Limits guesses per address. A key that has ended was no guess: its sender is known, and is told each time. */
+  async function countFailure(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    error: ApiError,
+  ): Promise<ApiError> {
+    const limit = config.FAILED_AUTH_LIMIT_PER_MINUTE;
+    const isGuess = error.code !== 'key_replaced' && error.code !== 'key_deleted';
+    const count = await countFailures(request.ip, isGuess ? 1 : 0);
+    reply.headers(rateLimitHeaders('failed-authentication', limit, count));
+    return isGuess && count.requests > limit
+      ? await rateLimited(reply, 'too_many_failed_authentications', count.windowEndsInMs)
+      : error;
+  }
+
+  api.setNotFoundHandler(() => {
+    throw new ApiError('not_recognised');
+  });
+  await addMasterData(api, shared);
+}
+
+/**
+ * Whoever sends on after being told to wait is answered a little later. Nobody who stops notices, and a flood on some connections
+ * becomes a trickle that takes no time from others.
+ */
+const refusalDelayMs = 100;
+
+async function rateLimited(
+  reply: FastifyReply,
+  code: 'rate_limited' | 'too_many_failed_authentications',
+  windowEndsInMs: number,
+): Promise<ApiError> {
+  await sleep(refusalDelayMs);
+  reply.header('Retry-After', secondsUntil(windowEndsInMs));
+  return new ApiError(code);
+}

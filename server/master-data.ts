@@ -1,0 +1,62 @@
+// Everything that is stored, as routes: the same below /api/v1 and below /app.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from './config.ts';
+import { addResourceRoutes } from './crud/routes.ts';
+import type { Database } from './database/database.ts';
+import type { Congestion } from './http/congestion.ts';
+import { checkContentType, checkDeclaredLength, parseJson, readBody } from './http/json-body.ts';
+import { answerExpectation } from './http/raw-requests.ts';
+import type { OpenSession } from './import/session.ts';
+import { changeRoutes } from './journal/changes.ts';
+import { contactPerson } from './resources/contact-person.ts';
+import { resources } from './resources/index.ts';
+import { attentionRoutes } from './routes/attention.ts';
+import { noteImport } from './routes/checklist.ts';
+import { importRoutes } from './routes/import.ts';
+import { personalDataRoutes } from './routes/personal-data.ts';
+
+/** What the API and the office use together. */
+export interface SharedOptions {
+  config: Pick<Config, 'BODY_LIMIT_BYTES' | 'FAILED_AUTH_LIMIT_PER_MINUTE' | 'RATE_LIMIT_PER_MINUTE'>;
+  database: Database;
+  congestion: Congestion;
+  openImport: OpenSession;
+}
+
+const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Reads bodies as the published statuses demand, and adds the routes of everything that is stored. */
+export async function addMasterData(
+  scope: FastifyInstance,
+  { config, database, openImport }: SharedOptions,
+): Promise<void> {
+  scope.addHook('preParsing', (request, reply, payload, done) => {
+    const { bodyType, takesNoBody } = request.routeOptions.config;
+    if (bodyMethods.has(request.method) && !takesNoBody) {
+      checkContentType(request.raw, bodyType);
+      if (!bodyType) checkDeclaredLength(request.headers, config.BODY_LIMIT_BYTES);
+      answerExpectation(request.headers.expect, reply.raw);
+    }
+    done(null, payload);
+  });
+  scope.removeAllContentTypeParsers();
+  // A DELETE says everything in its path; clients that name a content type with it mean nothing by it.
+  scope.addContentTypeParser('*', async ({ method }: FastifyRequest, payload: FastifyRequest['raw']) =>
+    method === 'DELETE' ? undefined : parseJson(await readBody(payload, config.BODY_LIMIT_BYTES)),
+  );
+  for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
+  await scope.register(changeRoutes, { database });
+  await scope.register(attentionRoutes, { database, resources });
+  await scope.register(personalDataRoutes, { database, contactPerson });
+  await scope.register(importRoutes, {
+    openImport,
+    resources,
+    maxLineBytes: config.BODY_LIMIT_BYTES,
+    onImport: (tenantId) => void noteImport(database, tenantId),
+  });
+}
+
+/** The router takes nothing at all as an id, too; a path that ends there is no path of ours. */
+export function isOpenEnded(request: FastifyRequest): boolean {
+  return request.url.split('?', 1)[0]!.endsWith('/');
+}

@@ -1,0 +1,57 @@
+// The web app's calls below /app, for people who are signed in.
+import type { FastifyInstance } from 'fastify';
+import { demandAccess } from './auth/office-access.ts';
+import { ApiError } from './errors.ts';
+import { historyRoutes } from './journal/history.ts';
+import { addMasterData, isOpenEnded, type SharedOptions } from './master-data.ts';
+import { resources } from './resources/index.ts';
+import { checklistRoutes } from './routes/checklist.ts';
+import { definitionRoutes } from './routes/definitions.ts';
+import { keyRoutes } from './routes/key.ts';
+import { mapRoutes } from './routes/map.ts';
+import { namedObjectRoutes } from './routes/named-objects.ts';
+import { peopleRoutes } from './routes/people.ts';
+import { requestRoutes } from './routes/requests.ts';
+import { sessionRoutes } from './routes/session.ts';
+
+/** The same routes as the API's, and what the office has beside them. */
+export async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Promise<void> {
+  const { database, congestion } = shared;
+  // They are no part of the published interface, and their answers change with the app.
+  office.addHook('onRoute', (route) => {
+    route.schema = { hide: true };
+  });
+  office.addHook('onRequest', async (request, reply) => {
+    reply.headers(officeHeaders);
+    const isPublic = request.routeOptions.config.access === 'PUBLIC';
+    if (!isPublic) congestion.enter(reply);
+    if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
+    await demandAccess(database, request);
+    // Counted apart from the tenant's key: neither a flood of the ERP nor one of the office keeps the other out.
+    if (!isPublic) congestion.enterTenant(`office ${request.tenantId}`, reply);
+  });
+  // Once the body is there: one that a stranger never finishes costs nothing, and must take no room from anybody.
+  office.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.config.access === 'PUBLIC') congestion.enter(reply);
+  });
+  office.setNotFoundHandler(() => {
+    throw new ApiError('not_found');
+  });
+  await addMasterData(office, shared);
+  await office.register(sessionRoutes, { database });
+  await office.register(definitionRoutes, { resources });
+  await office.register(historyRoutes, { database });
+  await office.register(namedObjectRoutes, { database, resources });
+  await office.register(peopleRoutes, { database });
+  await office.register(keyRoutes, { database });
+  await office.register(checklistRoutes, { database });
+  await office.register(requestRoutes, { database, resources });
+  await office.register(mapRoutes, { database });
+}
+
+/** What somebody reads who is signed in must be kept by no cache and shown in no other site. */
+const officeHeaders = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
