@@ -44,6 +44,14 @@ async function readHeads({ owner }: BenchDatabase, tenants: readonly number[]): 
 
 const sortById = { name: 'createdAt', column: 'id', type: 'uuid', isDescending: false };
 
+/** What is looked for by somebody who knows a name such as "Lobby Bachmühlwald". */
+const searches: Record<string, (name: string) => string> = {
+  'search for a name': (name) => name,
+  'search for a beginning': (name) => name.split(' ')[1]!.slice(0, 7),
+  'search for a common word': (name) => name.split(' ')[0]!,
+  'search with a typing error': (name) => name.slice(0, -4) + name.slice(-3),
+};
+
 /** Requests by what they are, for tenants whose keys are known. */
 export async function prepareGrowthRequests(
   database: BenchDatabase,
@@ -67,10 +75,10 @@ export async function prepareGrowthRequests(
         get(tenant, `/sites?limit=${pageSize}&city=${encodeURIComponent(cities[index % cities.length]!)}`),
       ),
     ],
-    [
-      'search',
-      sites.map(({ tenant, name }) => get(tenant, `/sites?q=${encodeURIComponent(name.split(' ')[1]!)}`)),
-    ],
+    ...Object.entries(searches).map(([what, wordsOf]): [string, Request[]] => [
+      what,
+      sites.map(({ tenant, name }) => get(tenant, `/sites?q=${encodeURIComponent(wordsOf(name))}`)),
+    ]),
     [
       'page deep in the list',
       deepSites.map(({ tenant, id }) =>

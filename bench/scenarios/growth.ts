@@ -10,7 +10,7 @@ import { formatMs, formatRatio, median } from '../statistics.ts';
 
 const sizes = [smallestSites, 1_000_000, 10_000_000];
 /** Modest for each, so that a machine of two cores is at ease. */
-const ratePerSecond = { search: 20, other: 100 };
+const ratePerSecond = 100;
 const connections = 8;
 const mostGrowth = 1.5;
 
@@ -94,15 +94,12 @@ async function prepareRequests(database: BenchDatabase, keys: ReadonlyMap<number
 
 /** The same request at each size in turn, so that a busy moment of the machine meets all of them. */
 async function measureInTurn({ options }: Bench, filled: readonly Filled[], what: string) {
-  const rate = what.startsWith('search') ? ratePerSecond.search : ratePerSecond.other;
   const seconds = Math.ceil(options.seconds / 2);
   const reports: LoadReport[][] = filled.map(() => []);
   for (let round = 0; round < options.rounds; round++) {
     for (const [index, { origin, requestFiles }] of filled.entries()) {
       const requestsFile = requestFiles.get(what)!;
-      reports[index]!.push(
-        await runOwnLoad({ origin, connections, requestsFile, seconds, ratePerSecond: rate }),
-      );
+      reports[index]!.push(await runOwnLoad({ origin, connections, requestsFile, seconds, ratePerSecond }));
     }
   }
   return reports.map((some) => summarize(what, some));
@@ -165,7 +162,7 @@ function report(stages: readonly Stage[]): Outcome {
       },
     ],
     notes: [
-      `${ratePerSecond.other} requests a second, ${ratePerSecond.search} for searches. 5,000 tenants; the largest has a tenth of all sites, ${smallTenants.length} small ones keep their 200 sites, and the rest grows. The sizes are measured in turn, each in a database and by a service of its own. Rows and journal are filled by SQL, their indexes built afterwards.`,
+      `${ratePerSecond} requests a second. 5,000 tenants; the largest has a tenth of all sites, ${smallTenants.length} small ones keep their 200 sites, and the rest grows. The sizes are measured in turn, each in a database and by a service of its own. Rows and journal are filled by SQL, their indexes built afterwards.`,
     ],
     figures: { stages },
   };

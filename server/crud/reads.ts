@@ -160,7 +160,7 @@ const maxMatches = 1000;
 
 /** As an array, which is looked up id by id; of a sub-select the planner expects so many ids that it would rather read all rows. */
 function searchCondition(definition: Definition, parameter: string): string {
-  return `subject.id = ANY (ARRAY (SELECT found.id FROM search_${definition.table}($1, ${parameter}, ${maxMatches}) AS found))`;
+  return `subject.id = ANY (ARRAY (SELECT search($1, '${definition.table}', ${parameter}, ${maxMatches})))`;
 }
 
 function filterFault({ column: { field } }: Filter, value: string): Fault['code'] | undefined {

@@ -10,6 +10,8 @@ import { type Entry, type Hour, hourMs, trimRecordedRequests, writeEntries } fro
 const flushIntervalMs = 1000;
 /** Of what arrives between two writes. */
 const maxEntries = 1000;
+/** Of those that succeeded: nobody reads each line of a synchronisation at full speed, and each would cost a row. */
+const maxServed = 200;
 /** A flood that is refused for its rate looks the same in every line; of each tenant a few of them are enough. */
 const maxRateLimited = 10;
 const maxBodyBytes = 16 * 1024;
@@ -25,6 +27,7 @@ export class RequestRecorder {
   readonly #database: Database;
   readonly #timer: NodeJS.Timeout;
   #entries: Entry[] = [];
+  #served = 0;
   #hours = new Map<string, Hour>();
   #rateLimited = new Map<string, number>();
   #flushing: Promise<void> | undefined;
@@ -40,7 +43,11 @@ export class RequestRecorder {
     // Without a valid key there is no tenant whose call it could be.
     if (tenantId === '') return;
     const { statusCode: status } = reply;
-    if (this.#entries.length >= maxEntries || (status === 429 && this.#isEnoughOf(tenantId))) {
+    if (
+      this.#entries.length >= maxEntries ||
+      (status < 400 && ++this.#served > maxServed) ||
+      (status === 429 && this.#isEnoughOf(tenantId))
+    ) {
       this.#count(tenantId, id, status, true);
       return;
     }
@@ -92,6 +99,7 @@ export class RequestRecorder {
   async #write(): Promise<void> {
     const entries = this.#entries;
     this.#entries = [];
+    this.#served = 0;
     this.#rateLimited = new Map();
     for (const { tenantId, id, status } of entries) this.#count(tenantId, id, status, false);
     const hours = [...this.#hours.values()];

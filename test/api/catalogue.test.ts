@@ -104,10 +104,10 @@ test('without a tenant nothing is seen and nothing can be written', async () => 
   );
 });
 
-test('without a tenant, or with another, nothing is found by the search, which no policy holds back', async () => {
+test('without a tenant, or with another, nothing is found by the search', async () => {
   await createCustomer({ companyName: 'Hotel Alsterblick' });
   const search = {
-    text: 'SELECT FROM search_customer($1, $2, 10)',
+    text: `SELECT search($1, 'customer', $2, 10)`,
     values: [tenant.tenantId, ['hotel']],
   };
   assert.equal((await database.queryInTenants([tenant.tenantId], search)).rowCount, 1);

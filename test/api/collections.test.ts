@@ -181,7 +181,13 @@ test('a search finds names in spite of typing errors, umlauts and word order', a
     soehne: 'Müller & Söhne KG',
     gross: 'Praxis Dr. Groß',
     petersn: 'Kanzlei Petersen',
+    ptersen: 'Kanzlei Petersen',
     cafe: 'Café Elbe',
+    blick: 'Hotel Alsterblick GmbH',
+    'kg sohne': 'Müller & Söhne KG',
+    'müller&söhne': 'Müller & Söhne KG',
+    'dr. groß': 'Praxis Dr. Groß',
+    'CAFÉ "Elbe"': 'Café Elbe',
   };
   for (const [q, name] of Object.entries(expected)) {
     const { data } = await list(`/customers?q=${encodeURIComponent(q)}`, headers);
@@ -191,9 +197,24 @@ test('a search finds names in spite of typing errors, umlauts and word order', a
       q,
     );
   }
-  assert.deepEqual((await list('/customers?q=xyzzy', headers)).data, []);
+  for (const q of ['xyzzy', 'hotel petersen', '&', '%', '_', "'", '\\']) {
+    assert.deepEqual((await list(`/customers?q=${encodeURIComponent(q)}`, headers)).data, [], q);
+  }
   const elsewhere = { apikey: (await createTenant()).key };
   assert.deepEqual((await list('/customers?q=alsterblick', elsewhere)).data, []);
+});
+
+test('a search finds the names that objects have by now', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  const id = await service.createCustomer({ companyName: 'Hotel Alsterblick Alsterblick' }, { headers });
+  const find = async (q: string) => (await list(`/customers?q=${q}`, headers)).data.map((item) => item.id);
+  assert.deepEqual(await find('alsterblick'), [id]);
+  await patch(`/customers/${id}`, { companyName: 'Hotel Elbblick', phone: '1' }, { headers });
+  assert.deepEqual(await find('elbblick'), [id]);
+  assert.deepEqual(await find('hotel'), [id]);
+  assert.deepEqual(await find('alster'), []);
+  await service.delete(`/customers/${id}`, { headers });
+  assert.deepEqual(await find('hotel'), []);
 });
 
 const badQueries: Record<string, string[]> = {

@@ -143,8 +143,9 @@ const requests: Record<string, { path: string | (() => Promise<string>); indexes
     path: `/sites?sort=updatedAt&updatedSince=${new Date(Date.now() - 3_600_000).toISOString()}`,
     indexes: ['site_by_update'],
   },
-  'a search for one of many': { path: '/sites?q=filiale%2019990', indexes: ['site_search'] },
-  'a search for what all are called': { path: '/sites?q=jungfernstieg', indexes: ['site_pkey'] },
+  'a search for one of many': { path: '/sites?q=filiale%2019990', indexes: ['search_word_pkey'] },
+  'a search for a part of a word': { path: '/sites?q=fernstieg', indexes: ['search_word_pkey'] },
+  'a search for what all are called': { path: '/sites?q=jungfernstieg', indexes: ['search_word_pkey'] },
   'the first changes': { path: '/changes', indexes: ['journal_pkey'] },
   'later changes': { path: '/changes?after=1500', indexes: ['journal_pkey'] },
 };
