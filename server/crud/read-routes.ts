@@ -1,7 +1,7 @@
 // Reading one object and lists of them, from a definition.
 import type { FastifyInstance } from 'fastify';
 import { Batch } from '../database/batch.ts';
-import type { Database } from '../database/database.ts';
+import { type Database, nameOf } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import type { Definition } from './definition.ts';
@@ -17,7 +17,8 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
   const readOne = buildReadOne(definition, json, database);
 
   async function query<Row extends object>(tenantId: string, statement: { text: string; values: unknown[] }) {
-    const { rows } = await database.queryInTenants<Row>([tenantId], statement).catch((error) => {
+    const named = { name: nameOf(statement.text), ...statement };
+    const { rows } = await database.queryInTenants<Row>([tenantId], named).catch((error) => {
       throw toApiFailure(error);
     });
     return rows;

@@ -70,11 +70,13 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
 /**
  * PostgreSQL itself ends a statement that nobody waits for any more, and writes values alike on every server. For locks
  * only those wait less who say so: they expect to be told, whatever the server's own limit is. A plan that is made while
- * a table is small must still be right when it has grown: hence no sequential scans.
+ * a table is small must still be right when it has grown: hence no sequential scans. And it is made once: for a list of
+ * one id PostgreSQL would else make a new one each time, which takes longer than reading the row.
  */
 async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
   await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = 0;
-    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET enable_seqscan = off`);
+    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET enable_seqscan = off;
+    SET plan_cache_mode = force_generic_plan`);
 }
 
 /** Long enough for any statement of ours; a database that is silent for longer is taken for dead. */
@@ -96,6 +98,19 @@ async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
     await client.end().catch(() => {});
     throw error;
   }
+}
+
+/** Each stays on each connection: whoever invents ever new combinations of filters must not fill them. */
+const mostNames = 200;
+const names = new Map<string, string>();
+
+/** The name under which connections keep the plan of a statement that is put together, if there is room for it. */
+export function nameOf(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= mostNames) return known;
+  const name = `statement ${names.size + 1}`;
+  names.set(text, name);
+  return name;
 }
 
 /** The ids come from our own tables, never from a request. */
