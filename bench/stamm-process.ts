@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '../server/config.ts';
 import { endLater, findFreePort, stopProcess } from './processes.ts';
 
 const checkout = path.resolve(import.meta.dirname, '..');
@@ -33,6 +34,8 @@ export async function startStamm(settings: Record<string, string>, workDir: stri
       HOST: '127.0.0.1',
       PORT: String(port),
       RATE_LIMIT_PER_MINUTE: '1000000000',
+      // The PostgreSQL is the one that the service would bring itself, and on the same machine.
+      WORKERS: String(readConfig({}).WORKERS),
       ...settings,
     },
     stdio: ['ignore', ...outputs],

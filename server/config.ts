@@ -4,12 +4,14 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defaultDataDir } from './database/embedded.ts';
 
+type Environment = Record<string, string | undefined>;
+
 interface Setting<Value> {
   meaning: string;
   /** As shown in the documentation; `parse` receives undefined when the variable is not set. */
   default: string;
   /** Throws an Error whose message completes the sentence "NAME …". */
-  parse: (text: string | undefined) => Value;
+  parse: (text: string | undefined, environment: Environment) => Value;
 }
 
 const checkout = path.resolve(import.meta.dirname, '..');
@@ -76,8 +78,12 @@ export const settings = {
   }),
   WORKERS: setting({
     meaning: 'How many processes share the port and the work.',
-    default: 'one for each core',
-    parse: integerBetween(1, 256, availableParallelism()),
+    default:
+      'one for each core; one less, and at least one, where the PostgreSQL that Stamm brings needs one too',
+    parse: (text, { DATABASE_URL }) => {
+      const cores = availableParallelism();
+      return integerBetween(1, 256, DATABASE_URL ? cores : Math.max(1, cores - 1))(text);
+    },
   }),
   DATABASE_CONNECTIONS: setting({
     meaning:
@@ -125,11 +131,11 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 export class ConfigError extends Error {}
 
 /** Reads all settings; throws one ConfigError that names everything that is wrong. An empty variable counts as not set. */
-export function readConfig(environment: Record<string, string | undefined>): Config {
+export function readConfig(environment: Environment): Config {
   const faults: string[] = [];
   const entries = Object.entries(settings).map(([name, { parse }]) => {
     try {
-      return [name, parse(environment[name] || undefined)];
+      return [name, parse(environment[name] || undefined, environment)];
     } catch (error) {
       faults.push(`${name} ${(error as Error).message}`);
       return [name, undefined];

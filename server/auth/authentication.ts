@@ -46,6 +46,8 @@ export function buildAuthenticate(
     run: (hashes) => lookUpKeys(database, redisCounter, hashes),
     tenantOf: (hash) => hash,
     maxItems: 1000,
+    paceMs: 3,
+    isAlone: database.isAlone,
   });
 
   return async function authenticate({ key, address, userAgent, deadline }) {

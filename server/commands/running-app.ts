@@ -10,6 +10,9 @@ import { connectionsOfWorker } from './connection-count.ts';
 /** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
 const requestsEndAfterMs = 5000;
 
+/** Connections that the kernel keeps until they are accepted. One that finds no room tries again after a second. */
+const waitingConnections = 4096;
+
 export interface RunningApp {
   port: number;
   /** Answers what has arrived, and closes everything. */
@@ -22,14 +25,14 @@ export async function runApp(
   connection: pg.ClientConfig,
   countFailures?: CountFailures,
 ): Promise<RunningApp> {
-  const database = openDatabase(connection, connectionsOfWorker(config));
+  const database = openDatabase(connection, connectionsOfWorker(config), config.WORKERS === 1);
   const app = await buildApp(config, database, openLog(config.LOG_LEVEL), countFailures);
   async function close() {
     await app.close();
     await database.close();
   }
   try {
-    await app.listen({ host: config.HOST, port: config.PORT });
+    await app.listen({ host: config.HOST, port: config.PORT, backlog: waitingConnections });
   } catch (error) {
     await close();
     throw error;

@@ -93,6 +93,8 @@ function buildReadOne(definition: Definition, json: string, database: Database) 
     },
     tenantOf: ({ tenantId }) => tenantId,
     maxItems: 100,
+    paceMs: 3,
+    isAlone: database.isAlone,
   });
   return (tenantId: string, id: string, deadline: number) =>
     reads.add({ tenantId, id }, deadline).catch((error) => {

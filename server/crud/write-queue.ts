@@ -27,6 +27,8 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
     run: write,
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,
+    paceMs: 8,
+    isAlone: database.isAlone,
   });
 
   async function write(creations: readonly Creation[]) {

@@ -1,15 +1,14 @@
 // Items that arrive together are handled together. An item that is alone never waits for company: it goes with the next
-// turn of the event loop. What arrives while a batch runs forms the next one; and where there was company a moment ago,
-// the next batch waits a little for those who have just been answered and are about to send again, because a batch
-// costs the database about as much as eight rows in it.
+// turn of the event loop. What arrives while a batch runs forms the next one. Where there is company, a batch is worth a
+// short wait, because it costs the database about as much as eight rows in it: until as many wait as have just been
+// answered, or nobody joins any more, or a few milliseconds have passed.
 //
 // Nobody waits long for others: beside a batch that is slow, or full of one tenant's items, the other tenants' items
 // form a batch of their own.
 import { DeadlineError } from './failures.ts';
 
-/** How long is waited for company, measured by how long the last batch took, and at most. */
-const gatheringShare = 0.6;
-const longestGatheringMs = 5;
+/** A batch of so many is not made smaller for the sake of the next. */
+const smallestHalf = 16;
 
 /** A batch that takes longer than this waits for something that has nothing to do with most of its items. */
 const slowAfterMs = 25;
@@ -29,6 +28,13 @@ export interface BatchOptions<Item, Result> {
   /** Whose item it is. Items of one tenant are never in two batches at the same time. */
   tenantOf(item: Item): string;
   maxItems: number;
+  /** How long after the last batch the next one may still wait for company. */
+  paceMs: number;
+  /**
+   * Whether no other process works with the same database. Then half of the items go and half stay, so that the database
+   * works for some while the process answers others; several processes do that for each other.
+   */
+  isAlone: boolean;
 }
 
 const maxConcurrent = 4;
@@ -53,7 +59,9 @@ export class Batch<Item, Result> {
   #waiting: Entry<Item, Result>[] = [];
   readonly #running = new Set<Running<Item, Result>>();
   #isScheduled = false;
-  #gatherUntil = 0;
+  /** When the last batch began, and how many were in it. */
+  #startedAt = 0;
+  #answered = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: BatchOptions<Item, Result>) {
@@ -72,20 +80,38 @@ export class Batch<Item, Result> {
   #schedule(): void {
     if (this.#isScheduled || this.#waiting.length === 0) return;
     this.#isScheduled = true;
-    const start = () => {
-      this.#isScheduled = false;
-      const entries = this.#takeStartable();
-      if (entries.length > 0) void this.#start(entries);
-    };
-    const gatheringMs = this.#running.size === 0 ? this.#gatherUntil - performance.now() : 0;
-    if (gatheringMs >= 1) setTimeout(start, gatheringMs);
-    else setImmediate(start);
+    if (this.#running.size === 0 && this.#isWorthWaiting()) this.#gather();
+    else setImmediate(() => this.#go());
+  }
+
+  #isWorthWaiting(): boolean {
+    const hadCompany = this.#answered > 1;
+    const isComplete = this.#waiting.length >= this.#answered;
+    return hadCompany && !isComplete && performance.now() < this.#startedAt + this.#options.paceMs;
+  }
+
+  /** Waits as long as somebody joins. */
+  #gather(): void {
+    const seen = this.#waiting.length;
+    setTimeout(() => {
+      if (this.#waiting.length > seen && this.#isWorthWaiting()) this.#gather();
+      else this.#go();
+    }, 1);
+  }
+
+  #go(): void {
+    this.#isScheduled = false;
+    const entries = this.#takeStartable();
+    if (entries.length > 0) void this.#start(entries);
   }
 
   /** Takes what may go now from those who wait. */
   #takeStartable(): Entry<Item, Result>[] {
     const { maxItems } = this.#options;
-    if (this.#running.size === 0) return this.#waiting.splice(0, maxItems);
+    if (this.#running.size === 0) {
+      const half = Math.max(smallestHalf, Math.ceil((this.#waiting.length + this.#answered) / 2));
+      return this.#waiting.splice(0, this.#options.isAlone ? Math.min(half, maxItems) : maxItems);
+    }
     if (this.#running.size >= maxConcurrent) return [];
     const now = performance.now();
     const running = [...this.#running];
@@ -103,24 +129,27 @@ export class Batch<Item, Result> {
   async #start(entries: readonly Entry<Item, Result>[]): Promise<void> {
     const startedAt = performance.now();
     const running = { entries, startedAt, ...countTenants(entries) };
+    this.#startedAt = startedAt;
     this.#running.add(running);
     try {
       const results = await this.#options.run(entries.map(({ item }) => item));
-      entries.forEach(({ resolve, reject }, index) => {
-        const result = results[index]!;
-        if (result instanceof Error) reject(result);
-        else resolve(result);
-      });
+      this.#end(running);
       this.#awaitLonger(entries, results, startedAt);
+      // The database gets the next batch before the process turns to the answers of this one.
+      if (this.#running.size === 0 && this.#waiting.length >= entries.length) {
+        this.#go();
+        setImmediate(answer, entries, results);
+      } else answer(entries, results);
     } catch (error) {
+      this.#end(running);
       for (const { reject } of entries) reject(error);
     }
-    this.#running.delete(running);
-    const now = performance.now();
-    const hadCompany = entries.length > 1;
-    this.#gatherUntil =
-      now + (hadCompany ? Math.min((now - startedAt) * gatheringShare, longestGatheringMs) : 0);
     this.#schedule();
+  }
+
+  #end(running: Running<Item, Result>): void {
+    this.#running.delete(running);
+    this.#answered = running.entries.length;
   }
 
   /** What takes longer than the rest of its batch still keeps its tenant out of others, until it is done itself. */
@@ -155,6 +184,17 @@ export class Batch<Item, Result> {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
+}
+
+function answer<Item, Result>(
+  entries: readonly Entry<Item, Result>[],
+  results: readonly (Result | Error | Promise<Result>)[],
+): void {
+  entries.forEach(({ resolve, reject }, index) => {
+    const result = results[index]!;
+    if (result instanceof Error) reject(result);
+    else resolve(result);
+  });
 }
 
 function countTenants(entries: readonly { tenant: string }[]) {

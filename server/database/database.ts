@@ -25,6 +25,8 @@ export interface TransactionOptions {
 
 export interface Database {
   pool: pg.Pool;
+  /** Whether no other process of the service uses it. */
+  isAlone: boolean;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A rehearsal writes nothing. */
   inTenants<Result>(
     tenantIds: readonly string[],
@@ -42,7 +44,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export function openDatabase(connection: pg.ClientConfig, maxConnections: number): Database {
+export function openDatabase(connection: pg.ClientConfig, maxConnections: number, isAlone = true): Database {
   const pool = new pg.Pool({
     ...connection,
     max: maxConnections,
@@ -60,6 +62,7 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     pool,
+    isAlone,
     inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query, options) => queryInTenants(pool, tenantIds, query, options ?? {}),
     connect: () => connectAlone(connection),
