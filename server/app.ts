@@ -19,7 +19,12 @@ import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
 import { type Database, requestDeadlineMs } from './database/database.ts';
 import { type ApiError, errorBody, toApiError } from './errors.ts';
 import { Congestion } from './http/congestion.ts';
-import { answerBeforeRouting, routableUrl, routeSpecialRequests } from './http/raw-requests.ts';
+import {
+  answerBeforeRouting,
+  refuseBeforeRouting,
+  routableUrl,
+  routeSpecialRequests,
+} from './http/raw-requests.ts';
 import { logRequest } from './http/request-log.ts';
 import { buildSessions } from './import/session.ts';
 import { journalSchemas } from './journal/changes.ts';
@@ -98,7 +103,9 @@ export async function buildApp(
     await recorder.close();
     redisCounter?.close();
   });
+  const congestion = new Congestion();
   routeSpecialRequests(app.server, log);
+  refuseBeforeRouting(app.server, () => congestion.isFull(), log);
 
   // Answers are written as they are; the schemas of routes document them, and the tests hold them to it.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -137,7 +144,7 @@ export async function buildApp(
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
-  const shared = { config, database, congestion: new Congestion(), openImport: buildSessions(database) };
+  const shared = { config, database, congestion, openImport: buildSessions(database) };
   await app.register(apiRoutes, {
     prefix: '/api/v1',
     ...shared,

@@ -11,9 +11,13 @@ export class Congestion {
   #requests = 0;
   readonly #requestsOfTenant = new Map<string, number>();
 
+  isFull(): boolean {
+    return this.#requests >= mostRequests;
+  }
+
   /** Counts a request until its connection is done with it, however that ends. */
   enter(reply: FastifyReply): void {
-    if (this.#requests >= mostRequests) throw new ApiError('overloaded');
+    if (this.isFull()) throw new ApiError('overloaded');
     this.#requests++;
     reply.raw.once('close', () => this.#requests--);
   }

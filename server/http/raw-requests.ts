@@ -1,9 +1,16 @@
 // What Node would answer by itself before any route is found: the same JSON shape and published statuses.
 import { randomUUIDv7 } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts';
+import { preferredLanguage } from '../messages.ts';
 
 interface ParserError extends Error {
   code?: string;
@@ -112,6 +119,38 @@ export function routeSpecialRequests(server: Server, log: FastifyBaseLogger): vo
   server.on('connect', (_request, socket: Socket) =>
     writeAnswer(socket, new ApiError('not_recognised'), log),
   );
+}
+
+/**
+ * Refuses calls while there is no room for them, before they cost anything: on the way through the framework a refusal
+ * costs a third of a creation, and at twice the load that many creations less. They are told in one line a second.
+ */
+export function refuseBeforeRouting(server: Server, isFull: () => boolean, log: FastifyBaseLogger): void {
+  const [route] = server.listeners('request') as [RequestListener];
+  let refused = 0;
+  const refuse = (request: IncomingMessage, response: ServerResponse) => {
+    const problem = new ApiError('overloaded');
+    const requestId = randomUUIDv7();
+    const language = preferredLanguage(request.headers['accept-language']);
+    const body = Buffer.from(JSON.stringify(errorBody(problem, requestId, language)));
+    response.writeHead(problem.status, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': body.length,
+      'X-Request-Id': requestId,
+      'Retry-After': 1,
+    });
+    response.end(body);
+    if (refused++ > 0) return;
+    setTimeout(() => {
+      log.warn({ refused, code: problem.code }, 'requests refused');
+      refused = 0;
+    }, 1000).unref();
+  };
+  server.off('request', route);
+  server.on('request', (request, response) => {
+    if (isFull() && request.url!.startsWith('/api/')) refuse(request, response);
+    else route(request, response);
+  });
 }
 
 /** Called when a body is wanted: a client that asked whether to send it has had to show its key before. */

@@ -32,11 +32,15 @@ const maxSessions = 2;
 /** Two writes at a time keep two cores busy; more would take them from everybody else. */
 const lanesOfAnImport = 2;
 
+/** So many writes of all imports of a process run at the same time, so that single requests are not the last in a long line. */
+const mostWrites = 2;
+
 /** What the imports of one process have open at most. */
 export const mostImportConnections = maxSessions * lanesOfAnImport;
 
 export function buildSessions(database: Database): OpenSession {
   let sessions = 0;
+  const inTurn = buildTurns(mostWrites);
   return async function open(options) {
     if (sessions >= maxSessions) throw new ApiError('too_many_imports');
     sessions++;
@@ -46,7 +50,7 @@ export function buildSessions(database: Database): OpenSession {
       isOpen = false;
     };
     try {
-      const session = await openLanes(database, options);
+      const session = await openLanes(database, options, inTurn);
       return { ...session, close: () => session.close().finally(leave) };
     } catch (error) {
       leave();
@@ -55,8 +59,34 @@ export function buildSessions(database: Database): OpenSession {
   };
 }
 
-/** What is one transaction has one connection; otherwise each write takes one that is free. */
-async function openLanes(database: Database, options: SessionOptions): Promise<ImportSession> {
+type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** Lets so many work at the same time; others wait in the order in which they came. */
+function buildTurns(most: number): InTurn {
+  let free = most;
+  const waiting: (() => void)[] = [];
+  return async function inTurn(work) {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+}
+
+/**
+ * What is one transaction has one connection, and waits for no turn: others may wait for what it has locked. Otherwise
+ * each write takes a connection that is free.
+ */
+async function openLanes(
+  database: Database,
+  options: SessionOptions,
+  inTurn: InTurn,
+): Promise<ImportSession> {
   const first = await openLane(database, options);
   if (options.isOneTransaction) return { ...first, lanes: 1 };
   const second = await openLane(database, { ...options, idempotencyKey: undefined }).catch(async (error) => {
@@ -69,7 +99,7 @@ async function openLanes(database: Database, options: SessionOptions): Promise<I
     async write(work) {
       const lane = free.pop();
       if (!lane) throw new Error('More writes at once than there are lanes.');
-      return lane.write(work).finally(() => free.push(lane));
+      return inTurn(() => lane.write(work)).finally(() => free.push(lane));
     },
     commit: first.commit,
     close: async () => {

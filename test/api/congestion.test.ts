@@ -4,6 +4,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { text } from '../../server/messages.ts';
 import { startService } from '../service.ts';
 import { createPerson } from './office.ts';
 
@@ -49,32 +51,75 @@ test('what is too much for the service is refused before anything is looked up',
   assert.deepEqual(new Set((await flood(keys, 900)).map(({ status }) => status)), new Set([404]));
 });
 
-test('bodies that strangers never finish take no room from anybody', async () => {
-  await service.app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = service.app.server.address() as AddressInfo;
-  const begun = [
-    'POST /app/session HTTP/1.1',
-    'Host: stamm.test',
-    'Origin: http://stamm.test',
-    'Content-Type: application/json',
-    'Content-Length: 50',
-    'Expect: 100-continue',
-    '',
-    '{',
-  ].join('\r\n');
-  const strangers = Array.from({ length: 1001 }, () =>
-    connect({ host: '127.0.0.1', port }).on('error', () => {}),
-  );
+await service.app.listen({ host: '127.0.0.1', port: 0 });
+const { port } = service.app.server.address() as AddressInfo;
+
+/** Requests that are told to go on, and never do. */
+async function holdOpen(heads: readonly string[][]): Promise<{ end(): void }> {
+  const sockets = heads.map(() => connect({ host: '127.0.0.1', port }).on('error', () => {}));
+  const end = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const asked = ['Content-Type: application/json', 'Content-Length: 50', 'Expect: 100-continue', '', '{'];
+  const answers = sockets.map(async (socket, index) => {
+    socket.write([...heads[index]!, ...asked].join('\r\n'));
+    return String((await once(socket, 'data'))[0]);
+  });
   try {
-    const answers = strangers.map(async (socket) => {
-      socket.write(begun);
-      return String((await once(socket, 'data'))[0]);
-    });
     // From then on the service waits for the rest.
     for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1.1 100 /);
+  } catch (error) {
+    end();
+    throw error;
+  }
+  return { end };
+}
+
+test('while there is no room, calls are refused before they are routed, and told as ever', async () => {
+  const keys = [(await createTenant()).key, (await createTenant()).key];
+  const held = await holdOpen(
+    Array.from({ length: 1000 }, (_, index) => [
+      'POST /api/v1/customer HTTP/1.1',
+      'Host: stamm.test',
+      `ApiKey: ${keys[index % 2]}`,
+    ]),
+  );
+  const read = (path: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { apikey: service.tenant.key, 'accept-language': 'de' },
+    });
+  try {
+    const answer = await read('/api/v1/sites');
+    const body = await answer.json();
+    assert.equal(answer.status, 500);
+    assert.equal(answer.headers.get('retry-after'), '1');
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+    assert.deepEqual(body, {
+      message: text('overloaded', 'de'),
+      code: 'overloaded',
+      requestId: answer.headers.get('x-request-id'),
+    });
+    assert.equal((await read('/livez')).status, 200);
+  } finally {
+    held.end();
+  }
+  // The ends of so many connections arrive one after the other.
+  for (let look = 0; look < 100 && (await read('/api/v1/sites')).status !== 200; look++) await sleep(20);
+  assert.equal((await read('/api/v1/sites')).status, 200);
+});
+
+test('bodies that strangers never finish take no room from anybody', async () => {
+  const held = await holdOpen(
+    Array.from({ length: 1001 }, () => [
+      'POST /app/session HTTP/1.1',
+      'Host: stamm.test',
+      'Origin: http://stamm.test',
+    ]),
+  );
+  try {
     assert.equal((await get('/sites')).statusCode, 200);
   } finally {
-    for (const socket of strangers) socket.destroy();
+    held.end();
   }
 });
 
