@@ -76,10 +76,12 @@ async function measureOverload({ options, say }: Bench, prepared: Prepared): Pro
   };
 }
 
-/** The second after which p99 stays within twice the usual one. */
+/** The second with which three begin whose p99 is within twice the usual one: a later slow one is the machine's own. */
 function findRecovery({ p99BySecond }: LoadReport, usualP99: number): number | undefined {
-  const lastSlow = p99BySecond.findLastIndex((p99) => p99 > usualP99 * 2);
-  return lastSlow + 1 < p99BySecond.length ? lastSlow + 1 : undefined;
+  const isNormal = (second: number) => p99BySecond[second]! <= usualP99 * 2;
+  return [...p99BySecond.keys()]
+    .slice(0, -2)
+    .find((second) => [second, second + 1, second + 2].every(isNormal));
 }
 
 function report(overloaded: Overload, floods: readonly Flood[]): Outcome {
