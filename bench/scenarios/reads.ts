@@ -120,7 +120,7 @@ function report(rates: Map<string, Spread>, connections: number): Outcome {
     ],
     goals: [],
     notes: [
-      `${siteCount.toLocaleString('en-US')} sites of ${tenantCount} tenants. The service has a process for each core, the bare server one; every answer was 200.`,
+      `${siteCount.toLocaleString('en-US')} sites of ${tenantCount} tenants. The service has its usual number of processes, the bare server one; every answer was 200.`,
     ],
     figures: { rates: Object.fromEntries(rates), ratios: Object.fromEntries(ratios) },
   };

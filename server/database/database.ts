@@ -21,6 +21,11 @@ export interface TransactionOptions {
   deadline?: number;
   /** How long each lock is waited for; the transaction fails with 55P03 then. */
   lockTimeoutMs?: number | undefined;
+  /**
+   * Whether the statement is planned once for any values. Only for one that finds its rows by their whole keys: lists of
+   * a tenant with ten objects and of one with a million want different plans.
+   */
+  isPlannedOnce?: boolean;
 }
 
 export interface Database {
@@ -37,7 +42,7 @@ export interface Database {
   queryInTenants<Row extends pg.QueryResultRow>(
     tenantIds: readonly string[],
     query: TimedQuery,
-    options?: Pick<TransactionOptions, 'lockTimeoutMs'>,
+    options?: Pick<TransactionOptions, 'lockTimeoutMs' | 'isPlannedOnce'>,
   ): Promise<pg.QueryResult<Row>>;
   /** A connection beside the pool, for work that takes longer than a request may. Whoever asks for it ends it. */
   connect(): Promise<pg.Client>;
@@ -73,13 +78,11 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
 /**
  * PostgreSQL itself ends a statement that nobody waits for any more, and writes values alike on every server. For locks
  * only those wait less who say so: they expect to be told, whatever the server's own limit is. A plan that is made while
- * a table is small must still be right when it has grown: hence no sequential scans. And it is made once: for a list of
- * one id PostgreSQL would else make a new one each time, which takes longer than reading the row.
+ * a table is small must still be right when it has grown: hence no sequential scans.
  */
 async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
   await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = 0;
-    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET enable_seqscan = off;
-    SET plan_cache_mode = force_generic_plan`);
+    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET enable_seqscan = off`);
 }
 
 /** Long enough for any statement of ours; a database that is silent for longer is taken for dead. */
@@ -101,19 +104,6 @@ async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
     await client.end().catch(() => {});
     throw error;
   }
-}
-
-/** Each stays on each connection: whoever invents ever new combinations of filters must not fill them. */
-const mostNames = 200;
-const names = new Map<string, string>();
-
-/** The name under which connections keep the plan of a statement that is put together, if there is room for it. */
-export function nameOf(text: string): string | undefined {
-  const known = names.get(text);
-  if (known !== undefined || names.size >= mostNames) return known;
-  const name = `statement ${names.size + 1}`;
-  names.set(text, name);
-  return name;
 }
 
 /** The ids come from our own tables, never from a request. */
@@ -160,13 +150,14 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   tenantIds: readonly string[],
   query: TimedQuery,
-  { lockTimeoutMs }: Pick<TransactionOptions, 'lockTimeoutMs'>,
+  { lockTimeoutMs, isPlannedOnce }: Pick<TransactionOptions, 'lockTimeoutMs' | 'isPlannedOnce'>,
 ): Promise<pg.QueryResult<Row>> {
   const client = await pool.connect();
   // Each of them waits for those before it, so that all have the same time.
   const { query_timeout } = query;
   const allowed = query_timeout === undefined ? '' : `; SET LOCAL statement_timeout = ${query_timeout}`;
-  const begin: TimedQuery = { text: beginFor(tenantIds, lockTimeoutMs) + allowed, query_timeout };
+  const planned = isPlannedOnce ? '; SET LOCAL plan_cache_mode = force_generic_plan' : '';
+  const begin: TimedQuery = { text: beginFor(tenantIds, lockTimeoutMs) + planned + allowed, query_timeout };
   const commit: TimedQuery = { text: 'COMMIT', query_timeout };
   const sent = [client.query(begin), client.query<Row>(query), client.query(commit)] as const;
   // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.
