@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
-import { measureSlowMemory } from './memory-probe.ts';
+import { measureSlowTime } from './processor-probe.ts';
 
 /** Long enough for some moments that come every few seconds. */
 const probeMs = 8000;
@@ -15,8 +15,8 @@ export interface Machine {
   node: string;
   postgres: string;
   commit: string;
-  /** The share of the time in which memory is much slower than usual. */
-  slowMemory?: number;
+  /** The share of the time in which a processor is much slower than usual. */
+  slowTime?: number;
 }
 
 export function describeMachine(postgresVersion: string): Machine {
@@ -28,7 +28,7 @@ export function describeMachine(postgresVersion: string): Machine {
     node: process.version,
     postgres: postgresVersion,
     commit: currentCommit(),
-    slowMemory: measureSlowMemory(probeMs),
+    slowTime: measureSlowTime(probeMs),
   };
 }
 

@@ -68,10 +68,10 @@ function writeSection(section: Section): string {
     ...section.tables.map(writeTable),
     ...(goals.rows.length > 0 ? [writeTable(goals)] : []),
     ...section.notes.map((note) => `- ${note}`),
-    ...(machine.slowMemory === undefined
+    ...(machine.slowTime === undefined
       ? []
       : [
-          `- Memory of this machine was at least three times slower than usual for ${(machine.slowMemory * 100).toFixed(1)} % of the time, whatever ran on it.`,
+          `- The processors of this machine did less than a third of their usual work for ${(machine.slowTime * 100).toFixed(1)} % of the time, before anything ran on it.`,
         ]),
     `- ${measuredAt.slice(0, 10)}, commit ${machine.commit}: ${machine.cores} cores of ${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}, PostgreSQL ${machine.postgres}; ${rounds} rounds of ${seconds} s.`,
     '',

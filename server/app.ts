@@ -17,7 +17,7 @@ import type { Config } from './config.ts';
 import { forgetOldRequests } from './crud/idempotency.ts';
 import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
 import { type Database, requestDeadlineMs } from './database/database.ts';
-import { type ApiError, errorBody, toApiError } from './errors.ts';
+import { type ApiError, errorBody, momentSeconds, toApiError } from './errors.ts';
 import { Congestion } from './http/congestion.ts';
 import {
   answerBeforeRouting,
@@ -163,9 +163,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   request.problem = problem;
   // Fastify would close the connection after a body that was refused. Ours has been read, or is read and thrown away.
   reply.removeHeader('connection');
-  // Where nobody knows how long it takes, a moment is a good time to wait.
   const mayComeAgain = problem.status === 429 || problem.code === 'overloaded';
-  if (mayComeAgain && !reply.hasHeader('Retry-After')) reply.header('Retry-After', 1);
+  if (mayComeAgain && !reply.hasHeader('Retry-After')) reply.header('Retry-After', momentSeconds);
   const body = errorBody(problem, request.id, preferredLanguage(request.headers['accept-language']));
   reply.code(problem.status).send(body);
 }

@@ -103,6 +103,9 @@ export type AttentionCode = (typeof attentionCodes)[number];
 
 const maxFaults = 100;
 
+/** The Retry-After of refusals of which nobody knows how long their reason lasts. */
+export const momentSeconds = 1;
+
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;

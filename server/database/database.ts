@@ -30,7 +30,7 @@ export interface TransactionOptions {
 
 export interface Database {
   pool: pg.Pool;
-  /** Whether no other process of the service uses it. */
+  /** Whether no other process of this node uses it. */
   isAlone: boolean;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A rehearsal writes nothing. */
   inTenants<Result>(

@@ -215,6 +215,31 @@ test('a search finds the names that objects have by now', async () => {
   assert.deepEqual(await find('alster'), []);
   await service.delete(`/customers/${id}`, { headers });
   assert.deepEqual(await find('hotel'), []);
+  const { rows } = await service.owner.query('SELECT word FROM search_word WHERE id = $1', [id]);
+  assert.deepEqual(rows, [], 'words go with their object');
+});
+
+test('a typing error is found in each place of a word, among however many words', async () => {
+  const { tenantId, key } = await createTenant();
+  // Names of letters only, far more than are compared one by one.
+  await service.owner.query(
+    `INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
+       address_city, status)
+     SELECT $1, uuidv7(), translate(md5(number::text), '0123456789', 'ghijklmnop'), 'Weg', '1', '20095', 'Ulm', 'ACTIVE'
+     FROM generate_series(1, 6000) AS number`,
+    [tenantId],
+  );
+  const headers = { apikey: key };
+  const id = await service.createCustomer({ companyName: 'Weidenhof' }, { headers });
+  const word = 'weidenhof';
+  for (let place = 0; place < word.length; place++) {
+    const [before, letter, after] = [word.slice(0, place), word.charAt(place), word.slice(place + 1)];
+    const swapped = before + after.charAt(0) + letter + after.slice(1);
+    for (const q of [before + after, `${before}y${after}`, `${before}y${letter}${after}`, swapped]) {
+      const found = (await list(`/customers?q=${q}`, headers)).data.map((item) => item.id);
+      assert.deepEqual(found, [id], q);
+    }
+  }
 });
 
 const badQueries: Record<string, string[]> = {

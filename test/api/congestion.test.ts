@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from '../../server/messages.ts';
 import { startService } from '../service.ts';
 import { createPerson } from './office.ts';
+import { listen } from './raw-client.ts';
 
 const service = await startService();
 const { get, createTenant } = service;
@@ -51,8 +52,7 @@ test('what is too much for the service is refused before anything is looked up',
   assert.deepEqual(new Set((await flood(keys, 900)).map(({ status }) => status)), new Set([404]));
 });
 
-await service.app.listen({ host: '127.0.0.1', port: 0 });
-const { port } = service.app.server.address() as AddressInfo;
+const port = await listen(service.app);
 
 /** Requests that are told to go on, and never do. */
 async function holdOpen(heads: readonly string[][]): Promise<{ end(): void }> {
@@ -88,6 +88,7 @@ test('while there is no room, calls are refused before they are routed, and told
     fetch(`http://127.0.0.1:${port}${path}`, {
       headers: { apikey: service.tenant.key, 'accept-language': 'de' },
     });
+  const firstLine = service.logLines.length;
   try {
     const answer = await read('/api/v1/sites');
     const body = await answer.json();
@@ -99,10 +100,18 @@ test('while there is no room, calls are refused before they are routed, and told
       code: 'overloaded',
       requestId: answer.headers.get('x-request-id'),
     });
+    await (await read('/api/v1/sites')).arrayBuffer();
     assert.equal((await read('/livez')).status, 200);
+    await sleep(1200);
   } finally {
     held.end();
   }
+  const told = service.logLines.slice(firstLine).filter((line) => line.includes('overloaded'));
+  assert.deepEqual(
+    told.map((line) => JSON.parse(line)).map(({ level, refused, msg }) => ({ level, refused, msg })),
+    [{ level: 40, refused: 2, msg: 'requests refused' }],
+    'one line for all of a second',
+  );
   // The ends of so many connections arrive one after the other.
   for (let look = 0; look < 100 && (await read('/api/v1/sites')).status !== 200; look++) await sleep(20);
   assert.equal((await read('/api/v1/sites')).status, 200);

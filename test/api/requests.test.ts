@@ -358,6 +358,25 @@ test('more calls than can be recorded are counted, and nobody waits for them', a
   assert.ok(Number(hour!.unrecorded) > 0);
 });
 
+test('of calls that succeed some are recorded and all are counted, and of refused ones each is recorded', async () => {
+  const busy = await startService();
+  const person = await createPerson(busy);
+  const id = await busy.createCustomer();
+  const served = 600;
+  // Quick ones, so that all of them fall within two writes.
+  await Promise.all(Array.from({ length: served - 1 }, () => busy.get(`/customers/${id}`)));
+  await Promise.all(Array.from({ length: 20 }, () => busy.get('/sites?limit=0')));
+  const isComplete = (data: Call[]) =>
+    data.reduce((sum, hour) => sum + Number(hour.requests), 0) === served + 20;
+  const hours = await recorded(person, '/requests/hours', isComplete);
+  const unrecorded = hours.reduce((sum, hour) => sum + Number(hour.unrecorded), 0);
+  assert.ok(unrecorded >= 50, `${unrecorded} are counted only`);
+  const countOf = async (status: string) =>
+    (await person.call('GET', `/requests?limit=500&status=${status}`)).json().data.length;
+  assert.equal(await countOf('ok'), served - unrecorded);
+  assert.equal(await countOf('refused'), 20);
+});
+
 test('while the record cannot be written the API answers, and the calls are counted afterwards', async () => {
   const { person, asKey } = await createBusiness();
   await owner.query('ALTER TABLE recorded_request RENAME TO recorded_request_away');
