@@ -20,8 +20,9 @@ const drainMs = 10_000;
 const statuses: Record<string, number> = {};
 /** Latencies of what was served, of each second in which it was due. */
 const servedBySecond: number[][] = Array.from({ length: seconds + 1 }, () => []);
-/** What was not served: how long after it was sent the refusal came. */
-const refused: number[] = [];
+/** What was not served: how long after it was sent the refusal came, of the first second and of all later ones. */
+const refusedFirst: number[] = [];
+const refusedLater: number[] = [];
 let broken = 0;
 let unsent = 0;
 let underWay = 0;
@@ -41,7 +42,7 @@ function send(connection: Connection, dueAt: number, onEnd: (isOpen: boolean) =>
       statuses[status] = (statuses[status] ?? 0) + 1;
       const second = Math.min(Math.floor((dueAt - startedAt) / 1000), seconds);
       if (status < 400) servedBySecond[second]!.push(lastAnswerAt - dueAt);
-      else refused.push(lastAnswerAt - sentAt);
+      else (second < leadSeconds ? refusedFirst : refusedLater).push(lastAnswerAt - sentAt);
     }
     onEnd(!connection.socket.destroyed);
   });
@@ -128,7 +129,8 @@ const report: LoadReport = {
   broken: broken + underWay,
   unsent,
   latency: summarize(servedBySecond.slice(leadSeconds).flat()),
-  refusals: summarize(refused),
+  refusals: summarize(refusedLater),
+  firstRefusals: summarize(refusedFirst),
   p99BySecond: servedBySecond.slice(0, seconds).map((second) => summarize(second).p99),
 };
 process.send!(report, () => process.exit());

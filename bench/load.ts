@@ -27,8 +27,10 @@ export interface LoadReport {
   unsent: number;
   /** Of what was served; at a rate, without the first second. */
   latency: Latency;
-  /** Of what was refused, from sending it. */
+  /** Of what was refused, from sending it; at a rate, without the first second. */
   refusals: Latency;
+  /** Of that second, in which connections are opened. */
+  firstRefusals: Latency;
   /** Of all seconds. */
   p99BySecond: number[];
 }
@@ -75,6 +77,7 @@ async function runWrk(program: string, order: LoadOrder): Promise<LoadReport> {
     unsent: 0,
     latency: { count: answers, p50, p99, max },
     refusals: summarize([]),
+    firstRefusals: summarize([]),
     p99BySecond: [],
   };
 }

@@ -1,11 +1,11 @@
 // Single-row inserts of the same rows straight into PostgreSQL: with pgbench where the machine has it, else with 64
 // connections of our own. Nothing is validated, authenticated or journalled, and row-level security does not count.
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { BenchDatabase } from './postgres.ts';
 import { findProgram, runOwn, runProgram } from './processes.ts';
-import type { Latency } from './statistics.ts';
+import { type Latency, summarize } from './statistics.ts';
 import { bodyCount, siteColumns } from './tenants.ts';
 
 export interface InsertOrder {
@@ -53,10 +53,17 @@ export function runOwnInserts(
 /** pgbench's time includes that of connecting, which its rate leaves out: so much longer it runs. Each run tells the next. */
 let knownConnectingSeconds: number | undefined;
 
+interface PgbenchOptions {
+  connections: number;
+  seconds: number;
+  workDir: string;
+}
+
 async function runPgbench(
   program: string,
   { host, port, user, password, database }: BenchDatabase['connection'],
-  { connections, seconds, workDir }: { connections: number; seconds: number; workDir: string },
+  { connections, seconds, workDir }: PgbenchOptions,
+  furtherWords: readonly string[] = [],
 ): Promise<InsertReport> {
   const connectingSeconds = knownConnectingSeconds ?? Math.ceil(connections / 20);
   const script = path.join(workDir, 'insert.sql');
@@ -76,6 +83,7 @@ async function runPgbench(
       `--host=${host}`,
       `--port=${port}`,
       `--username=${user}`,
+      ...furtherWords,
       database,
     ],
     { env: { PGPASSWORD: password }, seconds: seconds + connectingSeconds + 30 },
@@ -86,4 +94,38 @@ async function runPgbench(
   // Without the time that connecting takes.
   const rowsPerSecond = Number(/^tps = ([\d.]+)/m.exec(output)![1]);
   return { rows, seconds: rows / rowsPerSecond };
+}
+
+/** So long pgbench comes to speed before its latencies count. */
+const leadSeconds = 1;
+const logPrefix = 'pgbench-latency';
+
+/**
+ * Latencies at a rate, from when each insert was due; undefined without pgbench, whose schedule it is. What a machine that
+ * slows down at times does to a plain insert is what it does to everything.
+ */
+export async function measureInsertsAtRate(
+  { connection }: BenchDatabase,
+  options: PgbenchOptions,
+  ratePerSecond: number,
+): Promise<Latency | undefined> {
+  if (!pgbench) return undefined;
+  const { workDir, seconds } = options;
+  await runPgbench(pgbench, connection, { ...options, seconds: seconds + leadSeconds }, [
+    `--rate=${Math.round(ratePerSecond)}`,
+    '--log',
+    `--log-prefix=${path.join(workDir, logPrefix)}`,
+  ]);
+  // One file a thread, one line an insert: client, count, microseconds since it was due, script, second, microsecond, lag.
+  const inserts: { ms: number; endedAt: number }[] = [];
+  for (const name of (await readdir(workDir)).filter((file) => file.startsWith(logPrefix))) {
+    const file = path.join(workDir, name);
+    for (const line of (await readFile(file, 'utf8')).trim().split('\n')) {
+      const [, , microseconds, , second, microsecond] = line.split(' ').map(Number);
+      inserts.push({ ms: microseconds! / 1000, endedAt: second! + microsecond! / 1e6 });
+    }
+    await rm(file);
+  }
+  const startedAt = inserts.reduce((first, { endedAt }) => Math.min(first, endedAt), Infinity);
+  return summarize(inserts.filter(({ endedAt }) => endedAt > startedAt + leadSeconds).map(({ ms }) => ms));
 }

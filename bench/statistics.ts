@@ -29,6 +29,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** Of several rounds, each figure for itself. */
+export function medianLatency(rounds: readonly Latency[]): Latency {
+  const of = (figure: keyof Latency) => median(rounds.map((round) => round[figure]));
+  return { count: of('count'), p50: of('p50'), p99: of('p99'), max: of('max') };
+}
+
 /** What several rounds gave. */
 export interface Spread {
   median: number;

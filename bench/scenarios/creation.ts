@@ -1,6 +1,6 @@
-import { closedLoopGenerator, demandStatus, rateOf, runFullLoad } from '../load.ts';
+import { closedLoopGenerator, demandStatus, type LoadReport, rateOf, runFullLoad } from '../load.ts';
 import { preparePeer } from '../peer.ts';
-import { inserter, runInserts, runOwnInserts } from '../pgbench.ts';
+import { inserter, measureInsertsAtRate, runInserts, runOwnInserts } from '../pgbench.ts';
 import { countRows, settle } from '../postgres.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
@@ -13,6 +13,7 @@ import {
   formatRatioSpread,
   type Latency,
   median,
+  medianLatency,
   ratiosOf,
 } from '../statistics.ts';
 import { checkSameRows } from '../tenants.ts';
@@ -41,7 +42,10 @@ export const creation: Scenario = {
     const rates = await runRounds(contenders, options.rounds, say);
     const best = rates.get('Stamm')!.median;
     say(`Latency at ${Math.round(usualLoad * 100)} % of ${formatRate(best)} /s, and at one connection …`);
-    const latencies = await measureLatencies(bench, prepared, best * usualLoad);
+    const latencies = await measureLatencies(bench, prepared, {
+      usual: best * usualLoad,
+      pgbench: rates.get('pgbench')!.median * usualLoad,
+    });
     return report(connections, rates, latencies);
   },
 };
@@ -88,24 +92,44 @@ async function listContenders({ options, postgres }: Bench, prepared: Prepared):
   return contenders;
 }
 
+interface Rates {
+  usual: number;
+  pgbench: number;
+}
+
 interface Latencies {
+  rates: Rates;
   usual: Latency;
   /** p99 of the median second. */
   usualSecond: number;
-  usualRate: number;
+  /** Of pgbench at as large a share of its own best. */
+  pgbench: Latency | undefined;
   alone: Latency;
   singleInsert: Latency;
 }
 
-async function measureLatencies(bench: Bench, prepared: Prepared, usualRate: number): Promise<Latencies> {
-  const { seconds, connections } = bench.options;
-  const usual = await createAndCheck(prepared, { connections, seconds, ratePerSecond: usualRate });
+async function measureLatencies(
+  { options, postgres }: Bench,
+  prepared: Prepared,
+  rates: Rates,
+): Promise<Latencies> {
+  const { seconds, connections, rounds } = options;
+  const { database } = prepared;
+  const ours: LoadReport[] = [];
+  const pgbench: Latency[] = [];
+  for (let round = 0; round < rounds; round++) {
+    ours.push(await createAndCheck(prepared, { connections, seconds, ratePerSecond: rates.usual }));
+    const order = { connections, seconds, workDir: postgres.workDir };
+    const inserts = await measureInsertsAtRate(database, order, rates.pgbench);
+    if (inserts) pgbench.push(inserts);
+  }
   const alone = await createAndCheck(prepared, { connections: 1, seconds, isOwn: true });
-  const inserts = await runOwnInserts(prepared.database.connection, { connections: 1, seconds });
+  const inserts = await runOwnInserts(database.connection, { connections: 1, seconds });
   return {
-    usual: usual.latency,
-    usualSecond: median(usual.p99BySecond.slice(1)),
-    usualRate,
+    rates,
+    usual: medianLatency(ours.map(({ latency }) => latency)),
+    usualSecond: median(ours.flatMap(({ p99BySecond }) => p99BySecond.slice(1))),
+    pgbench: pgbench.length > 0 ? medianLatency(pgbench) : undefined,
     alone: alone.latency,
     singleInsert: inserts.latency!,
   };
@@ -114,8 +138,9 @@ async function measureLatencies(bench: Bench, prepared: Prepared, usualRate: num
 function report(
   connections: number,
   rates: Awaited<ReturnType<typeof runRounds>>,
-  { usual, usualSecond, usualRate, alone, singleInsert }: Latencies,
+  latencies: Latencies,
 ): Outcome {
+  const { usual, usualSecond, alone, singleInsert } = latencies;
   const ours = rates.get('Stamm')!;
   const toPgbench = ratiosOf(ours, rates.get('pgbench')!);
   return {
@@ -131,8 +156,21 @@ function report(
       {
         columns: ['Latency', 'p50', 'p99'],
         rows: [
-          [`Stamm at ${formatRate(usualRate)} /s (70 %)`, formatMs(usual.p50), formatMs(usual.p99)],
+          [
+            `Stamm at ${formatRate(latencies.rates.usual)} /s (70 %)`,
+            formatMs(usual.p50),
+            formatMs(usual.p99),
+          ],
           ['the same, in the median second', '', formatMs(usualSecond)],
+          ...(latencies.pgbench
+            ? [
+                [
+                  `pgbench at ${formatRate(latencies.rates.pgbench)} /s (70 % of its own)`,
+                  formatMs(latencies.pgbench.p50),
+                  formatMs(latencies.pgbench.p99),
+                ],
+              ]
+            : []),
           ['Stamm, one connection', formatMs(alone.p50), formatMs(alone.p99)],
           ['single insert, one connection', formatMs(singleInsert.p50), formatMs(singleInsert.p99)],
         ],
@@ -157,6 +195,6 @@ function report(
       `Load: ${closedLoopGenerator}; rows straight into PostgreSQL: ${inserter}; latency at a rate: the own open-loop generator.`,
       'Every answer was 201, and there are as many rows and journal entries as answers.',
     ],
-    figures: { rates: Object.fromEntries(rates), usual, usualSecond, usualRate, alone, singleInsert },
+    figures: { rates: Object.fromEntries(rates), latencies },
   };
 }
