@@ -1,5 +1,6 @@
 // Reading one object and lists of them, from a definition.
 import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
 import { Batch } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
@@ -7,7 +8,14 @@ import { ApiError } from '../errors.ts';
 import type { Definition } from './definition.ts';
 import { isUuid } from './formats.ts';
 import { readDocs } from './openapi-routes.ts';
-import { buildCountQuery, buildListQuery, encodeCursor, type ListedRow, parseListRequest } from './reads.ts';
+import {
+  buildCountQuery,
+  buildListQuery,
+  encodeCursor,
+  type ListedRow,
+  type ListRequest,
+  parseListRequest,
+} from './reads.ts';
 import { representation } from './representation.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from './requests.ts';
 
@@ -16,11 +24,25 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
   const json = representation(definition, 'subject');
   const readOne = buildReadOne(definition, json, database);
 
-  async function query<Row extends object>(tenantId: string, statement: { text: string; values: unknown[] }) {
-    const { rows } = await database.queryInTenants<Row>([tenantId], statement).catch((error) => {
-      throw toApiFailure(error);
-    });
+  async function query<Row extends object>(
+    tenantId: string,
+    statement: pg.QueryConfig,
+    isPlannedOnce = false,
+  ) {
+    const { rows } = await database
+      .queryInTenants<Row>([tenantId], statement, { isPlannedOnce })
+      .catch((error) => {
+        throw toApiFailure(error);
+      });
     return rows;
+  }
+
+  function readPage(tenantId: string, list: ListRequest): Promise<ListedRow[]> {
+    const statement = buildListQuery(definition, tenantId, list, json);
+    // With filters the best index depends on their values; without, it is the one of the order.
+    if (list.conditions.length > 0) return query(tenantId, statement);
+    const name = `list ${definition.name} by ${list.sort.name}${list.cursor ? ', further' : ''}`;
+    return query(tenantId, { ...statement, name }, true);
   }
 
   api.get<{ Params: { id: string } }>(
@@ -47,7 +69,7 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       const list = parseListRequest(definition, request.query);
       const { tenantId } = request;
       const [rows, counted] = await Promise.all([
-        query<ListedRow>(tenantId, buildListQuery(definition, tenantId, list, json)),
+        readPage(tenantId, list),
         list.wantsTotal
           ? query<{ total: number }>(tenantId, buildCountQuery(definition, tenantId, list))
           : undefined,

@@ -206,10 +206,11 @@ export function buildListQuery(
         : `(subject.${sort.column}, subject.id) ${beyond} ($${last - 1}::${sort.type}, $${last}::uuid)`,
     );
   }
+  values.push(limit + 1);
   const orderBy = isById ? `subject.id ${order}` : `subject.${sort.column} ${order}, subject.id ${order}`;
   return {
     text: `SELECT subject.id, ${sortValue(sort)} AS sort_value, ${selection} AS json
-      FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT ${limit + 1}`,
+      FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT $${values.length}`,
     values,
   };
 }
