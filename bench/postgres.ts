@@ -13,6 +13,7 @@ export interface Postgres {
   /** PostgreSQL's own user may read what is written here, so that COPY can take a file from it. */
   workDir: string;
   version: string;
+  logFile: string;
   /** The number of its first process. */
   pid: number;
   createDatabase(name: string): Promise<BenchDatabase>;
@@ -41,6 +42,7 @@ export async function startPostgres(): Promise<Postgres> {
   endLater(() => postgres.close());
   return {
     workDir,
+    logFile: path.join(dataDir, 'postgres.log'),
     version: /PostgreSQL ([\d.]+)/.exec(postgres.description)?.[1] ?? '',
     pid: Number.parseInt(readFileSync(path.join(dataDir, 'postgres-18/postmaster.pid'), 'utf8'), 10),
     async createDatabase(name) {

@@ -1,0 +1,150 @@
+// What PostgreSQL reads for each request of `growth`, as it tells itself: the plans that keep the figures there flat.
+import { readFileSync, statSync } from 'node:fs';
+import { bigTenant, fillSites, fillTenants } from '../growth-fill.ts';
+import { prepareGrowthRequests } from '../growth-requests.ts';
+import type { BenchDatabase } from '../postgres.ts';
+import type { Request } from '../requests.ts';
+import type { Bench, Outcome, Scenario } from '../scenario.ts';
+import { startStamm } from '../stamm-process.ts';
+
+const mostSites = 1_000_000;
+/** After so many executions PostgreSQL has settled for a plan. */
+const executions = 7;
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  'Actual Rows'?: number;
+  'Actual Loops'?: number;
+  Plans?: PlanNode[];
+}
+
+/** One way in which a statement reads a table. */
+interface Scan {
+  kind: string;
+  condition: string;
+  rows: number;
+  isSequential: boolean;
+}
+
+export const plans: Scenario = {
+  name: 'plans',
+  title: 'What is read',
+  async measure({ options, postgres, say }: Bench) {
+    const sites = Math.min(options.sites, mostSites);
+    say(`Filling ${sites.toLocaleString('en-US')} sites …`);
+    const database = await postgres.createDatabase('bench_plans');
+    const keys = await fillTenants(database);
+    await fillSites(database, 0, sites);
+    await reportPlans(database);
+    const service = await startStamm({ DATABASE_URL: database.url }, postgres.workDir);
+    const requests = await prepareGrowthRequests(database, [bigTenant], keys);
+    const scansOf = new Map<string, Scan[]>();
+    for (const [what, list] of requests) {
+      for (const request of list.slice(0, executions - 1)) await send(service.origin, request);
+      const { size } = statSync(postgres.logFile);
+      await send(service.origin, list[executions - 1]!);
+      scansOf.set(what, scansIn(readFileSync(postgres.logFile).subarray(size).toString()));
+    }
+    return report(sites, scansOf);
+  },
+};
+
+/** Connections that are made from now on write the plan of each statement to the log, those inside functions too. */
+async function reportPlans({ owner, connection }: BenchDatabase): Promise<void> {
+  const settings = {
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_min_duration': '0',
+    'auto_explain.log_analyze': 'on',
+    'auto_explain.log_timing': 'off',
+    'auto_explain.log_nested_statements': 'on',
+    'auto_explain.log_format': 'json',
+  };
+  for (const [name, value] of Object.entries(settings))
+    await owner.query(`ALTER DATABASE ${connection.database} SET ${name} = '${value}'`);
+}
+
+async function send(origin: string, { method, path, key, body }: Request): Promise<void> {
+  const answer = await fetch(origin + path, {
+    method,
+    headers: { apikey: key, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${text}`);
+}
+
+/** Requests are recorded now and then, and that is not what is asked for here. */
+const isRecord = (table: string) => table.startsWith('recorded_request') || table.startsWith('request_hour');
+
+function scansIn(log: string): Scan[] {
+  const reports = [...log.matchAll(/ plan:\n((?:\t.*\n)+)/g)].map(
+    ([, report]) => JSON.parse(report!).Plan as PlanNode,
+  );
+  const scans = new Map<string, Scan>();
+  for (const node of reports.flatMap(nodesOf)) {
+    const {
+      'Node Type': type,
+      'Relation Name': table,
+      'Index Name': index,
+      'Index Cond': condition = '',
+    } = node;
+    if (!type.includes('Scan') || !(table || index) || isRecord(table ?? '')) continue;
+    const kind = `${type} ${index ?? table}`;
+    const scan = scans.get(kind) ?? {
+      kind,
+      condition: shorten(condition),
+      rows: 0,
+      isSequential: type === 'Seq Scan',
+    };
+    scan.rows += (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 1);
+    scans.set(kind, scan);
+  }
+  return [...scans.values()];
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [...(node.Plans ?? []).flatMap(nodesOf), node];
+}
+
+/** Without the types and values, which differ from request to request. */
+function shorten(condition: string): string {
+  return condition
+    .replaceAll(/'[^']*'/g, '…')
+    .replaceAll(/::[a-z ]+(\[\])?/g, '')
+    .replaceAll('|', '\\|');
+}
+
+function report(sites: number, scansOf: ReadonlyMap<string, readonly Scan[]>): Outcome {
+  const all = [...scansOf.values()].flat();
+  const sequential = all.filter(({ isSequential }) => isSequential).length;
+  return {
+    tables: [
+      {
+        columns: ['Request', 'is answered by', 'with', 'rows'],
+        rows: [...scansOf].flatMap(([what, scans]) =>
+          scans.map(({ kind, condition, rows }, index) => [
+            index === 0 ? what : '',
+            kind,
+            condition && `\`${condition}\``,
+            Math.round(rows).toLocaleString('en-US'),
+          ]),
+        ),
+      },
+    ],
+    charts: [],
+    goals: [
+      {
+        wanted: 'no table is read as a whole',
+        measured: sequential === 0 ? 'none is' : `${sequential} are`,
+        isMet: sequential === 0,
+      },
+    ],
+    notes: [
+      `${sites.toLocaleString('en-US')} sites of 5,000 tenants; requests of the largest, which has a tenth of them, as PostgreSQL reports them (auto_explain). Rows are those that were read for one request. test/api/plans.test.ts holds the same requests to it.`,
+    ],
+    figures: { scans: Object.fromEntries(scansOf) },
+  };
+}
