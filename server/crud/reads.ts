@@ -127,7 +127,7 @@ export function readParameters(
       const code = filterFault(filters.get(name)!, value);
       if (code)
         fault(code, code === 'invalid_choice' ? { choices: choicesOf(filters.get(name)!) } : undefined);
-      else addCondition((parameter) => filterCondition(filters.get(name)!, parameter), value);
+      else addCondition((parameter) => filterCondition(filters.get(name)!, parameter, value), value);
     }
   }
   if (typeof query.cursor === 'string' && allowed.includes('cursor')) {
@@ -177,12 +177,20 @@ function choicesOf({ column: { field } }: Filter): readonly string[] {
   return field.kind === 'flag' ? ['true', 'false'] : (field.schema.enum as readonly string[]);
 }
 
-/** A text without a limit is found by its beginning, which is a column of its own: an index entry cannot hold it all. */
-function filterCondition({ column }: Filter, parameter: string): string {
+/** What the column of a text's beginning holds of it. */
+const startLength = 100;
+
+/**
+ * A text without a limit is found by its beginning, which is a column of its own: an index entry cannot hold it all. A
+ * shorter one is all of its beginning; with a second condition the planner would expect far too few rows.
+ */
+function filterCondition({ column }: Filter, parameter: string, value: string): string {
   const condition = `subject.${column.name} = ${parameter}::${sqlType(column)}`;
   const isUnlimited =
     column.field.kind === 'text' && !column.field.schema.maxLength && !column.field.schema.enum;
-  return isUnlimited ? `subject.${column.name}_start = left(${parameter}, 100) AND ${condition}` : condition;
+  if (!isUnlimited) return condition;
+  const start = `subject.${column.name}_start = left(${parameter}, ${startLength})`;
+  return value.length < startLength ? start : `${start} AND ${condition}`;
 }
 
 /** `selection` (an SQL expression) of one row more than the page, which tells whether there is a next one. */

@@ -242,6 +242,20 @@ test('a typing error is found in each place of a word, among however many words'
   }
 });
 
+test('a filter tells long texts apart that begin alike', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  const cities = [...[98, 99, 100, 101, 150].map((length) => 'ü'.repeat(length)), '🌿'.repeat(60), '🌿'];
+  for (const city of cities)
+    await service.createCustomer({ address: { ...validCustomer.address, city } }, { headers });
+  for (const city of cities) {
+    const { data } = await list(`/customers?city=${encodeURIComponent(city)}`, headers);
+    assert.deepEqual(
+      data.map(({ address }) => (address as { city: string }).city),
+      [city],
+    );
+  }
+});
+
 const badQueries: Record<string, string[]> = {
   'limit=0': ['limit: out_of_range'],
   'limit=501': ['limit: out_of_range'],
