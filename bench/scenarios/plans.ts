@@ -11,6 +11,9 @@ const mostSites = 1_000_000;
 /** After so many executions PostgreSQL has settled for a plan. */
 const executions = 7;
 
+/** A search reads a thousand entries of each word, and everything else what it answers. */
+const mostRows = 2500;
+
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
@@ -18,6 +21,8 @@ interface PlanNode {
   'Index Cond'?: string;
   'Actual Rows'?: number;
   'Actual Loops'?: number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
   Plans?: PlanNode[];
 }
 
@@ -26,7 +31,6 @@ interface Scan {
   kind: string;
   condition: string;
   rows: number;
-  isSequential: boolean;
 }
 
 export const plans: Scenario = {
@@ -97,9 +101,9 @@ function scansIn(log: string): Scan[] {
       kind,
       condition: shorten(condition),
       rows: 0,
-      isSequential: type === 'Seq Scan',
     };
-    scan.rows += (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 1);
+    const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+    scan.rows += ((node['Actual Rows'] ?? 0) + removed) * (node['Actual Loops'] ?? 1);
     scans.set(kind, scan);
   }
   return [...scans.values()];
@@ -119,7 +123,7 @@ function shorten(condition: string): string {
 
 function report(sites: number, scansOf: ReadonlyMap<string, readonly Scan[]>): Outcome {
   const all = [...scansOf.values()].flat();
-  const sequential = all.filter(({ isSequential }) => isSequential).length;
+  const mostRead = Math.max(...all.map(({ rows }) => rows));
   return {
     tables: [
       {
@@ -137,9 +141,9 @@ function report(sites: number, scansOf: ReadonlyMap<string, readonly Scan[]>): O
     charts: [],
     goals: [
       {
-        wanted: 'no table is read as a whole',
-        measured: sequential === 0 ? 'none is' : `${sequential} are`,
-        isMet: sequential === 0,
+        wanted: `no more than ${mostRows.toLocaleString('en-US')} rows are read for a request in one way`,
+        measured: `${mostRead.toLocaleString('en-US')} at most`,
+        isMet: mostRead <= mostRows,
       },
     ],
     notes: [

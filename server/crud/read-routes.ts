@@ -1,5 +1,5 @@
 // Reading one object and lists of them, from a definition.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Batch } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
@@ -25,24 +25,24 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
   const readOne = buildReadOne(definition, json, database);
 
   async function query<Row extends object>(
-    tenantId: string,
+    { tenantId, deadline }: FastifyRequest,
     statement: pg.QueryConfig,
     isPlannedOnce = false,
   ) {
     const { rows } = await database
-      .queryInTenants<Row>([tenantId], statement, { isPlannedOnce })
+      .queryInTenants<Row>([tenantId], statement, { deadline, isPlannedOnce })
       .catch((error) => {
         throw toApiFailure(error);
       });
     return rows;
   }
 
-  function readPage(tenantId: string, list: ListRequest): Promise<ListedRow[]> {
-    const statement = buildListQuery(definition, tenantId, list, json);
+  function readPage(request: FastifyRequest, list: ListRequest): Promise<ListedRow[]> {
+    const statement = buildListQuery(definition, request.tenantId, list, json);
     // With filters the best index depends on their values; without, it is the one of the order.
-    if (list.conditions.length > 0) return query(tenantId, statement);
+    if (list.conditions.length > 0) return query(request, statement);
     const name = `list ${definition.name} by ${list.sort.name}${list.cursor ? ', further' : ''}`;
-    return query(tenantId, { ...statement, name }, true);
+    return query(request, { ...statement, name }, true);
   }
 
   api.get<{ Params: { id: string } }>(
@@ -67,11 +67,10 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
     { schema: docs.list },
     async (request, reply) => {
       const list = parseListRequest(definition, request.query);
-      const { tenantId } = request;
       const [rows, counted] = await Promise.all([
-        readPage(tenantId, list),
+        readPage(request, list),
         list.wantsTotal
-          ? query<{ total: number }>(tenantId, buildCountQuery(definition, tenantId, list))
+          ? query<{ total: number }>(request, buildCountQuery(definition, request.tenantId, list))
           : undefined,
       ]);
       const page = rows.slice(0, list.limit);

@@ -150,10 +150,8 @@ export function isTimestamp(text: string): boolean {
   );
 }
 
-/** The longest word first: it finds the fewest rows. */
 function searchWords(text: string): string[] {
-  const words = text.slice(0, 200).replaceAll('\0', ' ').toWellFormed().split(/\s+/).filter(Boolean);
-  return words.sort((one, other) => other.length - one.length).slice(0, 8);
+  return text.slice(0, 200).replaceAll('\0', ' ').toWellFormed().split(/\s+/).filter(Boolean);
 }
 
 const maxMatches = 1000;

@@ -52,15 +52,23 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
     return writeEach(creations);
   }
 
-  function writeEach(creations: readonly Creation[]): Promise<CreationOutcome[]> {
-    return Promise.all(
-      creations.map((creation) =>
-        retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!, toApiFailure),
-      ),
-    );
+  /** Those of one tenant one after the other: they would only wait for each other's journal, on all the connections there are. */
+  async function writeEach(creations: readonly Creation[]): Promise<CreationOutcome[]> {
+    const outcomes = new Map<Creation, CreationOutcome>();
+    const tenants = Map.groupBy(creations, ({ row }) => row.tenant_id).values();
+    const writeInTurn = async (own: readonly Creation[]) => {
+      for (const creation of own) {
+        const written = retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!);
+        outcomes.set(creation, await written.catch(toApiFailure));
+      }
+    };
+    await Promise.all([...tenants].map(writeInTurn));
+    return creations.map((creation) => outcomes.get(creation)!);
   }
 
-  async function writeTogether(creations: readonly Creation[]): Promise<CreationOutcome[]> {
+  async function writeTogether(
+    creations: readonly Creation[],
+  ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
     const tenantIds = [...new Set(creations.map(({ row }) => row.tenant_id))];
     // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
     const options = { lockTimeoutMs: tenantIds.length > 1 ? longestSharedWaitMs : undefined };
@@ -74,14 +82,17 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
     const written = new Set(result.rows.map((row) => row.id));
     const refused = creations.filter(({ row }) => !written.has(row.id));
     const explained = explainRefusals(tenantIds, refused);
-    // What is stored is answered so, whatever comes of finding out why the rest is not.
-    const outcomes = await (written.size === 0
-      ? explained
-      : explained.catch((error) =>
-          isDatabaseAway(error) ? refused.map(() => toApiFailure(error)) : writeEach(refused),
-        ));
-    const outcomeOf = new Map(refused.map((creation, index) => [creation, outcomes[index]!]));
-    return creations.map((creation) => outcomeOf.get(creation) ?? { id: creation.row.id, isReplay: false });
+    if (written.size === 0) return explained;
+    // What is stored is answered so at once, whatever comes of finding out why the rest is not.
+    const outcomes = explained.catch((error) =>
+      isDatabaseAway(error) ? refused.map(() => toApiFailure(error)) : writeEach(refused),
+    );
+    const placeOf = new Map(refused.map((creation, place) => [creation, place]));
+    return creations.map((creation) => {
+      const place = placeOf.get(creation);
+      if (place === undefined) return { id: creation.row.id, isReplay: false };
+      return outcomes.then((all) => all[place]!);
+    });
   }
 
   async function explainRefusals(

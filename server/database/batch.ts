@@ -43,7 +43,7 @@ interface Entry<Item, Result> {
   item: Item;
   tenant: string;
   deadline: number;
-  resolve: (result: Result | Promise<Result>) => void;
+  resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
 
@@ -193,6 +193,8 @@ function answer<Item, Result>(
   entries.forEach(({ resolve, reject }, index) => {
     const result = results[index]!;
     if (result instanceof Error) reject(result);
+    // Until then it can still be too late.
+    else if (result instanceof Promise) result.then(resolve, reject);
     else resolve(result);
   });
 }

@@ -1,6 +1,7 @@
 // The connections to PostgreSQL, and the transactions that see one tenant's rows only.
+import type { Socket } from 'node:net';
 import pg from 'pg';
-import { isDatabaseAway } from './failures.ts';
+import { DeadlineError, isDatabaseAway } from './failures.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
 export const serviceRole = 'stamm_service';
@@ -15,12 +16,18 @@ export interface TimedQuery extends pg.QueryConfig {
   query_timeout?: number;
 }
 
-export interface TransactionOptions {
-  isRehearsal?: boolean;
+interface CommonOptions {
   /** A time of performance.now(). */
   deadline?: number;
   /** How long each lock is waited for; the transaction fails with 55P03 then. */
   lockTimeoutMs?: number | undefined;
+}
+
+export interface TransactionOptions extends CommonOptions {
+  isRehearsal?: boolean;
+}
+
+interface QueryOptions extends CommonOptions {
   /**
    * Whether the statement is planned once for any values, by which it reads an index in its order. Only for one that reads
    * no more than it answers that way: what suits a tenant with ten objects may not suit one with a million.
@@ -42,7 +49,7 @@ export interface Database {
   queryInTenants<Row extends pg.QueryResultRow>(
     tenantIds: readonly string[],
     query: TimedQuery,
-    options?: Pick<TransactionOptions, 'lockTimeoutMs' | 'isPlannedOnce'>,
+    options?: QueryOptions,
   ): Promise<pg.QueryResult<Row>>;
   /** A connection beside the pool, for work that takes longer than a request may. Whoever asks for it ends it. */
   connect(): Promise<pg.Client>;
@@ -117,16 +124,43 @@ export function demandCommit({ command }: pg.QueryResult): void {
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back at its commit.');
 }
 
+const longestTimerMs = 2 ** 31 - 1;
+
+function msUntil(deadline: number): number {
+  return Math.min(Math.max(deadline - performance.now(), 1), longestTimerMs);
+}
+
+/** A connection of the pool, unless none is free in time; one that comes later goes back at once. */
+async function connectBefore(pool: pg.Pool, deadline: number | undefined): Promise<pg.PoolClient> {
+  if (deadline === undefined) return pool.connect();
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new DeadlineError('No connection was free in time.'));
+    }, msUntil(deadline));
+    const take = (client: pg.PoolClient) => (isLate ? client.release() : resolve(client));
+    pool
+      .connect()
+      .then(take, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+/** Ends a connection whatever it is doing, as the driver itself does with a query that takes too long. */
+function cut(client: pg.PoolClient): void {
+  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+}
+
 async function inTenants<Result>(
   pool: pg.Pool,
   tenantIds: readonly string[],
   work: (client: pg.PoolClient) => Promise<Result>,
   { isRehearsal = false, deadline = Number.POSITIVE_INFINITY, lockTimeoutMs }: TransactionOptions,
 ): Promise<Result> {
-  const client = await pool.connect();
-  // Several statements, each in time, can be too late together. Ending the connection fails the one under way.
-  const remainingMs = Math.min(deadline - performance.now(), 2 ** 31 - 1);
-  const timer = setTimeout(() => void client.end().catch(() => {}), remainingMs);
+  const client = await connectBefore(pool, deadline);
+  // Several statements, each in time, can be too late together. Cutting the connection fails the one under way.
+  const timer = setTimeout(() => cut(client), msUntil(deadline));
   try {
     await client.query(beginFor(tenantIds, lockTimeoutMs));
     const result = await work(client);
@@ -154,16 +188,17 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   tenantIds: readonly string[],
   query: TimedQuery,
-  { lockTimeoutMs, isPlannedOnce }: Pick<TransactionOptions, 'lockTimeoutMs' | 'isPlannedOnce'>,
+  { deadline, lockTimeoutMs, isPlannedOnce }: QueryOptions,
 ): Promise<pg.QueryResult<Row>> {
-  const client = await pool.connect();
+  const client = await connectBefore(pool, deadline);
   // Each of them waits for those before it, so that all have the same time.
-  const { query_timeout } = query;
+  const { query_timeout = deadline === undefined ? undefined : Math.ceil(msUntil(deadline)) } = query;
   const allowed = query_timeout === undefined ? '' : `; SET LOCAL statement_timeout = ${query_timeout}`;
   const planned = isPlannedOnce ? plannedOnce : '';
   const begin: TimedQuery = { text: beginFor(tenantIds, lockTimeoutMs) + planned + allowed, query_timeout };
   const commit: TimedQuery = { text: 'COMMIT', query_timeout };
-  const sent = [client.query(begin), client.query<Row>(query), client.query(commit)] as const;
+  const timed: TimedQuery = { ...query, query_timeout };
+  const sent = [client.query(begin), client.query<Row>(timed), client.query(commit)] as const;
   // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.
   const [begun, result, committed] = await Promise.allSettled(sent);
   const failed = [result, begun, committed].find((outcome) => outcome.status === 'rejected');

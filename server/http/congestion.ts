@@ -18,6 +18,7 @@ export class Congestion {
   /** Counts a request until its connection is done with it, however that ends. */
   enter(reply: FastifyReply): void {
     if (this.isFull()) throw new ApiError('overloaded');
+    if (isDone(reply)) return;
     this.#requests++;
     reply.raw.once('close', () => this.#requests--);
   }
@@ -26,6 +27,7 @@ export class Congestion {
   enterTenant(tenantId: string, reply: FastifyReply): void {
     const count = this.#requestsOfTenant.get(tenantId) ?? 0;
     if (count >= mostRequestsOfTenant) throw new ApiError('too_many_at_once');
+    if (isDone(reply)) return;
     this.#requestsOfTenant.set(tenantId, count + 1);
     reply.raw.once('close', () => {
       const rest = this.#requestsOfTenant.get(tenantId)! - 1;
@@ -33,4 +35,9 @@ export class Congestion {
       else this.#requestsOfTenant.delete(tenantId);
     });
   }
+}
+
+/** A client that has hung up while its key was looked up: nothing would ever tell again that its request is over. */
+function isDone(reply: FastifyReply): boolean {
+  return reply.raw.destroyed;
 }

@@ -101,7 +101,7 @@ async function openLanes(
       if (!lane) throw new Error('More writes at once than there are lanes.');
       return inTurn(() => lane.write(work)).finally(() => free.push(lane));
     },
-    commit: first.commit,
+    commit: () => Promise.reject(new Error('Each write has been stored by itself.')),
     close: async () => {
       await Promise.all([first.close(), second.close()]);
     },

@@ -1,5 +1,5 @@
 // The feed of everything that was created, changed or deleted, in the order of commits and without gaps.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { JsonSchema } from '../crud/fields.ts';
 import { answer, errorResponses } from '../crud/openapi-answers.ts';
 import { timestamp } from '../crud/representation.ts';
@@ -96,16 +96,20 @@ export async function changeRoutes(
     refuseUnknownParameters(request, ['after', 'limit']);
     const { after, limit } = parseFeedRequest(request.query as Record<string, unknown>);
     const { rows } = await database
-      .queryInTenants<{ position: string; json: string }>([request.tenantId], {
-        name: 'changes',
-        text: `SELECT entry.position, ${entryRepresentation} AS json FROM journal AS entry
+      .queryInTenants<{ position: string; json: string }>(
+        [request.tenantId],
+        {
+          name: 'changes',
+          text: `SELECT entry.position, ${entryRepresentation} AS json FROM journal AS entry
           WHERE entry.tenant_id = $1 AND entry.position > $2 ORDER BY entry.position LIMIT $3`,
-        values: [request.tenantId, after, limit + 1],
-      })
+          values: [request.tenantId, after, limit + 1],
+        },
+        { deadline: request.deadline },
+      )
       .catch((error) => {
         throw toApiFailure(error);
       });
-    if (rows.length === 0) await refuseCursorOfTheFuture(database, request.tenantId, after);
+    if (rows.length === 0) await refuseCursorOfTheFuture(database, request, after);
     const page = rows.slice(0, limit);
     const nextCursor = page.at(-1)?.position ?? after;
     const data = page.map((row) => row.json).join(',');
@@ -117,13 +121,21 @@ export async function changeRoutes(
 }
 
 /** A reader who is ahead of the journal, as after a restored backup, would otherwise wait for ever. */
-async function refuseCursorOfTheFuture(database: Database, tenantId: string, after: string): Promise<void> {
+async function refuseCursorOfTheFuture(
+  database: Database,
+  { tenantId, deadline }: FastifyRequest,
+  after: string,
+): Promise<void> {
   const { rows } = await database
-    .queryInTenants([tenantId], {
-      name: 'changes head',
-      text: 'SELECT FROM journal_head WHERE tenant_id = $1 AND last_position >= $2',
-      values: [tenantId, after],
-    })
+    .queryInTenants(
+      [tenantId],
+      {
+        name: 'changes head',
+        text: 'SELECT FROM journal_head WHERE tenant_id = $1 AND last_position >= $2',
+        values: [tenantId, after],
+      },
+      { deadline },
+    )
     .catch((error) => {
       throw toApiFailure(error);
     });

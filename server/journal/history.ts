@@ -26,11 +26,15 @@ export async function historyRoutes(
     refuseUnknownParameters(request, ['before', 'limit']);
     const { before, limit } = parseHistoryRequest(request.query as Record<string, unknown>);
     const { rows } = await database
-      .queryInTenants<{ position: string; json: string }>([request.tenantId], {
-        text: `SELECT entry.position, ${entryRepresentation} AS json FROM journal AS entry
+      .queryInTenants<{ position: string; json: string }>(
+        [request.tenantId],
+        {
+          text: `SELECT entry.position, ${entryRepresentation} AS json FROM journal AS entry
           WHERE entry.tenant_id = $1 AND entry.position < $2 ${condition} ORDER BY entry.position DESC LIMIT $3`,
-        values: [request.tenantId, before, limit + 1, ...values],
-      })
+          values: [request.tenantId, before, limit + 1, ...values],
+        },
+        { deadline: request.deadline },
+      )
       .catch((error) => {
         throw toApiFailure(error);
       });

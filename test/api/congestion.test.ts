@@ -75,6 +75,23 @@ async function holdOpen(heads: readonly string[][]): Promise<{ end(): void }> {
   return { end };
 }
 
+test('clients that hang up while their key is looked up take no room afterwards', async () => {
+  const { key } = await createTenant();
+  const head = `GET /api/v1/sites/${randomUUIDv7()} HTTP/1.1\r\nHost: stamm.test\r\nApiKey: ${key}\r\n\r\n`;
+  await service.owner.query('BEGIN; LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE');
+  const sockets = Array.from({ length: 60 }, () =>
+    connect({ host: '127.0.0.1', port }).on('error', () => {}),
+  );
+  for (const socket of sockets) socket.write(head.repeat(10));
+  await sleep(400);
+  for (const socket of sockets) socket.resetAndDestroy();
+  await sleep(200);
+  await service.owner.query('COMMIT');
+  // When the next one has its answer, they have been looked up.
+  await flood([key], 1);
+  assert.deepEqual(new Set((await flood([key], 400)).map(({ status }) => status)), new Set([404]));
+});
+
 test('while there is no room, calls are refused before they are routed, and told as ever', async () => {
   const keys = [(await createTenant()).key, (await createTenant()).key];
   const held = await holdOpen(
