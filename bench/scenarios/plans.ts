@@ -142,7 +142,7 @@ function report(sites: number, scansOf: ReadonlyMap<string, readonly Scan[]>): O
     goals: [
       {
         wanted: `no more than ${mostRows.toLocaleString('en-US')} rows are read for a request in one way`,
-        measured: `${mostRead.toLocaleString('en-US')} at most`,
+        measured: `${Math.round(mostRead).toLocaleString('en-US')} at most`,
         isMet: mostRead <= mostRows,
       },
     ],
