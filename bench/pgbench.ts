@@ -24,6 +24,12 @@ export interface InsertReport {
   latency?: Latency;
 }
 
+interface PgbenchOptions {
+  connections: number;
+  seconds: number;
+  workDir: string;
+}
+
 const pgbench = findProgram('pgbench');
 
 export const inserter = pgbench ? 'pgbench' : 'its own inserter (pgbench is not installed)';
@@ -33,10 +39,7 @@ function insertStatement(number: string): string {
   return `INSERT INTO site (${Object.keys(columns).join(', ')}) VALUES (${Object.values(columns).join(', ')})`;
 }
 
-export function runInserts(
-  { connection }: BenchDatabase,
-  options: { connections: number; seconds: number; workDir: string },
-): Promise<InsertReport> {
+export function runInserts({ connection }: BenchDatabase, options: PgbenchOptions): Promise<InsertReport> {
   return pgbench ? runPgbench(pgbench, connection, options) : runOwnInserts(connection, options);
 }
 
@@ -52,12 +55,6 @@ export function runOwnInserts(
 
 /** pgbench's time includes that of connecting, which its rate leaves out: so much longer it runs. Each run tells the next. */
 let knownConnectingSeconds: number | undefined;
-
-interface PgbenchOptions {
-  connections: number;
-  seconds: number;
-  workDir: string;
-}
 
 async function runPgbench(
   program: string,

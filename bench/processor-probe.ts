@@ -1,6 +1,7 @@
 // Some machines' processors do next to nothing for some hundredths of a second now and then, such as those of guests whose
 // host is busy with them; the guest is told nothing of it. Such moments are in every p99, whatever runs: how much of the
 // time they take belongs beside the figures.
+import { median } from './statistics.ts';
 
 const sliceMs = 5;
 const stepsBetweenLooks = 1000;
@@ -20,6 +21,6 @@ function workFor(milliseconds: number): number {
 export function measureSlowTime(milliseconds: number): number {
   workFor(200);
   const slices = Array.from({ length: milliseconds / sliceMs }, () => workFor(sliceMs));
-  const usual = slices.toSorted((one, other) => one - other)[slices.length >> 1]!;
+  const usual = median(slices);
   return slices.filter((done) => done < usual / 3).length / slices.length;
 }

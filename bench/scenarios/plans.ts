@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { bigTenant, fillSites, fillTenants } from '../growth-fill.ts';
 import { prepareGrowthRequests } from '../growth-requests.ts';
-import type { BenchDatabase } from '../postgres.ts';
+import { nodesOf, type PlanNode, reportPlans, rowsRead } from '../plan-reports.ts';
 import type { Request } from '../requests.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
 import { startStamm } from '../stamm-process.ts';
@@ -13,18 +13,6 @@ const executions = 7;
 
 /** A search reads a thousand entries of each word, and everything else what it answers. */
 const mostRows = 2500;
-
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Index Cond'?: string;
-  'Actual Rows'?: number;
-  'Actual Loops'?: number;
-  'Rows Removed by Filter'?: number;
-  'Rows Removed by Index Recheck'?: number;
-  Plans?: PlanNode[];
-}
 
 /** One way in which a statement reads a table. */
 interface Scan {
@@ -42,7 +30,7 @@ export const plans: Scenario = {
     const database = await postgres.createDatabase('bench_plans');
     const keys = await fillTenants(database);
     await fillSites(database, 0, sites);
-    await reportPlans(database);
+    await reportPlans(database.owner);
     const service = await startStamm({ DATABASE_URL: database.url }, postgres.workDir);
     const requests = await prepareGrowthRequests(database, [bigTenant], keys);
     const scansOf = new Map<string, Scan[]>();
@@ -55,20 +43,6 @@ export const plans: Scenario = {
     return report(sites, scansOf);
   },
 };
-
-/** Connections that are made from now on write the plan of each statement to the log, those inside functions too. */
-async function reportPlans({ owner, connection }: BenchDatabase): Promise<void> {
-  const settings = {
-    session_preload_libraries: 'auto_explain',
-    'auto_explain.log_min_duration': '0',
-    'auto_explain.log_analyze': 'on',
-    'auto_explain.log_timing': 'off',
-    'auto_explain.log_nested_statements': 'on',
-    'auto_explain.log_format': 'json',
-  };
-  for (const [name, value] of Object.entries(settings))
-    await owner.query(`ALTER DATABASE ${connection.database} SET ${name} = '${value}'`);
-}
 
 async function send(origin: string, { method, path, key, body }: Request): Promise<void> {
   const answer = await fetch(origin + path, {
@@ -102,15 +76,10 @@ function scansIn(log: string): Scan[] {
       condition: shorten(condition),
       rows: 0,
     };
-    const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-    scan.rows += ((node['Actual Rows'] ?? 0) + removed) * (node['Actual Loops'] ?? 1);
+    scan.rows += rowsRead(node);
     scans.set(kind, scan);
   }
   return [...scans.values()];
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [...(node.Plans ?? []).flatMap(nodesOf), node];
 }
 
 /** Without the types and values, which differ from request to request. */

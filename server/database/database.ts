@@ -131,8 +131,7 @@ function msUntil(deadline: number): number {
 }
 
 /** A connection of the pool, unless none is free in time; one that comes later goes back at once. */
-async function connectBefore(pool: pg.Pool, deadline: number | undefined): Promise<pg.PoolClient> {
-  if (deadline === undefined) return pool.connect();
+function connectBefore(pool: pg.Pool, deadline = Number.POSITIVE_INFINITY): Promise<pg.PoolClient> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {

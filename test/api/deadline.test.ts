@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { Batch } from '../../server/database/batch.ts';
+import { DeadlineError } from '../../server/database/failures.ts';
 import { createTestDatabase, startService } from '../service.ts';
 
 const connection = await createTestDatabase();
@@ -39,14 +41,34 @@ test('a change that waits for its row and then for the journal fails in time, an
   assert.equal((await service.patch(`/customers/${id}`, { comment: 'after' })).statusCode, 200);
 });
 
-test('a list that finds no connection in time is answered all the same', async () => {
-  const journal = await holdLock('LOCK TABLE site IN ACCESS EXCLUSIVE MODE', []);
+test('a list that waits for a connection and then for its table is answered in time', async () => {
+  const sites = await holdLock('LOCK TABLE site IN ACCESS EXCLUSIVE MODE', []);
+  const customers = await holdLock('LOCK TABLE customer IN ACCESS EXCLUSIVE MODE', []);
   const sentAt = performance.now();
-  // More than there are connections.
-  const answers = await Promise.all(Array.from({ length: 60 }, () => service.get('/sites')));
+  // More than there are connections: these take them all, and those wait.
+  const first = Array.from({ length: 60 }, () => service.get('/sites'));
+  const second = Array.from({ length: 10 }, () => service.get('/customers'));
+  await sleep(1300);
+  await sites.release();
+  const answers = await Promise.all(second);
   const tookMs = performance.now() - sentAt;
-  await journal.release();
+  await customers.release();
   assert.deepEqual(new Set(answers.map(({ statusCode }) => statusCode)), new Set([500]));
   assert.ok(tookMs < longestAnswerMs, `it took ${Math.round(tookMs)} ms`);
-  assert.equal((await service.get('/sites')).statusCode, 200);
+  await Promise.all(first);
+  assert.equal((await service.get('/customers')).statusCode, 200);
+});
+
+test('what takes longer than the rest of its batch fails in time, and the rest is answered at once', async () => {
+  const batch = new Batch<string, string>({
+    run: async (items) => items.map((item) => (item === 'slow' ? sleep(1000, 'late') : 'done')),
+    tenantOf: (item) => item,
+    maxItems: 10,
+    paceMs: 1,
+    isAlone: false,
+  });
+  const deadline = performance.now() + 100;
+  const slow = batch.add('slow', deadline);
+  assert.equal(await batch.add('quick', deadline), 'done');
+  await assert.rejects(slow, DeadlineError);
 });

@@ -3,18 +3,8 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { before, test } from 'node:test';
+import { nodesOf, type PlanNode, reportPlans, rowsRead } from '../../bench/plan-reports.ts';
 import { createTestDatabase, startService, validSite } from '../service.ts';
-
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Actual Rows'?: number;
-  'Actual Loops'?: number;
-  'Rows Removed by Filter'?: number;
-  'Rows Removed by Index Recheck'?: number;
-  Plans?: PlanNode[];
-}
 
 const connection = await createTestDatabase();
 const service = await startService({ connection });
@@ -59,18 +49,8 @@ before(async () => {
      WHERE tenant_id IN (SELECT tenant_id FROM journal);
      ANALYZE`,
   );
-  const settings = {
-    session_preload_libraries: 'auto_explain',
-    'auto_explain.log_min_duration': 0,
-    'auto_explain.log_analyze': 'on',
-    'auto_explain.log_timing': 'off',
-    'auto_explain.log_nested_statements': 'on',
-    'auto_explain.log_format': 'json',
-    client_min_messages: 'log',
-  };
-  for (const [name, value] of Object.entries(settings)) {
-    await owner.query(`ALTER DATABASE ${connection.database} SET ${name} = '${value}'`);
-  }
+  await reportPlans(owner);
+  await owner.query(`ALTER DATABASE ${connection.database} SET client_min_messages = 'log'`);
   // Connections that are made from now on report their plans; the pool makes them after these have gone.
   service.database.pool.on('connect', (client) => {
     client.on('notice', ({ message = '' }) => {
@@ -84,10 +64,6 @@ before(async () => {
   await service.get('/sites?limit=1');
   assert.equal((await service.get('/sites?limit=1')).statusCode, 200);
 });
-
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}
 
 /** More than a page holds, and far less than the business or all of them together have. */
 const mostRows = 600;
@@ -111,8 +87,7 @@ async function assertBounded(
       if (index) used.add(index);
       if (!type.includes('Scan') || (!table && !index)) continue;
       assert.notEqual(type, 'Seq Scan', `all of ${table} is read`);
-      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-      const rows = ((node['Actual Rows'] ?? 0) + removed) * (node['Actual Loops'] ?? 1);
+      const rows = rowsRead(node);
       assert.ok(rows <= most, `${type} ${index ?? table} reads ${rows} rows`);
     }
   }
