@@ -145,7 +145,6 @@ function listSettings({ socketDir }: Cluster, connections: number): string[] {
     max_connections: Math.max(fewestConnections, connections),
     shared_buffers: '128MB',
     max_wal_size: '2GB',
-    wal_compression: 'on',
     password_encryption: 'scram-sha-256',
     timezone: 'UTC',
     log_timezone: 'UTC',
