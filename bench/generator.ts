@@ -3,6 +3,7 @@
 // (open loop), and their latency counts from when they were due: a service that stalls cannot hide it.
 import { type Connection, openConnection } from './http-connection.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
+import { SlowMoments } from './processor-probe.ts';
 import { readRequests } from './requests.ts';
 import { summarize } from './statistics.ts';
 
@@ -18,8 +19,7 @@ const seconds = order.seconds + leadSeconds;
 const drainMs = 10_000;
 
 const statuses: Record<string, number> = {};
-/** Latencies of what was served, of each second in which it was due. */
-const servedBySecond: number[][] = Array.from({ length: seconds + 1 }, () => []);
+const served: { dueAt: number; ms: number }[] = [];
 /** What was not served: how long after it was sent the refusal came, of the first second and of all later ones. */
 const refusedFirst: number[] = [];
 const refusedLater: number[] = [];
@@ -29,6 +29,12 @@ let underWay = 0;
 let nextRequest = Math.floor(Math.random() * requests.length);
 let startedAt = 0;
 let lastAnswerAt = 0;
+
+const slowMoments = new SlowMoments();
+
+function secondOf(time: number): number {
+  return Math.floor((time - startedAt) / 1000);
+}
 
 function send(connection: Connection, dueAt: number, onEnd: (isOpen: boolean) => void): void {
   const sentAt = performance.now();
@@ -40,9 +46,8 @@ function send(connection: Connection, dueAt: number, onEnd: (isOpen: boolean) =>
     if (status === 0) broken++;
     else {
       statuses[status] = (statuses[status] ?? 0) + 1;
-      const second = Math.min(Math.floor((dueAt - startedAt) / 1000), seconds);
-      if (status < 400) servedBySecond[second]!.push(lastAnswerAt - dueAt);
-      else (second < leadSeconds ? refusedFirst : refusedLater).push(lastAnswerAt - sentAt);
+      if (status < 400) served.push({ dueAt, ms: lastAnswerAt - dueAt });
+      else (secondOf(dueAt) < leadSeconds ? refusedFirst : refusedLater).push(lastAnswerAt - sentAt);
     }
     onEnd(!connection.socket.destroyed);
   });
@@ -98,6 +103,7 @@ async function runOpen(free: Connection[], ratePerSecond: number): Promise<void>
 
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
+      slowMoments.look();
       const now = performance.now();
       for (; due < total; due++) {
         const dueAt = startedAt + (due * 1000) / ratePerSecond;
@@ -121,6 +127,11 @@ if (order.ratePerSecond === undefined) await runClosed(connections);
 else await runOpen(connections, order.ratePerSecond);
 await drain();
 
+const counted = served.filter(({ dueAt }) => secondOf(dueAt) >= leadSeconds);
+const isNearSlowMoment = slowMoments.toTest();
+const undisturbed = counted.filter(({ dueAt }) => !isNearSlowMoment(dueAt));
+const bySecond = Map.groupBy(served, ({ dueAt }) => secondOf(dueAt));
+
 const report: LoadReport = {
   generator: 'own',
   seconds: (lastAnswerAt - startedAt) / 1000,
@@ -128,9 +139,13 @@ const report: LoadReport = {
   statuses,
   broken: broken + underWay,
   unsent,
-  latency: summarize(servedBySecond.slice(leadSeconds).flat()),
+  latency: summarize(counted.map(({ ms }) => ms)),
+  undisturbed: summarize(undisturbed.map(({ ms }) => ms)),
   refusals: summarize(refusedLater),
   firstRefusals: summarize(refusedFirst),
-  p99BySecond: servedBySecond.slice(0, seconds).map((second) => summarize(second).p99),
+  p99BySecond: Array.from(
+    { length: seconds },
+    (_, second) => summarize((bySecond.get(second) ?? []).map(({ ms }) => ms)).p99,
+  ),
 };
 process.send!(report, () => process.exit());

@@ -27,6 +27,8 @@ export interface LoadReport {
   unsent: number;
   /** Of what was served; at a rate, without the first second. */
   latency: Latency;
+  /** The same without what was due during or shortly after a slow moment of the processors; only at a rate. */
+  undisturbed: Latency;
   /** Of what was refused, from sending it; at a rate, without the first second. */
   refusals: Latency;
   /** Of that second, in which connections are opened. */
@@ -76,6 +78,7 @@ async function runWrk(program: string, order: LoadOrder): Promise<LoadReport> {
     broken,
     unsent: 0,
     latency: { count: answers, p50, p99, max },
+    undisturbed: summarize([]),
     refusals: summarize([]),
     firstRefusals: summarize([]),
     p99BySecond: [],

@@ -9,12 +9,23 @@ import { cost } from './scenarios/cost.ts';
 import { creation } from './scenarios/creation.ts';
 import { growth } from './scenarios/growth.ts';
 import { importing } from './scenarios/import.ts';
+import { log } from './scenarios/log.ts';
 import { nodes } from './scenarios/nodes.ts';
 import { overload } from './scenarios/overload.ts';
 import { plans } from './scenarios/plans.ts';
 import { reads } from './scenarios/reads.ts';
 
-const scenarios: readonly Scenario[] = [creation, importing, reads, growth, plans, overload, cost, nodes];
+const scenarios: readonly Scenario[] = [
+  creation,
+  importing,
+  reads,
+  growth,
+  plans,
+  overload,
+  cost,
+  nodes,
+  log,
+];
 const names = scenarios.map(({ name }) => name);
 
 function say(text: string): void {

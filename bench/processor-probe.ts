@@ -5,15 +5,17 @@ import { median } from './statistics.ts';
 
 const sliceMs = 5;
 const stepsBetweenLooks = 1000;
-/** Work that needs no memory. */
 let state = 1;
+
+/** Needs no memory. */
+function work(steps: number): void {
+  for (let step = 0; step < steps; step++) state = (Math.imul(state, 1664525) + 1013904223) | 0;
+}
 
 function workFor(milliseconds: number): number {
   const endsAt = performance.now() + milliseconds;
   let looks = 0;
-  for (; performance.now() < endsAt; looks++) {
-    for (let step = 0; step < stepsBetweenLooks; step++) state = (Math.imul(state, 1664525) + 1013904223) | 0;
-  }
+  for (; performance.now() < endsAt; looks++) work(stepsBetweenLooks);
   return looks;
 }
 
@@ -23,4 +25,32 @@ export function measureSlowTime(milliseconds: number): number {
   const slices = Array.from({ length: milliseconds / sliceMs }, () => workFor(sliceMs));
   const usual = median(slices);
   return slices.filter((done) => done < usual / 3).length / slices.length;
+}
+
+const stepsOfLook = 3000;
+
+/** What was due while the processors were slow, or so shortly after that it met what had piled up, is late whatever serves it. */
+const recoveryMs = 150;
+
+function timeWork(): number {
+  const startedAt = performance.now();
+  work(stepsOfLook);
+  return performance.now() - startedAt;
+}
+
+/** Slow moments while something else is measured, seen by whoever looks about once a millisecond. */
+export class SlowMoments {
+  readonly #looks: { at: number; cost: number }[] = [];
+
+  look(): void {
+    // The quickest of three: who has to give the processor away in between loses one of them and not all.
+    this.#looks.push({ at: performance.now(), cost: Math.min(timeWork(), timeWork(), timeWork()) });
+  }
+
+  /** Tells of a time whether such a moment has to do with it. */
+  toTest(): (at: number) => boolean {
+    const usual = median(this.#looks.map(({ cost }) => cost));
+    const slow = this.#looks.filter(({ cost }) => cost > 3 * usual).map(({ at }) => at);
+    return (at) => slow.some((moment) => at > moment - recoveryMs / 10 && at < moment + recoveryMs);
+  }
 }

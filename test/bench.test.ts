@@ -63,7 +63,7 @@ test('an answer that is not what was asked for, or none at all, fails a run', ()
   const none = { count: 0, p50: 0, p99: 0, max: 0 };
   const report = (statuses: Record<string, number>, answers: number, broken = 0): LoadReport => ({
     ...{ generator: 'own', seconds: 1, answers, statuses, broken, unsent: 0 },
-    ...{ latency: none, refusals: none, firstRefusals: none, p99BySecond: [] },
+    ...{ latency: none, undisturbed: none, refusals: none, firstRefusals: none, p99BySecond: [] },
   });
   demandStatus('Creation', report({ 201: 10 }, 10), 201);
   assert.throws(() => demandStatus('Creation', report({ 201: 9, 200: 1 }, 10), 201), /200: 1/);

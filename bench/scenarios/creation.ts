@@ -100,8 +100,9 @@ interface Rates {
 interface Latencies {
   rates: Rates;
   usual: Latency;
-  /** p99 of the median second. */
-  usualSecond: number;
+  /** Of what had nothing to do with a slow moment of the processors, and how much of all that is. */
+  undisturbed: Latency;
+  undisturbedShare: number;
   /** Of pgbench at as large a share of its own best. */
   pgbench: Latency | undefined;
   alone: Latency;
@@ -128,7 +129,8 @@ async function measureLatencies(
   return {
     rates,
     usual: medianLatency(ours.map(({ latency }) => latency)),
-    usualSecond: median(ours.flatMap(({ p99BySecond }) => p99BySecond.slice(1))),
+    undisturbed: medianLatency(ours.map(({ undisturbed }) => undisturbed)),
+    undisturbedShare: median(ours.map(({ undisturbed, latency }) => undisturbed.count / latency.count)),
     pgbench: pgbench.length > 0 ? medianLatency(pgbench) : undefined,
     alone: alone.latency,
     singleInsert: inserts.latency!,
@@ -140,7 +142,8 @@ function report(
   rates: Awaited<ReturnType<typeof runRounds>>,
   latencies: Latencies,
 ): Outcome {
-  const { usual, usualSecond, alone, singleInsert } = latencies;
+  const { usual, undisturbed, alone, singleInsert } = latencies;
+  const undisturbedPercent = `${Math.round(latencies.undisturbedShare * 100)} %`;
   const ours = rates.get('Stamm')!;
   const toPgbench = ratiosOf(ours, rates.get('pgbench')!);
   return {
@@ -161,7 +164,11 @@ function report(
             formatMs(usual.p50),
             formatMs(usual.p99),
           ],
-          ['the same, in the median second', '', formatMs(usualSecond)],
+          [
+            `the ${undisturbedPercent} of them that met no slow moment of the processors`,
+            formatMs(undisturbed.p50),
+            formatMs(undisturbed.p99),
+          ],
           ...(latencies.pgbench
             ? [
                 [
@@ -190,6 +197,11 @@ function report(
         isMet: toPgbench.median >= 1.2,
       },
       { wanted: 'p99 at 70 % under 25 ms', measured: formatMs(usual.p99), isMet: usual.p99 < 25 },
+      {
+        wanted: 'the same without slow moments of the processors',
+        measured: formatMs(undisturbed.p99),
+        isMet: undisturbed.p99 < 25,
+      },
     ],
     notes: [
       `Load: ${closedLoopGenerator}; rows straight into PostgreSQL: ${inserter}; latency at a rate: the own open-loop generator.`,
