@@ -1,0 +1,71 @@
+// Creations that are written together, and what becomes of those that cannot be.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { buildCheck } from '../../server/crud/validation.ts';
+import { buildWriteQueue, type Creation } from '../../server/crud/write-queue.ts';
+import { buildWrites } from '../../server/crud/writes.ts';
+import { openDatabase } from '../../server/database/database.ts';
+import type { ApiError } from '../../server/errors.ts';
+import { parseJson } from '../../server/http/json-body.ts';
+import { customer } from '../../server/resources/customer.ts';
+import { startService, validCustomer } from '../service.ts';
+
+const service = await startService();
+const { tenantId } = service.tenant;
+const { row } = buildCheck(customer)(parseJson(Buffer.from(JSON.stringify(validCustomer))));
+
+function creationOf(columns: object = {}): Creation {
+  return {
+    row: { ...row, tenant_id: tenantId, id: randomUUID(), ...columns },
+    author: { actor: 'test', requestId: undefined },
+  };
+}
+
+function openQueue(maxConnections: number) {
+  const database = openDatabase(service.connection, maxConnections);
+  const queue = buildWriteQueue(database, buildWrites(customer, []));
+  const create = (creation: Creation) => queue.create(creation, performance.now() + 1500);
+  return { database, create };
+}
+
+test('what is stored is answered before it is known why its neighbour was refused', async () => {
+  const externalId = randomUUID();
+  await service.createCustomer({ externalId });
+  const { database, create } = openQueue(1);
+  const stored = create(creationOf());
+  const refused = create(creationOf({ external_id: externalId }));
+  const isRefused = assert.rejects(refused, (error: ApiError) => error.code === 'conflict');
+  await nextTurn();
+  // Next in line for the only connection: finding out why has to wait for it.
+  const connection = await database.pool.connect();
+  assert.equal((await stored).isReplay, false);
+  assert.equal(await Promise.race([refused, nextTurn('waits')]), 'waits');
+  connection.release();
+  await isRefused;
+  await database.close();
+});
+
+test('after a batch that failed as a whole, a tenant has its rows written one after the other', async () => {
+  const { database, create } = openQueue(10);
+  let inUse = 0;
+  let mostInUse = 0;
+  database.pool.on('acquire', () => {
+    mostInUse = Math.max(mostInUse, ++inUse);
+  });
+  database.pool.on('release', () => inUse--);
+  // PostgreSQL cannot store it, and validation refuses it long before.
+  const unstorable = creationOf({ comment: '\u0000' });
+  const creations = [...Array.from({ length: 20 }, () => creationOf()), unstorable];
+  const outcomes = await Promise.allSettled(creations.map(create));
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    creations.map((creation) => (creation === unstorable ? 'rejected' : 'fulfilled')),
+  );
+  const ids = creations.map(({ row }) => row.id);
+  const { rows } = await service.owner.query('SELECT FROM customer WHERE id = ANY ($1)', [ids]);
+  assert.equal(rows.length, 20);
+  assert.equal(mostInUse, 1);
+  await database.close();
+});
