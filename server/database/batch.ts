@@ -1,6 +1,6 @@
 // Items that arrive together are handled together. An item that is alone never waits for company: it goes with the next
-// turn of the event loop. What arrives while a batch runs forms the next one. Where there is company, a batch is worth a
-// short wait, because it costs the database about as much as eight rows in it: until as many wait as have just been
+// turn of the event loop. What arrives while a batch runs forms the next one. Where several processes send batches to one
+// database, and there is company, a short wait makes them fewer and larger: until as many wait as have just been
 // answered, or nobody joins any more, or a few milliseconds have passed.
 //
 // Nobody waits long for others: beside a batch that is slow, or full of one tenant's items, the other tenants' items
@@ -28,11 +28,11 @@ export interface BatchOptions<Item, Result> {
   /** Whose item it is. Items of one tenant are never in two batches at the same time. */
   tenantOf(item: Item): string;
   maxItems: number;
-  /** How long after the last batch the next one may still wait for company. */
+  /** How long after the last batch the next one may still wait for company, where the process is not alone. */
   paceMs: number;
   /**
-   * Whether no other process of this node works with the database. Then half of the items go and half stay, so that the database
-   * works for some while the process answers others; several processes do that for each other.
+   * Whether no other process of this node works with the database. Then nothing waits, but half of the items go and half stay, so
+   * that the database works for some while the process answers others; several processes do that for each other.
    */
   isAlone: boolean;
 }
@@ -80,7 +80,7 @@ export class Batch<Item, Result> {
   #schedule(): void {
     if (this.#isScheduled || this.#waiting.length === 0) return;
     this.#isScheduled = true;
-    if (this.#running.size === 0 && this.#isWorthWaiting()) this.#gather();
+    if (!this.#options.isAlone && this.#running.size === 0 && this.#isWorthWaiting()) this.#gather();
     else setImmediate(() => this.#go());
   }
 
