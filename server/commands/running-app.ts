@@ -25,7 +25,9 @@ export async function runApp(
   connection: pg.ClientConfig,
   countFailures?: CountFailures,
 ): Promise<RunningApp> {
-  const database = openDatabase(connection, connectionsOfWorker(config), config.WORKERS === 1);
+  // Redis is what several nodes share.
+  const isAlone = config.WORKERS === 1 && config.REDIS_URL === undefined;
+  const database = openDatabase(connection, connectionsOfWorker(config), isAlone);
   const app = await buildApp(config, database, openLog(config.LOG_LEVEL), countFailures);
   async function close() {
     await app.close();

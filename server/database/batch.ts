@@ -31,7 +31,7 @@ export interface BatchOptions<Item, Result> {
   /** How long after the last batch the next one may still wait for company, where the process is not alone. */
   paceMs: number;
   /**
-   * Whether no other process of this node works with the database. Then nothing waits, but half of the items go and half stay, so
+   * Whether no other process works with the database. Then nothing waits, but half of the items go and half stay, so
    * that the database works for some while the process answers others; several processes do that for each other.
    */
   isAlone: boolean;

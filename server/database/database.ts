@@ -37,7 +37,7 @@ interface QueryOptions extends CommonOptions {
 
 export interface Database {
   pool: pg.Pool;
-  /** Whether no other process of this node uses it. */
+  /** Whether no other process uses it, of this node or another. */
   isAlone: boolean;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A rehearsal writes nothing. */
   inTenants<Result>(
