@@ -1,14 +1,14 @@
 // Items that arrive together are handled together. An item that is alone never waits for company: it goes with the next
-// turn of the event loop. What arrives while a batch runs forms the next one. Where several processes send batches to one
-// database, and there is company, a short wait makes them fewer and larger: until as many wait as have just been
-// answered, or nobody joins any more, or a few milliseconds have passed.
+// turn of the event loop. What arrives while a batch runs forms the next one. Where there is company, a batch is worth a
+// short wait, because it costs the database about as much as eight rows in it: until enough wait, or nobody joins any
+// more, or a few milliseconds have passed.
 //
 // Nobody waits long for others: beside a batch that is slow, or full of one tenant's items, the other tenants' items
 // form a batch of their own.
 import { DeadlineError } from './failures.ts';
 
-/** A batch of so many is not made smaller for the sake of the next. */
-const smallestHalf = 16;
+/** A batch of so many is worth its price: it is not made smaller for the sake of the next, and waits for nobody else. */
+const worthwhileSize = 16;
 
 /** A batch that takes longer than this waits for something that has nothing to do with most of its items. */
 const slowAfterMs = 25;
@@ -28,11 +28,11 @@ export interface BatchOptions<Item, Result> {
   /** Whose item it is. Items of one tenant are never in two batches at the same time. */
   tenantOf(item: Item): string;
   maxItems: number;
-  /** How long after the last batch the next one may still wait for company, where the process is not alone. */
+  /** How long after the last batch the next one may still wait for company. */
   paceMs: number;
   /**
-   * Whether no other process works with the database. Then nothing waits, but half of the items go and half stay, so
-   * that the database works for some while the process answers others; several processes do that for each other.
+   * Whether no other process works with the database. Then half of the items go and half stay, so that the database
+   * works for some while the process answers others; several processes do that for each other, and wait for larger batches.
    */
   isAlone: boolean;
 }
@@ -80,13 +80,14 @@ export class Batch<Item, Result> {
   #schedule(): void {
     if (this.#isScheduled || this.#waiting.length === 0) return;
     this.#isScheduled = true;
-    if (!this.#options.isAlone && this.#running.size === 0 && this.#isWorthWaiting()) this.#gather();
+    if (this.#running.size === 0 && this.#isWorthWaiting()) this.#gather();
     else setImmediate(() => this.#go());
   }
 
   #isWorthWaiting(): boolean {
     const hadCompany = this.#answered > 1;
-    const isComplete = this.#waiting.length >= this.#answered;
+    const enough = this.#options.isAlone ? Math.min(this.#answered, worthwhileSize) : this.#answered;
+    const isComplete = this.#waiting.length >= enough;
     return hadCompany && !isComplete && performance.now() < this.#startedAt + this.#options.paceMs;
   }
 
@@ -109,7 +110,7 @@ export class Batch<Item, Result> {
   #takeStartable(): Entry<Item, Result>[] {
     const { maxItems } = this.#options;
     if (this.#running.size === 0) {
-      const half = Math.max(smallestHalf, Math.ceil((this.#waiting.length + this.#answered) / 2));
+      const half = Math.max(worthwhileSize, Math.ceil((this.#waiting.length + this.#answered) / 2));
       return this.#waiting.splice(0, this.#options.isAlone ? Math.min(half, maxItems) : maxItems);
     }
     if (this.#running.size >= maxConcurrent) return [];
