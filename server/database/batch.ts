@@ -1,14 +1,14 @@
 // Items that arrive together are handled together. An item that is alone never waits for company: it goes with the next
 // turn of the event loop. What arrives while a batch runs forms the next one. Where there is company, a batch is worth a
-// short wait, because it costs the database about as much as eight rows in it: until enough wait, or nobody joins any
-// more, or a few milliseconds have passed.
+// short wait, because it costs the database about as much as eight rows in it: until as many wait as have just been
+// answered, or nobody joins any more, or a few milliseconds have passed.
 //
 // Nobody waits long for others: beside a batch that is slow, or full of one tenant's items, the other tenants' items
 // form a batch of their own.
 import { DeadlineError } from './failures.ts';
 
-/** A batch of so many is worth its price: it is not made smaller for the sake of the next, and waits for nobody else. */
-const worthwhileSize = 16;
+/** A batch of so many is not made smaller for the sake of the next. */
+const smallestHalf = 16;
 
 /** A batch that takes longer than this waits for something that has nothing to do with most of its items. */
 const slowAfterMs = 25;
@@ -32,7 +32,7 @@ export interface BatchOptions<Item, Result> {
   paceMs: number;
   /**
    * Whether no other process works with the database. Then half of the items go and half stay, so that the database
-   * works for some while the process answers others; several processes do that for each other, and wait for larger batches.
+   * works for some while the process answers others; several processes do that for each other.
    */
   isAlone: boolean;
 }
@@ -86,8 +86,7 @@ export class Batch<Item, Result> {
 
   #isWorthWaiting(): boolean {
     const hadCompany = this.#answered > 1;
-    const enough = this.#options.isAlone ? Math.min(this.#answered, worthwhileSize) : this.#answered;
-    const isComplete = this.#waiting.length >= enough;
+    const isComplete = this.#waiting.length >= this.#answered;
     return hadCompany && !isComplete && performance.now() < this.#startedAt + this.#options.paceMs;
   }
 
@@ -110,7 +109,7 @@ export class Batch<Item, Result> {
   #takeStartable(): Entry<Item, Result>[] {
     const { maxItems } = this.#options;
     if (this.#running.size === 0) {
-      const half = Math.max(worthwhileSize, Math.ceil((this.#waiting.length + this.#answered) / 2));
+      const half = Math.max(smallestHalf, Math.ceil((this.#waiting.length + this.#answered) / 2));
       return this.#waiting.splice(0, this.#options.isAlone ? Math.min(half, maxItems) : maxItems);
     }
     if (this.#running.size >= maxConcurrent) return [];
