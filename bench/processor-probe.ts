@@ -29,7 +29,10 @@ export function measureSlowTime(milliseconds: number): number {
 
 const stepsOfLook = 3000;
 
-/** What was due while the processors were slow, or so shortly after that it met what had piled up, is late whatever serves it. */
+/** What is due so shortly before the processors are slow is still being served then. */
+const underWayMs = 15;
+
+/** What is due so shortly after meets what has piled up. */
 const recoveryMs = 150;
 
 function timeWork(): number {
@@ -51,6 +54,6 @@ export class SlowMoments {
   toTest(): (at: number) => boolean {
     const usual = median(this.#looks.map(({ cost }) => cost));
     const slow = this.#looks.filter(({ cost }) => cost > 3 * usual).map(({ at }) => at);
-    return (at) => slow.some((moment) => at > moment - recoveryMs / 10 && at < moment + recoveryMs);
+    return (at) => slow.some((moment) => at > moment - underWayMs && at < moment + recoveryMs);
   }
 }

@@ -68,12 +68,12 @@ function listContenders(
       async run() {
         await begin(prepared, setting);
         const before = await logPosition(prepared);
-        const answers = await createAndCheck(prepared, { connections, seconds });
+        const created = await createAndCheck(prepared, { connections, seconds });
         const size = sizes.get(service) ?? { bytes: 0, rows: 0 };
         size.bytes += (await logPosition(prepared)) - before;
-        size.rows += answers.answers;
+        size.rows += created.answers;
         sizes.set(service, size);
-        return rateOf(answers);
+        return rateOf(created);
       },
     },
     {
