@@ -94,9 +94,10 @@ export function columnsOf(fields: Fields, parents: readonly string[] = []): Colu
   });
 }
 
-/** Columns whose value only one object of a tenant may have. */
+/** Columns whose value only one object of a tenant may have. Who holds the external id is told first: retries ask for that. */
 export function uniqueColumnsOf({ fields, uniqueFields }: Definition): Column[] {
-  return columnsOf(fields).filter(({ path }) => uniqueFields.includes(path.join('.')));
+  const columns = Map.groupBy(columnsOf(fields), ({ path }) => path.join('.'));
+  return uniqueFields.flatMap((name) => columns.get(name) ?? []);
 }
 
 /** Columns that say whether a list has the known shape, so that the attention list need not look into it. */

@@ -197,3 +197,11 @@ test('an external id that is taken is answered with 409 and the id that holds it
   const { code, field, id } = response.json();
   assert.deepEqual({ code, field, id }, { code: 'conflict', field: 'externalId', id: holder });
 });
+
+test('of two values that are taken the external id is told: its holder is what a retry asks for', async () => {
+  const holder = await create('/customer', { ...validCustomer, externalId: 'told first' });
+  await create('/customer', { ...validCustomer, customerNumber: 'K-2' });
+  const both = { ...validCustomer, externalId: 'told first', customerNumber: 'K-2' };
+  const { field, id } = (await post('/customer', both)).json();
+  assert.deepEqual({ field, id }, { field: 'externalId', id: holder });
+});
