@@ -1,5 +1,5 @@
 // A kept-alive connection of the generator: prepared bytes out, status in. It reads no more of an answer than where it
-// ends, so that the generator takes little of the machine from what it measures.
+// ends, into one buffer for all connections, so that the generator takes little of the machine from what it measures.
 import { connect, type Socket } from 'node:net';
 
 export interface Connection {
@@ -8,42 +8,58 @@ export interface Connection {
   send(request: Buffer, onAnswer: (status: number) => void): void;
 }
 
+/** What arrives is looked at before the next read, whichever connection that is on. */
+const arrival = Buffer.allocUnsafeSlow(64 * 1024);
+
+const headEnd = Buffer.from('\r\n\r\n');
+const lastChunk = Buffer.from('0\r\n\r\n');
+
 export function openConnection(host: string, port: number): Connection {
-  const socket = connect({ host, port, noDelay: true });
   let waiting: ((status: number) => void) | undefined;
-  let received: Buffer | undefined;
-  let status = 0;
-  /** Bytes of the body that have yet to come; undefined while the head is not complete. */
-  let missing: number | undefined;
-  let isLast = false;
+  /** The beginning of an answer whose head is not complete. */
+  let beginning: Buffer | undefined;
+  let answer: Head | undefined;
+  /** Bytes of the body that have yet to come. */
+  let missing = 0;
 
   const settle = (outcome: number) => {
     const tell = waiting;
     waiting = undefined;
-    missing = undefined;
-    received = undefined;
+    answer = undefined;
+    beginning = undefined;
     tell?.(outcome);
   };
 
-  socket.on('data', (bytes: Buffer) => {
-    if (missing === undefined) {
-      received = received ? Buffer.concat([received, bytes]) : bytes;
-      const headEnd = received.indexOf('\r\n\r\n');
-      if (headEnd < 0) return;
-      const head = received.toString('latin1', 0, headEnd);
-      status = Number(head.slice(9, 12));
-      isLast = /^connection: close/im.test(head);
-      if (/^transfer-encoding: chunked/im.test(head)) {
-        if (!received.subarray(-5).equals(lastChunk)) return;
-        missing = 0;
-      } else {
-        const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
-        missing = length - (received.length - headEnd - 4);
+  const take = (bytes: Buffer) => {
+    if (answer) missing -= bytes.length;
+    else {
+      const received = beginning ? Buffer.concat([beginning, bytes]) : bytes;
+      const end = received.indexOf(headEnd);
+      const head = end < 0 ? undefined : readHead(received.toString('latin1', 0, end));
+      const bodySize = received.length - end - headEnd.length;
+      if (!head || (head.length === undefined && !received.subarray(-lastChunk.length).equals(lastChunk))) {
+        beginning = Buffer.from(received);
+        return;
       }
-    } else missing -= bytes.length;
+      answer = head;
+      missing = (head.length ?? bodySize) - bodySize;
+    }
     if (missing > 0) return;
-    if (isLast) socket.destroy();
-    settle(status);
+    if (answer.isLast) socket.destroy();
+    settle(answer.status);
+  };
+
+  const socket = connect({
+    host,
+    port,
+    noDelay: true,
+    onread: {
+      buffer: arrival,
+      callback(size) {
+        take(arrival.subarray(0, size));
+        return true;
+      },
+    },
   });
   socket.on('error', () => {});
   socket.on('close', () => settle(0));
@@ -56,4 +72,16 @@ export function openConnection(host: string, port: number): Connection {
   };
 }
 
-const lastChunk = Buffer.from('0\r\n\r\n');
+interface Head {
+  status: number;
+  /** Of the body; undefined where it comes in chunks. */
+  length: number | undefined;
+  isLast: boolean;
+}
+
+function readHead(head: string): Head {
+  const status = Number(head.slice(9, 12));
+  const isLast = /\r\nconnection: close/i.test(head);
+  if (/\r\ntransfer-encoding: chunked/i.test(head)) return { status, length: undefined, isLast };
+  return { status, length: Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0), isLast };
+}

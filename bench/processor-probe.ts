@@ -27,7 +27,7 @@ export function measureSlowTime(milliseconds: number): number {
   return slices.filter((done) => done < usual / 3).length / slices.length;
 }
 
-const stepsOfLook = 3000;
+const stepsOfLook = 300;
 
 /** What is due so shortly before the processors are slow is still being served then. */
 const underWayMs = 15;
