@@ -56,10 +56,10 @@ function resolveOwner(owner: Owner): string {
 function ownerExists(owner: Owner): string {
   const { column, externalColumn, table } = owner;
   const exists = `EXISTS (SELECT FROM ${table}
-    WHERE ${table}.tenant_id = resolved.tenant_id AND ${table}.id = resolved.${resolvedOwner(owner)} FOR KEY SHARE)`;
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.${resolvedOwner(owner)} FOR KEY SHARE)`;
   return column.field.isRequired
     ? exists
-    : `((resolved.${column.name} IS NULL AND resolved.${externalColumn} IS NULL) OR ${exists})`;
+    : `((sent.${column.name} IS NULL AND sent.${externalColumn} IS NULL) OR ${exists})`;
 }
 
 /**
@@ -75,11 +75,11 @@ export function buildInsert(definition: Definition): Statement {
   return {
     name: `insert ${definition.name}`,
     text: `
-      WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (${sentRecord(definition)})),
-      resolved AS MATERIALIZED (SELECT sent.* ${resolutions.join('')} FROM sent),
-      written AS (
+      WITH sent AS MATERIALIZED (
+        SELECT sent.* ${resolutions.join('')} FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
+      ), written AS (
         INSERT INTO ${definition.table} (tenant_id, id, ${names.join(', ')})
-        SELECT resolved.tenant_id, resolved.id, ${values.map((value) => `resolved.${value}`).join(', ')} FROM resolved
+        SELECT sent.tenant_id, sent.id, ${values.map((value) => `sent.${value}`).join(', ')} FROM sent
         ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
         ON CONFLICT DO NOTHING
         RETURNING tenant_id, id
@@ -125,23 +125,21 @@ export function buildDelete(definition: Definition): Statement {
 /**
  * Journal entries for those of the sent rows that are in `written`. The heads stay locked until the commit, and are
  * locked in the order of tenant_id: positions are in the order of commits, without gaps, and nobody waits in a circle.
- * The rows are looked up in a hash: the planner expects one and would compare each of 500 with all the others.
+ * Each head is there, and what would be inserted beside it is added to it: that finds the heads by their key, where the
+ * planner of an UPDATE may read those of all tenants. The rows are looked up in a hash: the planner expects one and would
+ * compare each of 500 with all the others.
  */
 function journalled(definition: Definition, action: 'CREATED' | 'CHANGED' | 'DELETED'): string {
   return `
-    heads AS MATERIALIZED (
-      SELECT tenant_id FROM journal_head WHERE tenant_id IN (SELECT tenant_id FROM written)
-      ORDER BY tenant_id FOR UPDATE
-    ), moved AS (
-      UPDATE journal_head AS head SET last_position = head.last_position + added.entries
-      FROM (SELECT tenant_id, count(*) AS entries FROM written GROUP BY tenant_id) AS added
-      JOIN heads USING (tenant_id)
-      WHERE head.tenant_id = added.tenant_id
-      RETURNING head.tenant_id, head.last_position - added.entries AS last_position
+    moved AS (
+      INSERT INTO journal_head AS head (tenant_id, last_position)
+      SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+      ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+      RETURNING head.tenant_id, head.last_position
     ), journalled AS (
       INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, request_id, changes)
       SELECT entry.tenant_id,
-        moved.last_position + row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id),
+        moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
         '${definition.name}', entry.id, entry.external_id, '${action}', coalesce(entry.version, 1),
         entry.actor, entry.request_id, entry.changes
       FROM sent AS entry JOIN moved USING (tenant_id)

@@ -196,7 +196,7 @@ async function lockKey(client: pg.Client, name: string): Promise<void> {
 }
 
 const twins = `
-  CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head) ON COMMIT DELETE ROWS;
+  CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head INCLUDING INDEXES) ON COMMIT DELETE ROWS;
   CREATE TEMPORARY TABLE journal (LIKE public.journal INCLUDING DEFAULTS) ON COMMIT DELETE ROWS`;
 
 const entryColumns = 'at, resource, resource_id, external_id, action, version, actor, request_id, changes';
