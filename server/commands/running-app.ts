@@ -1,4 +1,5 @@
 // The application in a process: with its connections, on its port.
+import { setFlagsFromString } from 'node:v8';
 import type pg from 'pg';
 import { buildApp } from '../app.ts';
 import type { CountFailures } from '../auth/rate-limit.ts';
@@ -13,6 +14,12 @@ const requestsEndAfterMs = 5000;
 /** Connections that the kernel keeps until they are accepted. One that finds no room tries again after a second. */
 const waitingConnections = 4096;
 
+/**
+ * How much garbage the heap may hold beside what is in use before it is collected, in percent. By itself V8 lets a small
+ * heap become several times as large, and a long import makes it so.
+ */
+const mostGarbagePercent = 100;
+
 export interface RunningApp {
   port: number;
   /** Answers what has arrived, and closes everything. */
@@ -25,6 +32,7 @@ export async function runApp(
   connection: pg.ClientConfig,
   countFailures?: CountFailures,
 ): Promise<RunningApp> {
+  setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`);
   // Redis is what several nodes share.
   const isAlone = config.WORKERS === 1 && config.REDIS_URL === undefined;
   const database = openDatabase(connection, connectionsOfWorker(config), isAlone);
