@@ -111,7 +111,7 @@ async function openLanes(
 async function openLane(database: Database, options: SessionOptions): Promise<Omit<ImportSession, 'lanes'>> {
   const { tenantId, idempotencyKey, isOneTransaction } = options;
   const client = await database.connect();
-  const begin = `${beginFor([tenantId])}; INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)}, 0)`;
+  const begin = `${beginFor([tenantId])}; UPDATE pg_temp.journal_head SET last_position = 0`;
   let hasBegun = false;
   let writes = 0;
 
@@ -168,7 +168,7 @@ async function openLane(database: Database, options: SessionOptions): Promise<Om
 
   try {
     if (idempotencyKey !== undefined) await lockKey(client, `${tenantId} ${idempotencyKey}`);
-    await client.query(twins);
+    await client.query(`${twins}; INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)})`);
   } catch (error) {
     await client.end().catch(() => {});
     throw error;
@@ -195,8 +195,9 @@ async function lockKey(client: pg.Client, name: string): Promise<void> {
   if (!rows[0]!.is_free) throw new ApiError('request_in_progress');
 }
 
+/** The head stays, because emptying a table with an index would have each write planned anew. */
 const twins = `
-  CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head INCLUDING INDEXES) ON COMMIT DELETE ROWS;
+  CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head INCLUDING DEFAULTS INCLUDING INDEXES);
   CREATE TEMPORARY TABLE journal (LIKE public.journal INCLUDING DEFAULTS) ON COMMIT DELETE ROWS`;
 
 const entryColumns = 'at, resource, resource_id, external_id, action, version, actor, request_id, changes';
