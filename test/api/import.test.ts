@@ -44,6 +44,17 @@ test('each line is answered in its order, with the same faults as a single reque
   assert.deepEqual(summary, { lines: 3, created: 2, replaced: 0, unchanged: 0, failed: 1, notStored: 0 });
 });
 
+test('what is written together is in the journal in the order of ids', async () => {
+  const { key } = await createTenant();
+  const lines = Array.from({ length: 20 }, (_, index) => customerLine(`together ${index}`));
+  const { results } = await sendImport({ port, key }, lines);
+  const { data } = await read('/changes', key);
+  assert.deepEqual(
+    data.map((change: { id: string }) => change.id),
+    results.map(({ id }) => id).toSorted(),
+  );
+});
+
 test('a result is answered before the next line is sent', async () => {
   const opened = openImport(target);
   for (const line of [1, 2, 3]) {
