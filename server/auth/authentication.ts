@@ -1,6 +1,6 @@
 // Every request's key is looked up in the database, with no cache, so that a key ends everywhere at once. Look-ups
 // that arrive together share one statement, and a look-up never joins a statement that was sent before it arrived.
-import { Batch } from '../database/batch.ts';
+import { Batch, paceOfCheapItems } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
@@ -46,8 +46,7 @@ export function buildAuthenticate(
     run: (hashes) => lookUpKeys(database, redisCounter, hashes),
     tenantOf: (hash) => hash,
     maxItems: 1000,
-    // A look-up is cheap: only where several processes send them is it better to have fewer.
-    paceMs: database.isAlone ? 0 : 3,
+    paceMs: paceOfCheapItems(database),
     isAlone: database.isAlone,
   });
 

@@ -96,8 +96,8 @@ export function columnsOf(fields: Fields, parents: readonly string[] = []): Colu
 
 /** Columns whose value only one object of a tenant may have. Who holds the external id is told first: retries ask for that. */
 export function uniqueColumnsOf({ fields, uniqueFields }: Definition): Column[] {
-  const columns = Map.groupBy(columnsOf(fields), ({ path }) => path.join('.'));
-  return uniqueFields.flatMap((name) => columns.get(name) ?? []);
+  const columns = columnsOf(fields);
+  return uniqueFields.flatMap((name) => columns.filter(({ path }) => path.join('.') === name));
 }
 
 /** Columns that say whether a list has the known shape, so that the attention list need not look into it. */

@@ -1,7 +1,7 @@
 // Reading one object and lists of them, from a definition.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { Batch } from '../database/batch.ts';
+import { Batch, paceOfCheapItems } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
@@ -115,8 +115,7 @@ function buildReadOne(definition: Definition, json: string, database: Database) 
     },
     tenantOf: ({ tenantId }) => tenantId,
     maxItems: 100,
-    // One that reads is cheap: only where several processes send them is it better to have fewer.
-    paceMs: database.isAlone ? 0 : 3,
+    paceMs: paceOfCheapItems(database),
     isAlone: database.isAlone,
   });
   return (tenantId: string, id: string, deadline: number) =>

@@ -19,6 +19,11 @@ const smallestFlood = 8;
 /** A timer for each item would cost more than the item: deadlines are looked at this often instead. */
 const deadlineCheckMs = 20;
 
+/** The pace of items that are so cheap that only where several processes send them fewer batches are better. */
+export function paceOfCheapItems({ isAlone }: { isAlone: boolean }): number {
+  return isAlone ? 0 : 3;
+}
+
 export interface BatchOptions<Item, Result> {
   /**
    * Answers with one result, one error, or the promise of a result that takes longer, for each item in order. If it
