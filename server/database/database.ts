@@ -1,6 +1,6 @@
 // The connections to PostgreSQL, and the transactions that see one tenant's rows only.
-import type { Socket } from 'node:net';
 import pg from 'pg';
+import { Client, cut, type Timed, type TimedQuery } from './client.ts';
 import { DeadlineError, isDatabaseAway } from './failures.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
@@ -10,11 +10,6 @@ export const serviceRole = 'stamm_service';
 export const requestDeadlineMs = 1800;
 
 const oldestVersion = 15;
-
-/** A statement that may take longer, or less long, than requests usually wait: the driver's own name, in milliseconds. */
-export interface TimedQuery extends pg.QueryConfig {
-  query_timeout?: number;
-}
 
 interface CommonOptions {
   /** A time of performance.now(). */
@@ -48,7 +43,7 @@ export interface Database {
   /** One statement in such a transaction, in one round trip. */
   queryInTenants<Row extends pg.QueryResultRow>(
     tenantIds: readonly string[],
-    query: TimedQuery,
+    query: pg.QueryConfig,
     options?: QueryOptions,
   ): Promise<pg.QueryResult<Row>>;
   /** A connection beside the pool, for work that takes longer than a request may. Whoever asks for it ends it. */
@@ -57,17 +52,20 @@ export interface Database {
 }
 
 export function openDatabase(connection: pg.ClientConfig, maxConnections: number, isAlone = true): Database {
-  const pool = new pg.Pool({
+  const options: pg.PoolConfig & Timed = {
     ...connection,
+    // The types know only one that takes nothing.
+    Client: Client as unknown as new () => pg.ClientBase,
+    timeoutMs: requestDeadlineMs,
     max: maxConnections,
     connectionTimeoutMillis: requestDeadlineMs,
-    query_timeout: requestDeadlineMs,
     idleTimeoutMillis: 60_000,
     // Queries are sent without waiting for the answers to those before them.
     pipeline: true,
     // The types know only the callback's older form; the pool waits for the promise before it hands the client out.
     onConnect: ((client) => takeServiceRole(client, requestDeadlineMs)) as (client: pg.ClientBase) => void,
-  });
+  };
+  const pool = new pg.Pool(options);
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
   // One that breaks in use fails its queries, and tells the same once more on the connection itself.
@@ -96,10 +94,10 @@ async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number
 const longStatementMs = 30_000;
 
 async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client({
+  const client = new Client({
     ...connection,
     connectionTimeoutMillis: requestDeadlineMs,
-    query_timeout: longStatementMs,
+    timeoutMs: longStatementMs,
   });
   // Whoever uses a broken connection is told by its query; without a listener it would end the process.
   client.on('error', () => {});
@@ -146,11 +144,6 @@ function connectBefore(pool: pg.Pool, deadline = Number.POSITIVE_INFINITY): Prom
   });
 }
 
-/** Ends a connection whatever it is doing, as the driver itself does with a query that takes too long. */
-function cut(client: pg.PoolClient): void {
-  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
-}
-
 async function inTenants<Result>(
   pool: pg.Pool,
   tenantIds: readonly string[],
@@ -186,17 +179,17 @@ const plannedOnce =
 async function queryInTenants<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   tenantIds: readonly string[],
-  query: TimedQuery,
+  query: pg.QueryConfig,
   { deadline, lockTimeoutMs, isPlannedOnce }: QueryOptions,
 ): Promise<pg.QueryResult<Row>> {
   const client = await connectBefore(pool, deadline);
   // Each of them waits for those before it, so that all have the same time.
-  const { query_timeout = deadline === undefined ? undefined : Math.ceil(msUntil(deadline)) } = query;
-  const allowed = query_timeout === undefined ? '' : `; SET LOCAL statement_timeout = ${query_timeout}`;
+  const timeoutMs = deadline === undefined ? undefined : Math.ceil(msUntil(deadline));
+  const allowed = timeoutMs === undefined ? '' : `; SET LOCAL statement_timeout = ${timeoutMs}`;
   const planned = isPlannedOnce ? plannedOnce : '';
-  const begin: TimedQuery = { text: beginFor(tenantIds, lockTimeoutMs) + planned + allowed, query_timeout };
-  const commit: TimedQuery = { text: 'COMMIT', query_timeout };
-  const timed: TimedQuery = { ...query, query_timeout };
+  const begin: TimedQuery = { text: beginFor(tenantIds, lockTimeoutMs) + planned + allowed, timeoutMs };
+  const commit: TimedQuery = { text: 'COMMIT', timeoutMs };
+  const timed: TimedQuery = { ...query, timeoutMs };
   const sent = [client.query(begin), client.query<Row>(timed), client.query(commit)] as const;
   // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.
   const [begun, result, committed] = await Promise.allSettled(sent);

@@ -5,7 +5,7 @@ import { sessionOf } from '../auth/office-access.ts';
 import type { Definition } from '../crud/definition.ts';
 import { isUuid, timeOfUuid } from '../crud/formats.ts';
 import { languageOf, refuseUnknownParameters } from '../crud/requests.ts';
-import type { Database, TimedQuery } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError, type ErrorCode, type FaultCode } from '../errors.ts';
 import { maskBody } from './masked-body.ts';
@@ -33,7 +33,7 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
   const streams = new RequestStreams(database);
   app.addHook('preClose', async () => streams.close());
 
-  async function query<Row extends pg.QueryResultRow>(tenantId: string, statement: TimedQuery) {
+  async function query<Row extends pg.QueryResultRow>(tenantId: string, statement: pg.QueryConfig) {
     const { rows } = await database.queryInTenants<Row>([tenantId], statement).catch((error) => {
       throw toApiFailure(error);
     });
