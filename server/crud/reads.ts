@@ -156,9 +156,9 @@ function searchWords(text: string): string[] {
 
 const maxMatches = 1000;
 
-/** As an array, which is looked up id by id; of a sub-select the planner expects so many ids that it would rather read all rows. */
+/** As an array, which is looked up id by id; in a sub-select, so that the planner does not search for itself to see how many there are. */
 function searchCondition(definition: Definition, parameter: string): string {
-  return `subject.id = ANY (ARRAY (SELECT search($1, '${definition.table}', ${parameter}, ${maxMatches})))`;
+  return `subject.id = ANY ((SELECT search($1, '${definition.table}', ${parameter}, ${maxMatches}))::uuid[])`;
 }
 
 function filterFault({ column: { field } }: Filter, value: string): Fault['code'] | undefined {

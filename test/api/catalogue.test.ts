@@ -107,7 +107,7 @@ test('without a tenant nothing is seen and nothing can be written', async () => 
 test('without a tenant, or with another, nothing is found by the search', async () => {
   await createCustomer({ companyName: 'Hotel Alsterblick' });
   const search = {
-    text: `SELECT search($1, 'customer', $2, 10)`,
+    text: `SELECT unnest(search($1, 'customer', $2, 10))`,
     values: [tenant.tenantId, ['hotel']],
   };
   assert.equal((await database.queryInTenants([tenant.tenantId], search)).rowCount, 1);
