@@ -68,6 +68,10 @@ export function formatRatioSpread({ median, min, max }: Spread): string {
   return `${formatRatio(median)} (${min.toFixed(2)}–${max.toFixed(2)})`;
 }
 
+export function formatPercent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
 export function formatMs(value: number): string {
   return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : Math.round(value)} ms`;
 }

@@ -7,6 +7,7 @@ import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts'
 import { createAndCheck, type Prepared, prepareService, startBareServer, warmUp } from '../service.ts';
 import {
   formatMs,
+  formatPercent,
   formatRate,
   formatRateSpread,
   formatRatio,
@@ -115,13 +116,14 @@ async function measureLatencies(
 ): Promise<Latencies> {
   const { seconds, connections, rounds } = options;
   const { database } = prepared;
+  const insertRate = bestInsertRate * usualLoad;
   const reports = new Map<number, LoadReport[]>(loads.map((load) => [load, []]));
   const inserts: Latency[] = [];
   for (let round = 0; round < rounds; round++) {
     for (const [load, ours] of reports)
       ours.push(await createAndCheck(prepared, { connections, seconds, ratePerSecond: bestRate * load }));
     const order = { connections, seconds, workDir: postgres.workDir };
-    const latency = await measureInsertsAtRate(database, order, bestInsertRate * usualLoad);
+    const latency = await measureInsertsAtRate(database, order, insertRate);
     if (latency) inserts.push(latency);
   }
   const alone = await createAndCheck(prepared, { connections: 1, seconds, isOwn: true });
@@ -134,17 +136,10 @@ async function measureLatencies(
       undisturbed: medianLatency(ours.map(({ undisturbed }) => undisturbed)),
       undisturbedShare: median(ours.map(({ undisturbed, latency }) => undisturbed.count / latency.count)),
     })),
-    pgbench:
-      inserts.length > 0
-        ? { ratePerSecond: bestInsertRate * usualLoad, latency: medianLatency(inserts) }
-        : undefined,
+    pgbench: inserts.length > 0 ? { ratePerSecond: insertRate, latency: medianLatency(inserts) } : undefined,
     alone: alone.latency,
     singleInsert: singleInserts.latency!,
   };
-}
-
-function formatPercent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }
 
 function latencyRows({ ours, pgbench, alone, singleInsert }: Latencies): string[][] {

@@ -3,7 +3,7 @@ import { canReadMemory, watchMemory } from '../machine.ts';
 import { countRows } from '../postgres.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
 import { createAndCheck, type Prepared, prepareService, warmUp } from '../service.ts';
-import { formatMb, formatMs, formatRate, type Latency } from '../statistics.ts';
+import { formatMb, formatMs, formatPercent, formatRate, type Latency } from '../statistics.ts';
 import { type Flood, floodTables, measureFlood } from './flood.ts';
 
 const overloadFactor = 2;
@@ -99,7 +99,7 @@ function report(overloaded: Overload, floods: readonly Flood[]): Outcome {
         rows: [
           ['best rate', `${formatRate(bestRate)} /s`],
           ['offered', `${formatRate(offeredRate)} /s`],
-          ['created', `${formatRate(createdRate)} /s (${Math.round(kept * 100)} % of the best)`],
+          ['created', `${formatRate(createdRate)} /s (${formatPercent(kept)} of the best)`],
           ['answers', describeStatuses(during)],
           [
             'p50, p99 of what was created',
@@ -118,7 +118,7 @@ function report(overloaded: Overload, floods: readonly Flood[]): Outcome {
     goals: [
       {
         wanted: 'at least 80 % of the best throughput',
-        measured: `${Math.round(kept * 100)} %`,
+        measured: formatPercent(kept),
         isMet: kept >= 0.8,
       },
       {

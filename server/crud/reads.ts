@@ -156,7 +156,7 @@ function searchWords(text: string): string[] {
 
 const maxMatches = 1000;
 
-/** As an array, which is looked up id by id; in a sub-select, so that the planner does not search for itself to see how many there are. */
+/** As an array, which is looked up id by id; in a sub-select, or else the planner would search too, to see how many there are. */
 function searchCondition(definition: Definition, parameter: string): string {
   return `subject.id = ANY ((SELECT search($1, '${definition.table}', ${parameter}, ${maxMatches}))::uuid[])`;
 }

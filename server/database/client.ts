@@ -1,7 +1,6 @@
 // The driver's connection, with a `query` that makes short-lived garbage only. V8 puts a function that is written as
 // `query.callback = (error, result) => …`, which is how the driver does it, among the objects that live long, and all that
 // it can reach follows it there: each statement with its parameters and rows. Decision 22 has the figures.
-import type { Socket } from 'node:net';
 import pg from 'pg';
 
 /** How long a statement may take until the connection is given up. */
@@ -36,23 +35,21 @@ export class Client extends pg.Client {
 
   #submit(query: string | TimedQuery, values: unknown[] | undefined, callback: Callback): void {
     const { timeoutMs = this.#timeoutMs } = typeof query === 'string' ? {} : query;
-    let isAnswered = false;
-    const answer: Callback = (error, result) => {
-      if (isAnswered) return;
-      isAnswered = true;
-      clearTimeout(timer);
-      callback(error, result);
-    };
     const timer = setTimeout(() => {
-      answer(new Error('Query read timeout'));
+      callback(new Error('Query read timeout'));
       // What was sent cannot be taken back, and the next one would get its answer.
       cut(this);
     }, timeoutMs);
-    super.query(new pg.Query(query, values, answer as never));
+    // After a timeout it is told a second time, by the cut. Promises and the pool listen to the first.
+    const answer: Callback = (error, result) => {
+      clearTimeout(timer);
+      callback(error, result);
+    };
+    super.query(new pg.Query(query, values, answer));
   }
 }
 
-/** Ends a connection whatever it is doing; its queries fail. */
+/** Ends a connection whatever it is doing; its queries fail. The types of the pool do not know that it hands out whole clients. */
 export function cut(client: pg.ClientBase): void {
-  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+  (client as pg.Client).connection.stream.destroy();
 }

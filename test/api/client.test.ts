@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getHeapSpaceStatistics } from 'node:v8';
+import type { TimedQuery } from '../../server/database/client.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { isDatabaseAway } from '../../server/database/failures.ts';
 import { createTestDatabase } from '../service.ts';
 
 const connection = await createTestDatabase();
+const endless: TimedQuery = { text: 'SELECT pg_sleep(5)', timeoutMs: 300 };
 
 /** What has survived the collections of young objects, be it in use or not. */
 function oldBytes(): number {
@@ -40,16 +42,21 @@ test('a statement that is not answered in time fails, and its connection is not 
   const before = await pidOf();
   const client = await database.pool.connect();
   client.on('error', () => {});
-  // Of the three one is under way, and the others were sent after it.
-  const asked = ['SELECT pg_sleep(5)', 'SELECT 1', 'SELECT 2'].map((text) =>
-    client.query({ text, timeoutMs: 300 } as never),
-  );
+  // The second was sent behind the first, and has time enough of its own.
+  const asked = [client.query(endless), client.query('SELECT 1')];
   const outcomes = await Promise.allSettled(asked);
-  client.release(true);
-  for (const outcome of outcomes) {
-    assert.equal(outcome.status, 'rejected');
-    assert.ok(isDatabaseAway(outcome.reason), String(outcome.reason));
-  }
+  client.release();
+  const reasons = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason);
+  assert.match(reasons[0].message, /read timeout/);
+  assert.match(reasons[1].message, /terminated/);
+  assert.ok(reasons.every(isDatabaseAway));
   assert.notEqual(await pidOf(), before);
+  await database.close();
+});
+
+test('the same by way of the pool, which asks with a callback', async () => {
+  const database = openDatabase(connection, 1);
+  await assert.rejects(database.pool.query(endless), /read timeout/);
+  assert.equal((await database.pool.query('SELECT 1 AS one')).rows[0].one, 1);
   await database.close();
 });
