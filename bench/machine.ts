@@ -48,8 +48,8 @@ function currentCommit(): string {
   return status === 0 ? stdout.trim() : 'unknown';
 }
 
-/** Only Linux tells the memory of processes in files; elsewhere it is not measured. */
-export const canReadMemory = platform() === 'linux';
+/** Only Linux tells the memory and the time of processes in files; elsewhere they are not measured. */
+export const canReadProcesses = platform() === 'linux';
 
 /** A process and all that it started. */
 export function processTree(pid: number): number[] {
@@ -69,6 +69,25 @@ export function readResidentBytes(pid: number): number {
 /** Resident bytes with shared pages divided among those who share them: the right measure for PostgreSQL's processes. */
 export function readProportionalBytes(pid: number): number {
   return readKilobytes(`/proc/${pid}/smaps_rollup`, 'Pss') * 1024;
+}
+
+/** In which Linux counts a process's time. */
+const tickMs = 10;
+
+/** How long a process and those that it started have had a processor, also those that have ended meanwhile. */
+export function readProcessorMs(pid: number): number {
+  return processTree(pid).reduce((sum, process) => sum + readTicks(process) * tickMs, 0);
+}
+
+function readTicks(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Behind the name, which may contain anything: of the process and of its ended children, in user mode and in the kernel.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+  } catch {
+    return 0;
+  }
 }
 
 function readKilobytes(file: string, name: string): number {

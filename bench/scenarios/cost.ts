@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  canReadMemory,
+  canReadProcesses,
   processTree,
   readProportionalBytes,
   readResidentBytes,
@@ -98,7 +98,7 @@ async function diskUse(places: readonly string[]): Promise<number> {
 function report(measured: Cost): Outcome {
   const restBytes = measured.restBytes.reduce((sum, bytes) => sum + bytes, 0);
   const each = measured.restBytes.map(formatMb).join(' + ');
-  const memory = (text: string) => (canReadMemory ? text : 'not measured');
+  const memory = (text: string) => (canReadProcesses ? text : 'not measured');
   return {
     tables: [
       {

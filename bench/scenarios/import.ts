@@ -1,6 +1,6 @@
 import { copyRows, importAndCheck, runImport } from '../import-load.ts';
 import { demandStatus, runOwnLoad } from '../load.ts';
-import { canReadMemory, watchMemory } from '../machine.ts';
+import { canReadProcesses, watchMemory } from '../machine.ts';
 import { settle } from '../postgres.ts';
 import { runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
@@ -105,7 +105,7 @@ async function measureFairness({ options }: Bench, prepared: Prepared): Promise<
 function report(rates: Map<string, Spread>, long: Long, { without, during, importRate }: Fairness): Outcome {
   const ours = rates.get('Stamm, POST /import')!;
   const ratio = ratiosOf(ours, rates.get('COPY')!);
-  const memory = canReadMemory
+  const memory = canReadProcesses
     ? `${formatMb(long.mostBytesOfOne)}, all processes ${formatMb(long.mostBytes)}`
     : 'not measured';
   return {
@@ -142,7 +142,7 @@ function report(rates: Map<string, Spread>, long: Long, { without, during, impor
       {
         wanted: `under 300 MB over ${long.lines.toLocaleString('en-US')} lines`,
         measured: `largest process ${memory}`,
-        isMet: canReadMemory && long.mostBytesOfOne < mostBytesWanted,
+        isMet: canReadProcesses && long.mostBytesOfOne < mostBytesWanted,
       },
       {
         wanted: 'p99 of single creations beside two imports under 100 ms',

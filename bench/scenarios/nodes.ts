@@ -1,16 +1,16 @@
-import { spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { rateOf } from '../load.ts';
-import { settle } from '../postgres.ts';
-import { endLater, findFreePort, findProgram, stopProcess } from '../processes.ts';
+import { demandStatus, type LoadReport, rateOf, runFullLoad } from '../load.ts';
+import { canReadProcesses, readProcessorMs } from '../machine.ts';
+import { countRows, settle } from '../postgres.ts';
+import { findProgram } from '../processes.ts';
+import { startHaproxy, startRedis } from '../programs.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
-import { createAndCheck, prepareService, warmUp } from '../service.ts';
+import { demandRows, type Prepared, prepareService } from '../service.ts';
 import { startStamm } from '../stamm-process.ts';
-import { formatRateSpread, formatRatioSpread, ratiosOf } from '../statistics.ts';
+import { formatRateSpread, formatRatioSpread, median, ratiosOf, type Spread } from '../statistics.ts';
+import { fillSites } from '../stored-sites.ts';
+
+const mostNodes = 3;
 
 export const nodes: Scenario = {
   name: 'nodes',
@@ -20,8 +20,11 @@ export const nodes: Scenario = {
     const redis = findProgram('redis-server') ?? findProgram('valkey-server');
     const missing = [!haproxy && 'haproxy', !redis && 'redis-server'].filter(Boolean);
     if (!haproxy || !redis) return describeAbsence(`Not measured: ${missing.join(' and ')} not installed.`);
-    const redisUrl = await startRedis(redis);
-    return compareNodes(bench, haproxy, { WORKERS: '1', REDIS_URL: redisUrl });
+    const deployment = await deploy(bench, haproxy, redis);
+    const comparisons: Comparison[] = [];
+    for (const work of await listWorks(deployment.prepared))
+      comparisons.push(await compare(bench, deployment, work));
+    return report(bench, comparisons);
   },
 };
 
@@ -29,110 +32,173 @@ function describeAbsence(note: string): Outcome {
   return { tables: [], charts: [], goals: [], notes: [note], figures: {} };
 }
 
-async function compareNodes(
-  bench: Bench,
-  haproxy: string,
-  settings: Record<string, string>,
-): Promise<Outcome> {
-  const { options, postgres, say } = bench;
-  const { connections, seconds, rounds } = options;
+interface Deployment {
+  prepared: Prepared;
+  /** The proxy's addresses of one node, of two, and so on. */
+  origins: string[];
+  /** The processes of each part. */
+  pids: Record<Part, number[]>;
+}
+
+const parts = ['nodes', 'postgres', 'others'] as const;
+type Part = (typeof parts)[number];
+
+async function deploy(bench: Bench, haproxy: string, redis: string): Promise<Deployment> {
+  const { postgres } = bench;
+  const counter = await startRedis(redis);
+  const settings = { WORKERS: '1', REDIS_URL: counter.url };
   const prepared = await prepareService(bench, 'nodes', settings);
-  const second = await startStamm({ DATABASE_URL: prepared.database.url, ...settings }, postgres.workDir);
-  const origins = [prepared.service.origin, second.origin];
-  const [behindOne, behindTwo] = await startHaproxy(haproxy, postgres.workDir, [
-    origins.slice(0, 1),
-    origins,
-  ]);
-  const behind = (origin: string) => ({ ...prepared, service: { ...prepared.service, origin } });
+  const services = [prepared.service];
+  while (services.length < mostNodes)
+    services.push(await startStamm({ DATABASE_URL: prepared.database.url, ...settings }, postgres.workDir));
+  const origins = services.map(({ origin }) => origin);
+  const lists = origins.map((_, index) => origins.slice(0, index + 1));
+  const proxy = await startHaproxy(haproxy, postgres.workDir, lists);
+  return {
+    prepared,
+    origins: proxy.origins,
+    pids: {
+      nodes: services.map(({ pid }) => pid),
+      postgres: [postgres.pid],
+      others: [proxy.pid, counter.pid],
+    },
+  };
+}
+
+interface Work {
+  name: string;
+  requestsFile: string;
+  /** Runs `load`, and fails unless it did what it should. */
+  check(load: () => Promise<LoadReport>, connections: number): Promise<LoadReport>;
+}
+
+async function listWorks(prepared: Prepared): Promise<Work[]> {
+  const { database, creations, writeRequests } = prepared;
+  const { sites } = await fillSites(prepared);
+  return [
+    {
+      name: 'Creations',
+      requestsFile: creations,
+      async check(load, connections) {
+        await settle(database);
+        const before = await countRows(database);
+        const answers = await load();
+        demandStatus('Creation', answers, 201);
+        demandRows(before, await countRows(database), answers.answers, connections);
+        return answers;
+      },
+    },
+    {
+      name: 'Reads of a site',
+      requestsFile: await writeRequests('sites', sites),
+      async check(load) {
+        const answers = await load();
+        demandStatus('Reading', answers, 200);
+        return answers;
+      },
+    },
+  ];
+}
+
+/** For how many microseconds each part had a processor, for one request. */
+type Times = Record<Part, number>;
+
+interface Comparison {
+  work: string;
+  /** By what was compared, one node behind the proxy first. */
+  rates: Map<string, Spread>;
+  times: Map<string, Times>;
+}
+
+async function compare(
+  { options, say }: Bench,
+  { prepared, origins, pids }: Deployment,
+  { name: work, requestsFile, check }: Work,
+): Promise<Comparison> {
+  const { connections, seconds, rounds, warmUpSeconds } = options;
+  const times = new Map<string, Times[]>();
   const contender = (name: string, origin: string): Contender => ({
     name,
     async run() {
-      await settle(prepared.database);
-      return rateOf(await createAndCheck(behind(origin), { connections, seconds }));
+      const answers = await check(async () => {
+        const before = readTimes(pids);
+        const loaded = await runFullLoad({ origin, requestsFile, connections, seconds });
+        times.set(name, [...(times.get(name) ?? []), timesBetween(before, readTimes(pids), loaded.answers)]);
+        return loaded;
+      }, connections);
+      return rateOf(answers);
     },
   });
-  await warmUp(behind(behindTwo!), bench);
-  const rates = await runRounds(
-    [
-      contender('Stamm, one node behind HAProxy', behindOne!),
-      contender('Stamm, two nodes behind HAProxy', behindTwo!),
-      contender('Stamm, one node without HAProxy', prepared.service.origin),
-    ],
-    rounds,
-    say,
-  );
-  const [one] = rates.values();
+  say(`${work}: warming up for ${warmUpSeconds} s …`);
+  await runFullLoad({ origin: origins.at(-1)!, requestsFile, connections, seconds: warmUpSeconds });
+  const contenders = [
+    ...origins.map((origin, index) => contender(`${countNodes(index + 1)} behind HAProxy`, origin)),
+    contender(`${countNodes(1)} without HAProxy`, prepared.service.origin),
+  ];
+  const rates = await runRounds(contenders, rounds, say);
+  return { work, rates, times: new Map([...times].map(([name, all]) => [name, medianTimes(all)])) };
+}
+
+function countNodes(count: number): string {
+  return `Stamm, ${count} ${count === 1 ? 'node' : 'nodes'}`;
+}
+
+function timesBy(read: (part: Part) => number): Times {
+  return Object.fromEntries(parts.map((part) => [part, read(part)])) as Times;
+}
+
+function readTimes(pids: Deployment['pids']): Times {
+  return timesBy((part) => pids[part].reduce((sum, pid) => sum + readProcessorMs(pid) * 1000, 0));
+}
+
+function timesBetween(before: Times, after: Times, requests: number): Times {
+  return timesBy((part) => (after[part] - before[part]) / requests);
+}
+
+function medianTimes(rounds: readonly Times[]): Times {
+  return timesBy((part) => median(rounds.map((times) => times[part])));
+}
+
+function report({ options }: Bench, comparisons: readonly Comparison[]): Outcome {
+  const { connections } = options;
   return {
-    tables: [
-      {
-        columns: [`Creations at ${connections} connections`, 'a second', 'in ratio to one node'],
+    tables: comparisons.map(({ work, rates, times }) => {
+      const [one] = rates.values();
+      return {
+        columns: [
+          `${work} at ${connections} connections`,
+          'a second',
+          'in ratio to one node',
+          'a request takes of nodes',
+          'of PostgreSQL',
+          'of HAProxy and Redis',
+        ],
         rows: [...rates].map(([name, rate]) => [
           name,
           formatRateSpread(rate),
           rate === one ? '' : formatRatioSpread(ratiosOf(rate, one!)),
+          ...parts.map((part) => formatTime(times.get(name)![part])),
         ]),
-      },
-    ],
-    charts: [
-      {
-        title: 'Creations with one node and with two',
-        unit: '/s',
-        bars: barsOf(rates),
-      },
-    ],
+      };
+    }),
+    charts: comparisons.map(({ work, rates }) => ({
+      title: `${work} with one node and with more`,
+      unit: '/s',
+      bars: barsOf(rates),
+    })),
     goals: [],
     notes: [
-      'One process a node, one PostgreSQL, and one Redis that counts requests. All of them share the cores of one machine: what a further node brings shows only where cores are left.',
+      'One process a node, one PostgreSQL, and one Redis that counts requests. All of them share the cores of one machine: what a further node brings shows only where cores are left. What a request takes is time of a processor, and tells for how many requests a core of each part is enough.',
     ],
-    figures: { rates: Object.fromEntries(rates) },
+    figures: Object.fromEntries(
+      comparisons.map(({ work, rates, times }) => [
+        work,
+        { rates: Object.fromEntries(rates), microseconds: Object.fromEntries(times) },
+      ]),
+    ),
   };
 }
 
-async function startRedis(program: string): Promise<string> {
-  const port = await findFreePort();
-  const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  await startProgram(program, words, [port]);
-  return `redis://127.0.0.1:${port}`;
-}
-
-/** One address for each list of nodes. */
-async function startHaproxy(program: string, workDir: string, lists: readonly string[][]): Promise<string[]> {
-  const ports: number[] = [];
-  const parts = ['defaults', 'mode http', 'http-reuse always'];
-  for (const side of ['connect', 'client', 'server']) parts.push(`timeout ${side} 60s`);
-  for (const origins of lists) {
-    const port = await findFreePort();
-    parts.push(`listen nodes${ports.length}`, `bind 127.0.0.1:${port}`, 'balance roundrobin');
-    parts.push(...origins.map((origin, index) => `server node${index} ${new URL(origin).host}`));
-    ports.push(port);
-  }
-  const file = path.join(workDir, 'haproxy.cfg');
-  await writeFile(file, `${parts.join('\n')}\n`);
-  await startProgram(program, ['-db', '-f', file], ports);
-  return ports.map((port) => `http://127.0.0.1:${port}`);
-}
-
-async function startProgram(
-  program: string,
-  words: readonly string[],
-  ports: readonly number[],
-): Promise<void> {
-  const child = spawn(program, words, { stdio: 'ignore' });
-  endLater(() => stopProcess(child));
-  const deadline = performance.now() + 10_000;
-  for (const port of ports) {
-    while (!(await isListening(port))) {
-      if (child.exitCode !== null || performance.now() > deadline)
-        throw new Error(`${program} did not start.`);
-      await sleep(20);
-    }
-  }
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
+function formatTime(microseconds: number): string {
+  return canReadProcesses ? `${Math.round(microseconds)} µs` : 'not measured';
 }

@@ -1,5 +1,5 @@
 import { describeStatuses, type LoadReport, rateOf, runOwnLoad } from '../load.ts';
-import { canReadMemory, watchMemory } from '../machine.ts';
+import { canReadProcesses, watchMemory } from '../machine.ts';
 import { countRows } from '../postgres.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
 import { createAndCheck, type Prepared, prepareService, warmUp } from '../service.ts';
@@ -109,7 +109,7 @@ function report(overloaded: Overload, floods: readonly Flood[]): Outcome {
           ['the same in the first second, in which connections are opened', describeRefusals(firstRefusals)],
           ['p99 at half of the best rate before', formatMs(before.p99)],
           ['time until p99 is at most twice that again', recovery],
-          ['most memory of all processes', canReadMemory ? formatMb(mostBytes) : 'not measured'],
+          ['most memory of all processes', canReadProcesses ? formatMb(mostBytes) : 'not measured'],
         ],
       },
       flooded.table,

@@ -1,14 +1,11 @@
 import { demandStatus, rateOf, runFullLoad } from '../load.ts';
-import { settle } from '../postgres.ts';
 import type { Request } from '../requests.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
 import { type Prepared, prepareService, startBareServer } from '../service.ts';
 import { formatRateSpread, formatRatioSpread, ratiosOf, type Spread } from '../statistics.ts';
-import { siteColumns, tenantCount } from '../tenants.ts';
-
-const siteCount = 20_000;
-const pageSize = 50;
+import { fillSites, pageSize, siteCount } from '../stored-sites.ts';
+import { tenantCount } from '../tenants.ts';
 
 const readName = 'Stamm, GET /sites/{id}';
 const listName = `Stamm, list page of ${pageSize}`;
@@ -36,26 +33,6 @@ export const reads: Scenario = {
     return report(await runRounds(contenders, options.rounds, say), options.connections);
   },
 };
-
-/** A thousand sites for each tenant, and requests that read them one by one and page by page. */
-async function fillSites({ database, tenants }: Prepared): Promise<{ sites: Request[]; pages: Request[] }> {
-  const columns = siteColumns('number');
-  const { rows } = await database.owner.query<{ id: string }>(
-    `INSERT INTO site (${Object.keys(columns).join(', ')})
-     SELECT ${Object.values(columns).join(', ')} FROM generate_series(0, $1::bigint - 1) AS number RETURNING id`,
-    [siteCount],
-  );
-  await database.owner.query('VACUUM ANALYZE site');
-  await settle(database);
-  return {
-    sites: rows.map(({ id }, number) => ({
-      method: 'GET',
-      path: `/api/v1/sites/${id}`,
-      key: tenants.keys[number % tenantCount]!,
-    })),
-    pages: tenants.keys.map((key) => ({ method: 'GET', path: `/api/v1/sites?limit=${pageSize}`, key })),
-  };
-}
 
 async function load(
   { options }: Bench,
