@@ -18,6 +18,23 @@ export interface RedisCounter {
   close(): void;
 }
 
+/**
+ * One command for any number of tenants: with three for each of them, a quarter of Node's time for a read went there.
+ * A window begins with its first request and lasts as long as the first argument says.
+ */
+const addToWindows = `
+  local counts = {}
+  for place, key in ipairs(KEYS) do
+    local requests = redis.call('INCRBY', key, ARGV[place + 1])
+    local left = redis.call('PTTL', key)
+    if left < 0 then
+      redis.call('PEXPIRE', key, ARGV[1])
+      left = tonumber(ARGV[1])
+    end
+    counts[place] = {requests, left}
+  end
+  return counts`;
+
 /** After a failure Redis is left alone for this long, so that a hanging one does not delay every request. */
 const pauseAfterFailureMs = 1000;
 const commandTimeoutMs = 250;
@@ -52,23 +69,16 @@ export async function openRedisCounter(
     isReady: () => redis.status === 'ready' && Date.now() >= pausedUntil,
     async count(additions) {
       if (additions.length === 0) return [];
-      const transaction = redis.multi();
-      for (const { tenantId, requests } of additions) {
-        const key = `stamm:requests:${tenantId}`;
-        transaction
-          .set(key, 0, 'PX', windowSeconds * 1000, 'NX')
-          .incrby(key, requests)
-          .pttl(key);
-      }
+      const keys = additions.map(({ tenantId }) => `stamm:requests:${tenantId}`);
+      const numbers = additions.map(({ requests }) => requests);
       try {
-        const replies = (await transaction.exec()) ?? [];
-        const counts = additions.map((_, index) => ({
-          requests: replyNumber(replies[index * 3 + 1]),
-          windowEndsInMs: replyNumber(replies[index * 3 + 2]),
-        }));
+        const reply = await redis.eval(addToWindows, keys.length, ...keys, windowSeconds * 1000, ...numbers);
         // One that only hung has kept its connection, so no event tells that it is back.
         noteState(false, '');
-        return counts;
+        return (reply as [number, number][]).map(([requests, windowEndsInMs]) => ({
+          requests,
+          windowEndsInMs,
+        }));
       } catch (error) {
         pausedUntil = Date.now() + pauseAfterFailureMs;
         noteState(true, (error as Error).message);
@@ -77,11 +87,6 @@ export async function openRedisCounter(
     },
     close: () => redis.disconnect(),
   };
-}
-
-function replyNumber(reply: [Error | null, unknown] | undefined): number {
-  if (!reply || reply[0] || typeof reply[1] !== 'number') throw reply?.[0] ?? new Error('unexpected reply');
-  return reply[1];
 }
 
 /** Adds to the count of an address that failed to authenticate, or with 0 only tells it. */

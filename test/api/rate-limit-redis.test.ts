@@ -125,6 +125,20 @@ test('Redis counts for all processes, exactly, and PostgreSQL does not', { skip 
   assert.match(String(refused.headers['retry-after']), /^([1-9]|[1-5]\d|60)$/);
 });
 
+test('requests of several tenants that are counted together count for each of them alone', {
+  skip,
+}, async () => {
+  const { first, countInRedis } = await startBoth();
+  const tenants = await Promise.all(Array.from({ length: 5 }, () => first.createTenant()));
+  const numbers = [1, 2, 3, 4, limit + 5];
+  const sent = tenants.flatMap(({ key }, place) =>
+    Array.from({ length: numbers[place]! }, () => send(first, key)),
+  );
+  const refused = (await Promise.all(sent)).filter(({ statusCode }) => statusCode === 429);
+  assert.equal(refused.length, 5);
+  assert.deepEqual(await Promise.all(tenants.map(({ tenantId }) => countInRedis(tenantId))), numbers);
+});
+
 test('a Redis that dies takes no request with it, and is used again when it is back', { skip }, async () => {
   const both = await startBoth();
   await both.stop();
