@@ -93,7 +93,7 @@ export const settings = {
   }),
   REDIS_URL: setting({
     meaning:
-      'A Redis or Valkey that counts requests for the rate limit instead of PostgreSQL. While it is away, PostgreSQL counts.',
+      'A Redis or Valkey that counts requests for the rate limit instead of PostgreSQL, and allows `EVAL`. While it is away, PostgreSQL counts.',
     default: 'none',
     parse: urlWithProtocol('redis:', 'rediss:'),
   }),
