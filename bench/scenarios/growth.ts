@@ -19,6 +19,8 @@ interface Measured {
   what: string;
   p50: number;
   p99: number;
+  /** The p99 of what met no slow moment of the processors: of some hundred requests a few decide, and such a moment has more. */
+  undisturbedP99: number;
   /** Share of the requests that were refused or not answered. */
   refused: number;
 }
@@ -112,6 +114,7 @@ function summarize(what: string, reports: readonly LoadReport[]): Measured {
     what,
     p50: median(reports.map(({ latency }) => latency.p50)),
     p99: median(reports.map(({ latency }) => latency.p99)),
+    undisturbedP99: median(reports.map(({ undisturbed }) => undisturbed.p99)),
     refused: 1 - served / asked,
   };
 }
@@ -124,10 +127,17 @@ function describe({ p50, p99, refused }: Measured): string {
 function report(stages: readonly Stage[]): Outcome {
   const first = stages[0]!;
   const last = stages.at(-1)!;
-  const growthOf = (index: number, of: 'p50' | 'p99') =>
+  const growthOf = (index: number, of: 'p50' | 'p99' | 'undisturbedP99') =>
     last.measured[index]![of] / first.measured[index]![of];
-  const worst = Math.max(...first.measured.map((_, index) => growthOf(index, 'p99')));
   const isAnswered = stages.every(({ measured }) => measured.every(({ refused }) => refused === 0));
+  const goal = (wanted: string, of: 'p99' | 'undisturbedP99') => {
+    const worst = Math.max(...first.measured.map((_, index) => growthOf(index, of)));
+    return {
+      wanted,
+      measured: `${formatRatio(worst)} at most${isAnswered ? '' : ', and some were refused'}`,
+      isMet: worst < mostGrowth && isAnswered,
+    };
+  };
   return {
     tables: [
       {
@@ -136,6 +146,7 @@ function report(stages: readonly Stage[]): Outcome {
           ...stages.map(({ sites }) => `${sites.toLocaleString('en-US')} sites`),
           'p50 grows',
           'p99 grows',
+          'without slow moments of the processors',
         ],
         rows: first.measured.map(({ what }, index) => [
           what,
@@ -144,6 +155,7 @@ function report(stages: readonly Stage[]): Outcome {
           ),
           formatRatio(growthOf(index, 'p50')),
           formatRatio(growthOf(index, 'p99')),
+          formatRatio(growthOf(index, 'undisturbedP99')),
         ]),
       },
     ],
@@ -155,11 +167,8 @@ function report(stages: readonly Stage[]): Outcome {
       },
     ],
     goals: [
-      {
-        wanted: `p99 grows by less than ${mostGrowth} times from the smallest to the largest`,
-        measured: `${formatRatio(worst)} at most${isAnswered ? '' : ', and some were refused'}`,
-        isMet: worst < mostGrowth && isAnswered,
-      },
+      goal(`p99 grows by less than ${mostGrowth} times from the smallest to the largest`, 'p99'),
+      goal('the same without slow moments of the processors', 'undisturbedP99'),
     ],
     notes: [
       `${ratePerSecond} requests a second. 5,000 tenants; the largest has a tenth of all sites, ${smallTenants.length} small ones keep their 200 sites, and the rest grows. The sizes are measured in turn, each in a database and by a service of its own. Rows and journal are filled by SQL, their indexes built afterwards.`,
