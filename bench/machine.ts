@@ -53,22 +53,22 @@ export const canReadProcesses = platform() === 'linux';
 
 /** A process and all that it started. */
 export function processTree(pid: number): number[] {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-    return [pid, ...children.split(' ').filter(Boolean).map(Number).flatMap(processTree)];
-  } catch {
-    return [];
-  }
+  const children = readOf(pid, `task/${pid}/children`).trim();
+  return [pid, ...children.split(' ').filter(Boolean).map(Number).flatMap(processTree)];
 }
 
 /** Resident bytes; shared pages count fully. */
 export function readResidentBytes(pid: number): number {
-  return readKilobytes(`/proc/${pid}/status`, 'VmRSS') * 1024;
+  return readKilobytes(pid, 'status', 'VmRSS') * 1024;
 }
 
 /** Resident bytes with shared pages divided among those who share them: the right measure for PostgreSQL's processes. */
 export function readProportionalBytes(pid: number): number {
-  return readKilobytes(`/proc/${pid}/smaps_rollup`, 'Pss') * 1024;
+  return readKilobytes(pid, 'smaps_rollup', 'Pss') * 1024;
+}
+
+function readKilobytes(pid: number, file: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readOf(pid, file))?.[1] ?? 0);
 }
 
 /** In which Linux counts a process's time. */
@@ -80,22 +80,18 @@ export function readProcessorMs(pid: number): number {
 }
 
 function readTicks(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Behind the name, which may contain anything: of the process and of its ended children, in user mode and in the kernel.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
-  } catch {
-    return 0;
-  }
+  const stat = readOf(pid, 'stat');
+  // Behind the name, which may contain anything: of the process and of its ended children, in user mode and in the kernel.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
 
-function readKilobytes(file: string, name: string): number {
+/** Nothing of a process that has ended meanwhile. */
+function readOf(pid: number, file: string): string {
   try {
-    return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? 0);
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    // It has ended meanwhile.
-    return 0;
+    return '';
   }
 }
 

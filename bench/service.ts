@@ -52,24 +52,28 @@ export async function warmUp({ service, creations }: Prepared, { options, say }:
   await runFullLoad({ origin: service.origin, requestsFile: creations, connections, seconds });
 }
 
-/** Creates at full load or at a rate, and fails unless each answer was 201 and stands for a row and a journal entry. */
-export async function createAndCheck(
+/** Creates at full load or at a rate, and checks what became of it. */
+export function createAndCheck(
   { database, service, creations }: Prepared,
   load: { connections: number; seconds: number; ratePerSecond?: number; isOwn?: boolean },
 ): Promise<LoadReport> {
-  const before = await countRows(database);
   const order = { origin: service.origin, requestsFile: creations, ...load };
-  const report = await (load.isOwn || load.ratePerSecond !== undefined
-    ? runOwnLoad(order)
-    : runFullLoad(order));
+  const run = load.isOwn || load.ratePerSecond !== undefined ? runOwnLoad : runFullLoad;
+  return checkCreations(database, load.connections, () => run(order));
+}
+
+/** Runs a load of creations, and fails unless each answer was 201 and stands for a row and a journal entry. */
+export async function checkCreations(
+  database: BenchDatabase,
+  connections: number,
+  load: () => Promise<LoadReport>,
+): Promise<LoadReport> {
+  const before = await countRows(database);
+  const report = await load();
   demandStatus('Creation', report, 201);
   // wrk ends without waiting for the last answer of each connection, and their rows are written all the same.
-  demandRows(
-    before,
-    await countRows(database),
-    report.answers,
-    report.generator === 'wrk' ? load.connections : 0,
-  );
+  const mostUnread = report.generator === 'wrk' ? connections : 0;
+  demandRows(before, await countRows(database), report.answers, mostUnread);
   return report;
 }
 

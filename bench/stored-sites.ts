@@ -7,7 +7,7 @@ import { siteColumns, tenantCount } from './tenants.ts';
 export const siteCount = 20_000;
 export const pageSize = 50;
 
-export async function fillSites({
+export async function storeSites({
   database,
   tenants,
 }: Prepared): Promise<{ sites: Request[]; pages: Request[] }> {

@@ -1,14 +1,14 @@
 import { demandStatus, type LoadReport, rateOf, runFullLoad } from '../load.ts';
 import { canReadProcesses, readProcessorMs } from '../machine.ts';
-import { countRows, settle } from '../postgres.ts';
+import { settle } from '../postgres.ts';
 import { findProgram } from '../processes.ts';
 import { startHaproxy, startRedis } from '../programs.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
-import { demandRows, type Prepared, prepareService } from '../service.ts';
+import { checkCreations, type Prepared, prepareService } from '../service.ts';
 import { startStamm } from '../stamm-process.ts';
 import { formatRateSpread, formatRatioSpread, median, ratiosOf, type Spread } from '../statistics.ts';
-import { fillSites } from '../stored-sites.ts';
+import { storeSites } from '../stored-sites.ts';
 
 const mostNodes = 3;
 
@@ -24,7 +24,7 @@ export const nodes: Scenario = {
     const comparisons: Comparison[] = [];
     for (const work of await listWorks(deployment.prepared))
       comparisons.push(await compare(bench, deployment, work));
-    return report(bench, comparisons);
+    return report(bench.options.connections, comparisons);
   },
 };
 
@@ -74,18 +74,14 @@ interface Work {
 
 async function listWorks(prepared: Prepared): Promise<Work[]> {
   const { database, creations, writeRequests } = prepared;
-  const { sites } = await fillSites(prepared);
+  const { sites } = await storeSites(prepared);
   return [
     {
       name: 'Creations',
       requestsFile: creations,
       async check(load, connections) {
         await settle(database);
-        const before = await countRows(database);
-        const answers = await load();
-        demandStatus('Creation', answers, 201);
-        demandRows(before, await countRows(database), answers.answers, connections);
-        return answers;
+        return checkCreations(database, connections, load);
       },
     },
     {
@@ -159,8 +155,7 @@ function medianTimes(rounds: readonly Times[]): Times {
   return timesBy((part) => median(rounds.map((times) => times[part])));
 }
 
-function report({ options }: Bench, comparisons: readonly Comparison[]): Outcome {
-  const { connections } = options;
+function report(connections: number, comparisons: readonly Comparison[]): Outcome {
   return {
     tables: comparisons.map(({ work, rates, times }) => {
       const [one] = rates.values();

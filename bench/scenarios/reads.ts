@@ -4,7 +4,7 @@ import { type Contender, runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
 import { type Prepared, prepareService, startBareServer } from '../service.ts';
 import { formatRateSpread, formatRatioSpread, ratiosOf, type Spread } from '../statistics.ts';
-import { fillSites, pageSize, siteCount } from '../stored-sites.ts';
+import { pageSize, siteCount, storeSites } from '../stored-sites.ts';
 import { tenantCount } from '../tenants.ts';
 
 const readName = 'Stamm, GET /sites/{id}';
@@ -18,7 +18,7 @@ export const reads: Scenario = {
   async measure(bench) {
     const { options, say } = bench;
     const prepared = await prepareService(bench, 'reads');
-    const { pages, sites } = await fillSites(prepared);
+    const { pages, sites } = await storeSites(prepared);
     const contenders = await listContenders(bench, prepared, sites, pages);
     say(`Warming up for ${options.warmUpSeconds} s …`);
     await load(

@@ -64,6 +64,12 @@ async function startBoth() {
     await stopRedis(child);
     await rm(directory, { recursive: true });
   });
+  const askRedis = async <Answer>(ask: (redis: Redis) => Promise<Answer>): Promise<Answer> => {
+    const redis = new Redis(url);
+    const answer = await ask(redis);
+    redis.disconnect();
+    return answer;
+  };
   const both = {
     first,
     second,
@@ -72,12 +78,11 @@ async function startBoth() {
     restart: async () => {
       child = await startRedis(port, directory);
     },
-    countInRedis: async (tenantId: string): Promise<number> => {
-      const redis = new Redis(url);
-      const count = await redis.get(`stamm:requests:${tenantId}`);
-      redis.disconnect();
-      return Number(count);
-    },
+    countInRedis: async (tenantId: string): Promise<number> =>
+      Number(await askRedis((redis) => redis.get(`stamm:requests:${tenantId}`))),
+    endWindowIn: (tenantId: string, milliseconds: number) =>
+      askRedis((redis) => redis.pexpire(`stamm:requests:${tenantId}`, milliseconds)),
+    msUntilWindowEnds: (tenantId: string) => askRedis((redis) => redis.pttl(`stamm:requests:${tenantId}`)),
   };
   for (const service of [first, second]) await untilItCountsInRedis(both, service);
   return both;
@@ -137,6 +142,18 @@ test('requests of several tenants that are counted together count for each of th
   const refused = (await Promise.all(sent)).filter(({ statusCode }) => statusCode === 429);
   assert.equal(refused.length, 5);
   assert.deepEqual(await Promise.all(tenants.map(({ tenantId }) => countInRedis(tenantId))), numbers);
+});
+
+test('a window begins with its first request, and no later one makes it longer', { skip }, async () => {
+  const { first, endWindowIn, msUntilWindowEnds } = await startBoth();
+  const { key, tenantId } = await first.createTenant();
+  await send(first, key);
+  const left = await msUntilWindowEnds(tenantId);
+  assert.ok(left > 0 && left <= 60_000, `${left} ms are left`);
+  await endWindowIn(tenantId, 5000);
+  const { headers } = await send(first, key);
+  assert.match(String(headers.ratelimit), /;t=[1-5]$/);
+  assert.ok((await msUntilWindowEnds(tenantId)) <= 5000);
 });
 
 test('a Redis that dies takes no request with it, and is used again when it is back', { skip }, async () => {
