@@ -15,15 +15,26 @@ interface Sample {
   name: string;
   /** Its place in the list of its tenant: 0 is the first, 1 the last. */
   depth: number;
+  /** As many letters of its second word as it takes until no more than a page of sites have a word that begins so. */
+  beginning: string;
 }
 
 async function sampleSites({ owner }: BenchDatabase, tenants: readonly number[]): Promise<Sample[]> {
   const { rows } = await owner.query<Omit<Sample, 'tenant'> & { tenant_id: string }>(
-    `SELECT tenant_id, id, name, depth FROM (
-       SELECT tenant_id, id, name, percent_rank() OVER (PARTITION BY tenant_id ORDER BY id) AS depth
-       FROM site WHERE tenant_id = ANY ($1)) AS placed
-     ORDER BY hashtext(id::text) LIMIT $2`,
-    [tenants.map(fixedId), sampleSize],
+    `SELECT tenant_id, id, name, depth, beginning FROM (
+       SELECT tenant_id, id, name, percent_rank() OVER (PARTITION BY tenant_id ORDER BY id) AS depth,
+         fold(split_part(name, ' ', 2)) AS word
+       FROM site WHERE tenant_id = ANY ($1)
+       ORDER BY hashtext(id::text) LIMIT $2) AS placed,
+     LATERAL (
+       SELECT left(placed.word, letters) AS beginning FROM generate_series(1, length(placed.word)) AS letters
+       WHERE letters = length(placed.word) OR (SELECT count(*) FROM (
+         SELECT FROM search_word AS known
+         WHERE known.tenant_id = placed.tenant_id AND known.resource = 'site'
+           AND known.word >= left(placed.word, letters) AND known.word < end_of_words(left(placed.word, letters))
+         LIMIT $3 + 1) AS begun) <= $3
+       ORDER BY letters LIMIT 1) AS typed`,
+    [tenants.map(fixedId), sampleSize, pageSize],
   );
   return rows.map(({ tenant_id, ...site }) => ({
     ...site,
@@ -45,11 +56,11 @@ async function readHeads({ owner }: BenchDatabase, tenants: readonly number[]): 
 const sortById = { name: 'createdAt', column: 'id', type: 'uuid', isDescending: false };
 
 /** What is looked for by somebody who knows a name such as "Lobby Bachmühlwald". */
-const searches: Record<string, (name: string) => string> = {
-  'search for a name': (name) => name,
-  'search for a beginning': (name) => name.split(' ')[1]!.slice(0, 7),
-  'search for a common word': (name) => name.split(' ')[0]!,
-  'search with a typing error': (name) => name.slice(0, -4) + name.slice(-3),
+const searches: Record<string, (site: Sample) => string> = {
+  'search for a name': ({ name }) => name,
+  'search for a beginning': ({ beginning }) => beginning,
+  'search for a common word': ({ name }) => name.split(' ')[0]!,
+  'search with a typing error': ({ name }) => name.slice(0, -4) + name.slice(-3),
 };
 
 /** Requests by what they are, for tenants whose keys are known. */
@@ -77,7 +88,7 @@ export async function prepareGrowthRequests(
     ],
     ...Object.entries(searches).map(([what, wordsOf]): [string, Request[]] => [
       what,
-      sites.map(({ tenant, name }) => get(tenant, `/sites?q=${encodeURIComponent(wordsOf(name))}`)),
+      sites.map((site) => get(site.tenant, `/sites?q=${encodeURIComponent(wordsOf(site))}`)),
     ]),
     [
       'page deep in the list',

@@ -1,5 +1,5 @@
 // npm run bench: runs scenarios one after the other on one PostgreSQL, and writes what they found.
-import { describeMachine } from './machine.ts';
+import { describeMachine, watchStolenTime } from './machine.ts';
 import { type Options, readOptions, UsageError, usage } from './options.ts';
 import { startPostgres } from './postgres.ts';
 import { endOnSignals, isInterrupted, runScoped } from './processes.ts';
@@ -41,11 +41,14 @@ async function runScenarios(options: Options): Promise<boolean> {
   for (const { name, title, measure } of scenarios) {
     if (!options.scenarios.includes(name)) continue;
     say(`\n# ${title}`);
+    const stolen = watchStolenTime();
     try {
       const outcome = await runScoped(() => measure({ options, postgres, say }));
+      const stolenTime = stolen.stop();
       const { rounds, seconds } = options;
       const measuredAt = new Date().toISOString();
-      const section: Section = { scenario: name, title, measuredAt, machine, rounds, seconds, ...outcome };
+      const conditions = { measuredAt, machine, stolenTime, rounds, seconds };
+      const section: Section = { scenario: name, title, ...conditions, ...outcome };
       await writeResults(options.resultsDir, section, names, isForDocumentation(options));
       sayOutcome(outcome);
     } catch (error) {

@@ -12,6 +12,8 @@ export interface Section extends Outcome {
   title: string;
   measuredAt: string;
   machine: Machine;
+  /** The share of the processors' time that the host gave to others while this was measured. */
+  stolenTime?: number | undefined;
   rounds: number;
   seconds: number;
 }
@@ -68,14 +70,22 @@ function writeSection(section: Section): string {
     ...section.tables.map(writeTable),
     ...(goals.rows.length > 0 ? [writeTable(goals)] : []),
     ...section.notes.map((note) => `- ${note}`),
-    ...(machine.slowTime === undefined
-      ? []
-      : [
-          `- The processors of this machine did less than a third of their usual work for ${(machine.slowTime * 100).toFixed(1)} % of the time, before anything ran on it.`,
-        ]),
+    ...describeDisturbances(section),
     `- ${measuredAt.slice(0, 10)}, commit ${machine.commit}: ${machine.cores} cores of ${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}, PostgreSQL ${machine.postgres}; ${rounds} rounds of ${seconds} s.`,
     '',
   ].join('\n');
+}
+
+function describeDisturbances({ machine, stolenTime }: Section): string[] {
+  const tenths = (share: number) => `${(share * 100).toFixed(1)} %`;
+  const lines: string[] = [];
+  if (machine.slowTime !== undefined)
+    lines.push(
+      `- The processors of this machine did less than a third of their usual work for ${tenths(machine.slowTime)} of the time, before anything ran on it.`,
+    );
+  if (stolenTime !== undefined)
+    lines.push(`- While this was measured, the host gave ${tenths(stolenTime)} of their time to others.`);
+  return lines;
 }
 
 export function writeTable({ columns, rows }: Table): string {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { bigTenant, fillSites, fillTenants, smallestSites, smallTenants } from '../growth-fill.ts';
 import { prepareGrowthRequests } from '../growth-requests.ts';
-import { countServed, type LoadReport, runOwnLoad } from '../load.ts';
+import { countServed, describeStatuses, type LoadReport, runOwnLoad } from '../load.ts';
 import type { BenchDatabase } from '../postgres.ts';
 import { type Request, writeRequests } from '../requests.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
@@ -23,6 +23,8 @@ interface Measured {
   undisturbedP99: number;
   /** Share of the requests that were refused or not answered. */
   refused: number;
+  /** What became of all requests, where some were refused. */
+  statuses: string[];
 }
 
 interface Stage {
@@ -110,18 +112,20 @@ async function measureInTurn({ options }: Bench, filled: readonly Filled[], what
 function summarize(what: string, reports: readonly LoadReport[]): Measured {
   const served = reports.reduce((sum, report) => sum + countServed(report), 0);
   const asked = reports.reduce((sum, { answers, broken, unsent }) => sum + answers + broken + unsent, 0);
+  const refused = 1 - served / asked;
   return {
     what,
     p50: median(reports.map(({ latency }) => latency.p50)),
     p99: median(reports.map(({ latency }) => latency.p99)),
     undisturbedP99: median(reports.map(({ undisturbed }) => undisturbed.p99)),
-    refused: 1 - served / asked,
+    refused,
+    statuses: refused > 0 ? reports.map(describeStatuses) : [],
   };
 }
 
-function describe({ p50, p99, refused }: Measured): string {
-  const share = refused > 0 ? `, ${(refused * 100).toFixed(1)} % refused` : '';
-  return `${formatMs(p50)}, ${formatMs(p99)}${share}`;
+function describe({ p50, p99, statuses }: Measured): string {
+  const refusals = statuses.length > 0 ? ` (${statuses.join('; ')})` : '';
+  return `${formatMs(p50)}, ${formatMs(p99)}${refusals}`;
 }
 
 function report(stages: readonly Stage[]): Outcome {
