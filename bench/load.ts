@@ -2,7 +2,7 @@
 // wherever a rate is given, with a generator of our own.
 import path from 'node:path';
 import { findProgram, runOwn, runProgram } from './processes.ts';
-import { type Latency, summarize } from './statistics.ts';
+import { type Latency, median, summarize } from './statistics.ts';
 
 export interface LoadOrder {
   origin: string;
@@ -83,6 +83,15 @@ async function runWrk(program: string, order: LoadOrder): Promise<LoadReport> {
     firstRefusals: summarize([]),
     p99BySecond: [],
   };
+}
+
+/** Of fewer requests the p99 is the slowest one. */
+const fewestForP99 = 100;
+
+/** The p99 of what met no slow moment, of the median round; NaN where there was too little of it in each of them. */
+export function undisturbedP99(rounds: readonly LoadReport[]): number {
+  const seen = rounds.filter(({ undisturbed }) => undisturbed.count >= fewestForP99);
+  return seen.length > 0 ? median(seen.map(({ undisturbed }) => undisturbed.p99)) : Number.NaN;
 }
 
 export function rateOf({ answers, seconds }: LoadReport): number {

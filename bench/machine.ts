@@ -95,26 +95,6 @@ function readOf(pid: number, file: string): string {
   }
 }
 
-/** All time of all processors since the machine was started, in ticks, and what of it the host gave to others. */
-function readProcessorTime(): { all: number; stolen: number } {
-  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
-  // User, nice, system, idle, waiting for a disk, interrupts, soft interrupts, stolen; what follows is part of the first two.
-  const counts = line.trim().split(/\s+/).slice(1, 9).map(Number);
-  return { all: counts.reduce((sum, count) => sum + count, 0), stolen: counts.at(-1)! };
-}
-
-/** The share of the processors' time that the host gave to others, until it is stopped; undefined where nobody counts it. */
-export function watchStolenTime(): { stop(): number | undefined } {
-  if (!canReadProcesses) return { stop: () => undefined };
-  const before = readProcessorTime();
-  return {
-    stop() {
-      const after = readProcessorTime();
-      return (after.stolen - before.stolen) / (after.all - before.all);
-    },
-  };
-}
-
 /** The most that the processes of a service had together, looked at several times a second until it is stopped. */
 export function watchMemory(pid: number): { stop(): { mostBytes: number; mostBytesOfOne: number } } {
   let mostBytes = 0;

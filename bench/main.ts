@@ -1,5 +1,5 @@
 // npm run bench: runs scenarios one after the other on one PostgreSQL, and writes what they found.
-import { describeMachine, watchStolenTime } from './machine.ts';
+import { describeMachine } from './machine.ts';
 import { type Options, readOptions, UsageError, usage } from './options.ts';
 import { startPostgres } from './postgres.ts';
 import { endOnSignals, isInterrupted, runScoped } from './processes.ts';
@@ -14,6 +14,7 @@ import { nodes } from './scenarios/nodes.ts';
 import { overload } from './scenarios/overload.ts';
 import { plans } from './scenarios/plans.ts';
 import { reads } from './scenarios/reads.ts';
+import { watchStolenTime } from './stolen-time.ts';
 
 const scenarios: readonly Scenario[] = [
   creation,

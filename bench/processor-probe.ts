@@ -1,7 +1,8 @@
 // Some machines' processors do next to nothing for some hundredths of a second now and then, such as those of guests whose
-// host is busy with them; the guest is told nothing of it. Such moments are in every p99, whatever runs: how much of the
-// time they take belongs beside the figures.
+// host is busy with them. Where the host gives them to others, the guest is told; where they are only slow, it is not. Such
+// moments are in every p99, whatever runs: how much of the time they take belongs beside the figures.
 import { median } from './statistics.ts';
+import { readProcessorTicks } from './stolen-time.ts';
 
 const sliceMs = 5;
 const stepsBetweenLooks = 1000;
@@ -41,19 +42,32 @@ function timeWork(): number {
   return performance.now() - startedAt;
 }
 
+/** In which stolen time is counted; to look more often would find nothing more. */
+const stolenTickMs = 10;
+
 /** Slow moments while something else is measured, seen by whoever looks about once a millisecond. */
 export class SlowMoments {
   readonly #looks: { at: number; cost: number }[] = [];
+  readonly #thefts: number[] = [];
+  #stolen = readProcessorTicks().stolen;
+  #stolenReadAt = performance.now();
 
   look(): void {
+    const at = performance.now();
     // The quickest of three: who has to give the processor away in between loses one of them and not all.
-    this.#looks.push({ at: performance.now(), cost: Math.min(timeWork(), timeWork(), timeWork()) });
+    this.#looks.push({ at, cost: Math.min(timeWork(), timeWork(), timeWork()) });
+    if (at < this.#stolenReadAt + stolenTickMs) return;
+    const { stolen } = readProcessorTicks();
+    if (stolen > this.#stolen) this.#thefts.push(at);
+    this.#stolen = stolen;
+    this.#stolenReadAt = at;
   }
 
   /** Tells of a time whether such a moment has to do with it. */
   toTest(): (at: number) => boolean {
     const usual = median(this.#looks.map(({ cost }) => cost));
     const slow = this.#looks.filter(({ cost }) => cost > 3 * usual).map(({ at }) => at);
-    return (at) => slow.some((moment) => at > moment - underWayMs && at < moment + recoveryMs);
+    const moments = [...slow, ...this.#thefts];
+    return (at) => moments.some((moment) => at > moment - underWayMs && at < moment + recoveryMs);
   }
 }

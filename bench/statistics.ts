@@ -60,8 +60,11 @@ export function formatRateSpread({ median, min, max }: Spread): string {
   return `${formatRate(median)} (${formatRate(min)}–${formatRate(max)})`;
 }
 
+/** What could not be measured is NaN. */
+const unknown = '–';
+
 export function formatRatio(value: number): string {
-  return `${value.toFixed(2)} ×`;
+  return Number.isNaN(value) ? unknown : `${value.toFixed(2)} ×`;
 }
 
 export function formatRatioSpread({ median, min, max }: Spread): string {
@@ -73,6 +76,7 @@ export function formatPercent(share: number): string {
 }
 
 export function formatMs(value: number): string {
+  if (Number.isNaN(value)) return unknown;
   return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : Math.round(value)} ms`;
 }
 

@@ -6,7 +6,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { demandStatus, type LoadReport } from '../bench/load.ts';
+import { demandStatus, type LoadReport, undisturbedP99 } from '../bench/load.ts';
 import { demandRows } from '../bench/service.ts';
 
 const checkout = path.resolve(import.meta.dirname, '..');
@@ -59,15 +59,30 @@ test('an answer without its row, or a row without its journal entry, fails a run
   assert.throws(() => demandRows(before, { sites: 110, entries: 104 }, 100, 0), /99 journal entries/);
 });
 
-test('an answer that is not what was asked for, or none at all, fails a run', () => {
-  const none = { count: 0, p50: 0, p99: 0, max: 0 };
-  const report = (statuses: Record<string, number>, answers: number, broken = 0): LoadReport => ({
+const none = { count: 0, p50: 0, p99: 0, max: 0 };
+
+function report(statuses: Record<string, number>, answers: number, broken = 0): LoadReport {
+  return {
     ...{ generator: 'own', seconds: 1, answers, statuses, broken, unsent: 0 },
     ...{ latency: none, undisturbed: none, refusals: none, firstRefusals: none, p99BySecond: [] },
-  });
+  };
+}
+
+test('an answer that is not what was asked for, or none at all, fails a run', () => {
   demandStatus('Creation', report({ 201: 10 }, 10), 201);
   assert.throws(() => demandStatus('Creation', report({ 201: 9, 200: 1 }, 10), 201), /200: 1/);
   assert.throws(() => demandStatus('Creation', report({ '2xx': 9, '4xx and 5xx': 1 }, 10), 201), /5xx: 1/);
   assert.throws(() => demandStatus('Creation', report({ 201: 10 }, 10, 1), 201), /no answer: 1/);
   assert.throws(() => demandStatus('Creation', report({}, 0), 201), /none came/);
+});
+
+test('a round that was disturbed nearly throughout says nothing about the rest', () => {
+  const rounds = [
+    [99, 1],
+    [100, 30],
+    [400, 20],
+    [400, 10],
+  ].map(([count, p99]) => ({ ...report({}, 0), undisturbed: { ...none, count: count!, p99: p99! } }));
+  assert.equal(undisturbedP99(rounds), 20);
+  assert.equal(undisturbedP99(rounds.slice(0, 1)), Number.NaN);
 });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { bigTenant, fillSites, fillTenants, smallestSites, smallTenants } from '../growth-fill.ts';
 import { prepareGrowthRequests } from '../growth-requests.ts';
-import { countServed, describeStatuses, type LoadReport, runOwnLoad } from '../load.ts';
+import { countServed, describeStatuses, type LoadReport, runOwnLoad, undisturbedP99 } from '../load.ts';
 import type { BenchDatabase } from '../postgres.ts';
 import { type Request, writeRequests } from '../requests.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
@@ -19,7 +19,7 @@ interface Measured {
   what: string;
   p50: number;
   p99: number;
-  /** The p99 of what met no slow moment of the processors: of some hundred requests a few decide, and such a moment has more. */
+  /** Of what met no slow moment of the processors: of some hundred requests a few decide, and such a moment has more. */
   undisturbedP99: number;
   /** Share of the requests that were refused or not answered. */
   refused: number;
@@ -117,7 +117,7 @@ function summarize(what: string, reports: readonly LoadReport[]): Measured {
     what,
     p50: median(reports.map(({ latency }) => latency.p50)),
     p99: median(reports.map(({ latency }) => latency.p99)),
-    undisturbedP99: median(reports.map(({ undisturbed }) => undisturbed.p99)),
+    undisturbedP99: undisturbedP99(reports),
     refused,
     statuses: refused > 0 ? reports.map(describeStatuses) : [],
   };
@@ -135,11 +135,18 @@ function report(stages: readonly Stage[]): Outcome {
     last.measured[index]![of] / first.measured[index]![of];
   const isAnswered = stages.every(({ measured }) => measured.every(({ refused }) => refused === 0));
   const goal = (wanted: string, of: 'p99' | 'undisturbedP99') => {
-    const worst = Math.max(...first.measured.map((_, index) => growthOf(index, of)));
+    const ratios = first.measured.map((_, index) => growthOf(index, of));
+    const seen = ratios.filter((ratio) => !Number.isNaN(ratio));
+    const worst = Math.max(...seen);
+    const isSeen = seen.length === ratios.length;
+    const rest = [
+      ...(isSeen ? [] : ['some were not to be seen']),
+      ...(isAnswered ? [] : ['some were refused']),
+    ];
     return {
       wanted,
-      measured: `${formatRatio(worst)} at most${isAnswered ? '' : ', and some were refused'}`,
-      isMet: worst < mostGrowth && isAnswered,
+      measured: [`${formatRatio(worst)} at most`, ...rest].join(', '),
+      isMet: worst < mostGrowth && isSeen && isAnswered,
     };
   };
   return {
