@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import { measureSlowTime } from './processor-probe.ts';
+import { tickMs } from './stolen-time.ts';
 
 /** Long enough for some moments that come every few seconds. */
 const probeMs = 8000;
@@ -70,9 +71,6 @@ export function readProportionalBytes(pid: number): number {
 function readKilobytes(pid: number, file: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readOf(pid, file))?.[1] ?? 0);
 }
-
-/** In which Linux counts a process's time. */
-const tickMs = 10;
 
 /** How long a process and those that it started have had a processor, also those that have ended meanwhile. */
 export function readProcessorMs(pid: number): number {

@@ -2,7 +2,7 @@
 // host is busy with them. Where the host gives them to others, the guest is told; where they are only slow, it is not. Such
 // moments are in every p99, whatever runs: how much of the time they take belongs beside the figures.
 import { median } from './statistics.ts';
-import { readProcessorTicks } from './stolen-time.ts';
+import { readProcessorTicks, tickMs } from './stolen-time.ts';
 
 const sliceMs = 5;
 const stepsBetweenLooks = 1000;
@@ -42,9 +42,6 @@ function timeWork(): number {
   return performance.now() - startedAt;
 }
 
-/** In which stolen time is counted; to look more often would find nothing more. */
-const stolenTickMs = 10;
-
 /** Slow moments while something else is measured, seen by whoever looks about once a millisecond. */
 export class SlowMoments {
   readonly #looks: { at: number; cost: number }[] = [];
@@ -56,7 +53,8 @@ export class SlowMoments {
     const at = performance.now();
     // The quickest of three: who has to give the processor away in between loses one of them and not all.
     this.#looks.push({ at, cost: Math.min(timeWork(), timeWork(), timeWork()) });
-    if (at < this.#stolenReadAt + stolenTickMs) return;
+    // To look for stolen time more often would find nothing more.
+    if (at < this.#stolenReadAt + tickMs) return;
     const { stolen } = readProcessorTicks();
     if (stolen > this.#stolen) this.#thefts.push(at);
     this.#stolen = stolen;

@@ -1,9 +1,11 @@
-// Processor time that the host of a virtual machine gave to others while this machine wanted it. Linux counts it, in ticks of
-// ten milliseconds.
-import { openSync, readSync } from 'node:fs';
-import { platform } from 'node:os';
+// Processor time that the host of a virtual machine gave to others while this machine wanted it. Linux counts it.
+import { existsSync, openSync, readSync } from 'node:fs';
 
-const statistics = platform() === 'linux' ? openSync('/proc/stat', 'r') : undefined;
+/** In which Linux counts processor time. */
+export const tickMs = 10;
+
+const file = '/proc/stat';
+const statistics = existsSync(file) ? openSync(file, 'r') : undefined;
 const firstLine = Buffer.alloc(256);
 
 /** Of all processors since the machine was started; nothing is known of it elsewhere than on Linux. */

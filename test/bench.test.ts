@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { demandStatus, type LoadReport, undisturbedP99 } from '../bench/load.ts';
 import { demandRows } from '../bench/service.ts';
+import { readProcessorTicks } from '../bench/stolen-time.ts';
 
 const checkout = path.resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(path.join(tmpdir(), 'stamm-test-'));
@@ -85,4 +86,14 @@ test('a round that was disturbed nearly throughout says nothing about the rest',
   ].map(([count, p99]) => ({ ...report({}, 0), undisturbed: { ...none, count: count!, p99: p99! } }));
   assert.equal(undisturbedP99(rounds), 20);
   assert.equal(undisturbedP99(rounds.slice(0, 1)), Number.NaN);
+});
+
+test('stolen time is what Linux counts as such', () => {
+  const readStolen = () => {
+    const text = existsSync('/proc/stat') ? readFileSync('/proc/stat', 'utf8') : '';
+    return Number(/^cpu +(?:\d+ ){7}(\d+)/.exec(text)?.[1] ?? 0);
+  };
+  const before = readStolen();
+  const { all, stolen } = readProcessorTicks();
+  assert.ok(stolen >= before && stolen <= readStolen() && stolen <= all, `${stolen} of ${all}`);
 });

@@ -23,7 +23,7 @@ interface Measured {
   undisturbedP99: number;
   /** Share of the requests that were refused or not answered. */
   refused: number;
-  /** What became of all requests, where some were refused. */
+  /** What became of the requests of each round. */
   statuses: string[];
 }
 
@@ -112,19 +112,18 @@ async function measureInTurn({ options }: Bench, filled: readonly Filled[], what
 function summarize(what: string, reports: readonly LoadReport[]): Measured {
   const served = reports.reduce((sum, report) => sum + countServed(report), 0);
   const asked = reports.reduce((sum, { answers, broken, unsent }) => sum + answers + broken + unsent, 0);
-  const refused = 1 - served / asked;
   return {
     what,
     p50: median(reports.map(({ latency }) => latency.p50)),
     p99: median(reports.map(({ latency }) => latency.p99)),
     undisturbedP99: undisturbedP99(reports),
-    refused,
-    statuses: refused > 0 ? reports.map(describeStatuses) : [],
+    refused: 1 - served / asked,
+    statuses: reports.map(describeStatuses),
   };
 }
 
-function describe({ p50, p99, statuses }: Measured): string {
-  const refusals = statuses.length > 0 ? ` (${statuses.join('; ')})` : '';
+function describe({ p50, p99, refused, statuses }: Measured): string {
+  const refusals = refused > 0 ? ` (${statuses.join('; ')})` : '';
   return `${formatMs(p50)}, ${formatMs(p99)}${refusals}`;
 }
 
@@ -137,7 +136,7 @@ function report(stages: readonly Stage[]): Outcome {
   const goal = (wanted: string, of: 'p99' | 'undisturbedP99') => {
     const ratios = first.measured.map((_, index) => growthOf(index, of));
     const seen = ratios.filter((ratio) => !Number.isNaN(ratio));
-    const worst = Math.max(...seen);
+    const worst = seen.length > 0 ? Math.max(...seen) : Number.NaN;
     const isSeen = seen.length === ratios.length;
     const rest = [
       ...(isSeen ? [] : ['some were not to be seen']),
