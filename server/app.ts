@@ -16,7 +16,7 @@ import { forgetOldSignIns } from './auth/sessions.ts';
 import type { Config } from './config.ts';
 import { forgetOldRequests } from './crud/idempotency.ts';
 import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
-import { type Database, requestDeadlineMs } from './database/database.ts';
+import type { Database } from './database/database.ts';
 import { type ApiError, errorBody, momentSeconds, toApiError } from './errors.ts';
 import { Congestion } from './http/congestion.ts';
 import {
@@ -117,7 +117,7 @@ export async function buildApp(
   app.decorateRequest('problem');
   app.decorateRequest('session');
   app.addHook('onRequest', (request, reply, done) => {
-    request.deadline = performance.now() + requestDeadlineMs;
+    request.deadline = performance.now() + database.requestDeadlineMs;
     reply.header('X-Request-Id', request.id);
     done();
   });

@@ -108,6 +108,12 @@ export const settings = {
     default: '600',
     parse: integerBetween(1, 1_000_000_000, 600),
   }),
+  REQUEST_DEADLINE_MS: setting({
+    meaning:
+      'How long a request may wait for the database, in milliseconds, before it is answered with 500. With the default an answer comes within two seconds whatever the database does; a longer wait suits a machine that is often too slow for that.',
+    default: '1800',
+    parse: integerBetween(100, 600_000, 1800),
+  }),
   BODY_LIMIT_BYTES: setting({
     meaning: 'Longest request body, in bytes.',
     default: '102400',

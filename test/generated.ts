@@ -10,7 +10,11 @@ const root = path.resolve(import.meta.dirname, '..');
 
 async function openapiDocument(): Promise<string> {
   // The document needs the routes and no connection: the pool opens none before its first query.
-  const app = await buildApp(readConfig({}), openDatabase({}, 2), pino({ level: 'silent' }));
+  const app = await buildApp(
+    readConfig({}),
+    openDatabase({}, { maxConnections: 2 }),
+    pino({ level: 'silent' }),
+  );
   await app.ready();
   const document = JSON.stringify(app.swagger(), undefined, 2);
   await app.close();

@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { type AppConfig, buildApp } from '../server/app.ts';
 import { createApiKey } from '../server/auth/api-keys.ts';
 import { createTenant as insertTenant } from '../server/auth/tenants.ts';
+import type { Config } from '../server/config.ts';
 import { openDatabase } from '../server/database/database.ts';
 import { assertDeclared } from './api/declared-answers.ts';
 import { templateDatabase } from './postgres.ts';
@@ -15,8 +16,17 @@ import { templateDatabase } from './postgres.ts';
 /** Runs after the file's tests, the newest first: what was opened last is closed first. */
 const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
+  endWhateverIsLeft();
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
+
+/** A file that has failed may leave something open, and would then never end; one that leaks is told so. */
+function endWhateverIsLeft(): void {
+  setTimeout(() => {
+    console.error('Still open after all tests:', process.getActiveResourcesInfo());
+    process.exit(1);
+  }, 300_000).unref();
+}
 
 /** Makes an empty database and drops it after the file's tests. */
 export async function createTestDatabase(): Promise<pg.ClientConfig> {
@@ -42,25 +52,34 @@ export interface Tenant {
 
 export type TestService = Awaited<ReturnType<typeof startService>>;
 
-/** Tests send more than a person would; those that are about limits set them themselves. */
-export const generousLimits: AppConfig = {
+type ServiceConfig = AppConfig & Pick<Config, 'REQUEST_DEADLINE_MS'>;
+
+/** Tests send more than a person would, on machines that may be slow; those that are about limits set them themselves. */
+export const generousLimits: ServiceConfig = {
   BODY_LIMIT_BYTES: 102_400,
   FAILED_AUTH_LIMIT_PER_MINUTE: 1_000_000,
   RATE_LIMIT_PER_MINUTE: 1_000_000,
   REDIS_URL: undefined,
+  REQUEST_DEADLINE_MS: 60_000,
   TRUST_PROXY: [],
 };
 
-export async function startService(settings: Partial<AppConfig> & { connection?: pg.ClientConfig } = {}) {
-  const { connection = await createTestDatabase(), ...config } = settings;
-  const database = openDatabase(connection, 10);
+export async function startService(settings: Partial<ServiceConfig> & { connection?: pg.ClientConfig } = {}) {
+  const { connection = await createTestDatabase(), ...rest } = settings;
+  const config = { ...generousLimits, ...rest };
+  const database = openDatabase(connection, {
+    maxConnections: 10,
+    requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+  });
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
-  const app = await buildApp({ ...generousLimits, ...config }, database, log);
+  const app = await buildApp(config, database, log);
   holdToDocument(app);
   const owner = new pg.Client(connection);
   await owner.connect();
   cleanups.push(async () => {
+    // A test that failed may have left an answer half read, for which closing would wait for ever.
+    app.server.closeAllConnections();
     await app.close();
     await database.close();
     await owner.end();

@@ -1,8 +1,8 @@
 // What a command is, and the connection that most of them work on.
-import pg from 'pg';
+import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { isUuid } from '../crud/formats.ts';
-import { openConnection } from '../database/connection.ts';
+import { asOwner, openConnection } from '../database/connection.ts';
 import { migrate } from '../database/migrations.ts';
 
 export interface CommandContext {
@@ -45,13 +45,7 @@ export async function withOwner<Result>(
   const connection = await openConnection(config, { purpose: 'command' });
   try {
     await migrate(connection.client);
-    const client = new pg.Client(connection.client);
-    await client.connect();
-    try {
-      return await work(client, connection.client);
-    } finally {
-      await client.end();
-    }
+    return await asOwner(connection.client, (client) => work(client, connection.client));
   } finally {
     await connection.close();
   }

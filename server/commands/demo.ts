@@ -1,6 +1,6 @@
 // The service with the data of an invented business, to look around in. It fills only a database that nobody uses yet.
 import { randomUUIDv7 } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { createApiKey } from '../auth/api-keys.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { addPerson } from '../auth/people.ts';
@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import type { Definition } from '../crud/definition.ts';
 import { buildCheck } from '../crud/validation.ts';
 import { buildWrites, type NewRow } from '../crud/writes.ts';
+import { asOwner } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
 import { parseJson } from '../http/json-body.ts';
 import { resources } from '../resources/index.ts';
@@ -57,9 +58,7 @@ Look at its sites in Ahrensburg, in another terminal:
 
 /** Everything or nothing: whoever interrupts it can start it again. */
 async function fillEmptyDatabase(connection: pg.ClientConfig, config: Config) {
-  const client = new pg.Client(connection);
-  await client.connect();
-  try {
+  return asOwner(connection, async (client) => {
     await client.query('BEGIN');
     // Nobody makes a tenant between the look and the first row.
     await client.query('LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE');
@@ -69,9 +68,7 @@ async function fillEmptyDatabase(connection: pg.ClientConfig, config: Config) {
     await writeBusiness(client, tenantId);
     await client.query('COMMIT');
     return { tenantId, key: (await createApiKey(client, tenantId))! };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 function refusal({ DATABASE_URL, DATA_DIR }: Config): string {

@@ -1,9 +1,9 @@
 // Looks at everything that the service needs, and says what to do about what is wrong.
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Config } from '../config.ts';
-import { openConnection } from '../database/connection.ts';
+import { asOwner, openConnection } from '../database/connection.ts';
 import { serviceRole } from '../database/database.ts';
 import { findPendingMigrations } from '../database/migrations.ts';
 import type { Command } from './command.ts';
@@ -53,13 +53,12 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
   const disk = config.DATABASE_URL === undefined ? [await checkDisk(config.DATA_DIR)] : [];
   try {
     const connection = await openConnection(config, { purpose: 'command' });
-    const client = new pg.Client(connection.client);
     try {
-      await client.connect();
-      const database: Finding = { check: 'database', status: 'ok', message: connection.description };
-      return [database, await checkMigrations(client), await checkRole(client), ...disk];
+      return await asOwner(connection.client, async (client) => {
+        const database: Finding = { check: 'database', status: 'ok', message: connection.description };
+        return [database, await checkMigrations(client), await checkRole(client), ...disk];
+      });
     } finally {
-      await client.end().catch(() => {});
       await connection.close();
     }
   } catch (error) {

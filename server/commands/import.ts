@@ -108,7 +108,7 @@ async function importSource(
     language: source.csv?.language ?? 'en',
     onFailure: (error) => process.stderr.write(`${(error as Error).message}\n`),
   };
-  const database = openDatabase(connection, 1);
+  const database = openDatabase(connection, { maxConnections: 1 });
   const faults: Faults = new Map();
   let summary: Summary | undefined;
   const progress = startProgress(process.stderr, totalBytes);

@@ -50,7 +50,7 @@ export async function listenUntilStopped(
         throw listenError(error, config);
       });
       if (!app) return;
-      const database = openDatabase(connection.client, 1);
+      const database = openDatabase(connection.client, { maxConnections: 1 });
       try {
         const origin = originOf(config.HOST, app.port);
         const setupToken = await makeSetupToken(database);

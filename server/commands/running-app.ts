@@ -35,7 +35,11 @@ export async function runApp(
   setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`);
   // Redis is what several nodes share.
   const isAlone = config.WORKERS === 1 && config.REDIS_URL === undefined;
-  const database = openDatabase(connection, connectionsOfWorker(config), isAlone);
+  const database = openDatabase(connection, {
+    maxConnections: connectionsOfWorker(config),
+    requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    isAlone,
+  });
   const app = await buildApp(config, database, openLog(config.LOG_LEVEL), countFailures);
   async function close() {
     await app.close();

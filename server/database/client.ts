@@ -3,6 +3,9 @@
 // it can reach follows it there: each statement with its parameters and rows. Decision 22 has the figures.
 import pg from 'pg';
 
+/** What is not a request waits longer for PostgreSQL, and is told in the end that it does not answer. */
+export const patienceMs = 10_000;
+
 /** How long a statement may take until the connection is given up. */
 export interface Timed {
   timeoutMs: number;

@@ -1,6 +1,7 @@
 // Which PostgreSQL is used: the one that DATABASE_URL names, or the one that Stamm brings.
-import type pg from 'pg';
+import pg from 'pg';
 import type { Config } from '../config.ts';
+import { patienceMs } from './client.ts';
 import { checkConnection } from './database.ts';
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded.ts';
 
@@ -32,6 +33,24 @@ export async function openConnection(
     throw new ConnectionError(
       `The database at ${place} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and that the database runs, or unset DATABASE_URL to use the PostgreSQL that Stamm brings.`,
     );
+  }
+}
+
+/** Runs `work` on a connection of its own, with the rights of the owner. */
+export async function asOwner<Result>(
+  connection: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: patienceMs });
+  // Whoever uses a broken connection is told by its query; without a listener it would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect().catch((error) => {
+      throw new ConnectionError(`The database does not answer: ${reasonOf(error)}. Try again later.`);
+    });
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 

@@ -1,13 +1,10 @@
 // The connections to PostgreSQL, and the transactions that see one tenant's rows only.
 import pg from 'pg';
-import { Client, cut, type Timed, type TimedQuery } from './client.ts';
+import { Client, cut, patienceMs, type Timed, type TimedQuery } from './client.ts';
 import { DeadlineError, isDatabaseAway } from './failures.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
 export const serviceRole = 'stamm_service';
-
-/** A request is answered within two seconds whatever the database does, so nothing may wait longer than this. */
-export const requestDeadlineMs = 1800;
 
 const oldestVersion = 15;
 
@@ -34,6 +31,8 @@ export interface Database {
   pool: pg.Pool;
   /** Whether no other process uses it, of this node or another. */
   isAlone: boolean;
+  /** How long a request may wait for it. */
+  requestDeadlineMs: number;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A rehearsal writes nothing. */
   inTenants<Result>(
     tenantIds: readonly string[],
@@ -51,7 +50,16 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export function openDatabase(connection: pg.ClientConfig, maxConnections: number, isAlone = true): Database {
+export interface DatabaseOptions {
+  maxConnections: number;
+  requestDeadlineMs?: number;
+  isAlone?: boolean;
+}
+
+export function openDatabase(
+  connection: pg.ClientConfig,
+  { maxConnections, requestDeadlineMs = patienceMs, isAlone = true }: DatabaseOptions,
+): Database {
   const options: pg.PoolConfig & Timed = {
     ...connection,
     // The types know only one that takes nothing.
@@ -73,9 +81,10 @@ export function openDatabase(connection: pg.ClientConfig, maxConnections: number
   return {
     pool,
     isAlone,
+    requestDeadlineMs,
     inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query, options) => queryInTenants(pool, tenantIds, query, options ?? {}),
-    connect: () => connectAlone(connection),
+    connect: () => connectAlone({ ...connection, connectionTimeoutMillis: requestDeadlineMs }),
     close: () => pool.end(),
   };
 }
@@ -96,7 +105,6 @@ const longStatementMs = 30_000;
 async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
   const client = new Client({
     ...connection,
-    connectionTimeoutMillis: requestDeadlineMs,
     timeoutMs: longStatementMs,
   });
   // Whoever uses a broken connection is told by its query; without a listener it would end the process.
@@ -203,7 +211,11 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
 
 /** Connects once, to learn early and in plain words whether the database can be used. */
 export async function checkConnection(connection: pg.ClientConfig): Promise<{ version: string }> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5000, query_timeout: 5000 });
+  const client = new pg.Client({
+    ...connection,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+  });
   client.on('error', () => {});
   try {
     await client.connect();

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { patienceMs } from './client.ts';
 import { type Cluster, port, prepareDataDir } from './embedded-data-dir.ts';
 import { defaultDataDir, EmbeddedPostgresError } from './embedded-programs.ts';
 import {
@@ -167,8 +168,8 @@ async function connect(cluster: Cluster, applicationName: string, name = databas
     ...connectionTo(cluster),
     database: name,
     application_name: applicationName,
-    connectionTimeoutMillis: 5000,
-    query_timeout: 5000,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
   });
   // A lost connection also ends the client, and that is what its holder listens to.
   client.on('error', () => {});

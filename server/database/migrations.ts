@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
+import { asOwner } from './connection.ts';
 import { serviceRole } from './database.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../migrations');
@@ -62,10 +63,7 @@ async function pendingMigrations(client: pg.ClientBase): Promise<Migration[]> {
 
 /** Brings the database up to date and answers with the names of what was applied. Safe to call from many processes. */
 export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5000 });
-  client.on('error', () => {});
-  await client.connect();
-  try {
+  return asOwner(connection, async (client) => {
     // What is up to date needs no right to change anything, so that the service can run under a lesser login.
     if ((await pendingMigrations(client)).length === 0) return [];
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
@@ -82,9 +80,7 @@ export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
       await client.query('COMMIT');
     }
     return pending.map((migration) => migration.name);
-  } finally {
-    await client.end().catch(() => {});
-  }
+  });
 }
 
 /** Roles belong to the whole server, so that another database of it may have made ours already. */

@@ -18,7 +18,7 @@ function oldBytes(): number {
 }
 
 test('what a statement sends and gets is gone with it, and not kept for a large collection', async () => {
-  const database = openDatabase(connection, 1);
+  const database = openDatabase(connection, { maxConnections: 1 });
   const ask = async (times: number) => {
     for (let time = 0; time < times; time++) {
       const text = `${time}`.padEnd(8000, 'x');
@@ -37,7 +37,7 @@ test('what a statement sends and gets is gone with it, and not kept for a large 
 });
 
 test('a statement that is not answered in time fails, and its connection is not used again', async () => {
-  const database = openDatabase(connection, 1);
+  const database = openDatabase(connection, { maxConnections: 1 });
   const pidOf = async () => (await database.pool.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
   const before = await pidOf();
   const client = await database.pool.connect();
@@ -55,7 +55,7 @@ test('a statement that is not answered in time fails, and its connection is not 
 });
 
 test('the same by way of the pool, which asks with a callback', async () => {
-  const database = openDatabase(connection, 1);
+  const database = openDatabase(connection, { maxConnections: 1 });
   await assert.rejects(database.pool.query(endless), /read timeout/);
   assert.equal((await database.pool.query('SELECT 1 AS one')).rows[0].one, 1);
   await database.close();

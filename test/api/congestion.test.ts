@@ -7,33 +7,32 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from '../../server/messages.ts';
 import { startService } from '../service.ts';
+import { until } from '../waiting.ts';
 import { createPerson } from './office.ts';
 import { listen } from './raw-client.ts';
 
 const service = await startService();
 const { get, createTenant } = service;
 
-async function flood(keys: readonly string[], count: number) {
-  const answers = await Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      get(`/sites/${randomUUIDv7()}`, { headers: { apikey: keys[index % keys.length]! } }),
-    ),
-  );
-  return answers.map((answer) => ({
-    status: answer.statusCode,
-    code: answer.json().code as string | undefined,
-    retryAfter: answer.headers['retry-after'],
-  }));
+async function flood(keys: readonly string[], count: number, onAnswer = () => {}) {
+  const ask = async (key: string) => {
+    const answer = await get(`/sites/${randomUUIDv7()}`, { headers: { apikey: key } });
+    onAnswer();
+    const { statusCode: status, headers } = answer;
+    return { status, code: answer.json().code as string | undefined, retryAfter: headers['retry-after'] };
+  };
+  return Promise.all(Array.from({ length: count }, (_, index) => ask(keys[index % keys.length]!)));
 }
 
 test('a tenant with too much under way is refused, and another is not', async () => {
   const other = await createTenant();
-  // None of them is answered before all of them are there.
+  // Of those that are let in none is answered before all of them are there.
   await service.owner.query('BEGIN; LOCK TABLE site IN ACCESS EXCLUSIVE MODE');
-  const flooding = flood([service.tenant.key], 700);
+  let answered = 0;
+  const flooding = flood([service.tenant.key], 700, () => answered++);
   const beside = await get('/customers', { headers: { apikey: other.key } });
   assert.equal(beside.statusCode, 200);
-  await sleep(700);
+  await until('what is too much is refused', () => answered === 200);
   await service.owner.query('COMMIT');
   const answers = await flooding;
   const refused = answers.filter(({ status }) => status !== 404);
@@ -110,8 +109,9 @@ test('while there is no room, calls are refused before they are routed, and told
       headers: { apikey: service.tenant.key, 'accept-language': 'de' },
     });
   const firstLine = service.logLines.length;
+  const tell = () => service.logLines.slice(firstLine).filter((line) => line.includes('overloaded'));
   try {
-    const answer = await read('/api/v1/sites');
+    const [answer, second] = await Promise.all([read('/api/v1/sites'), read('/api/v1/sites')]);
     const body = await answer.json();
     assert.equal(answer.status, 500);
     assert.equal(answer.headers.get('retry-after'), '1');
@@ -121,21 +121,21 @@ test('while there is no room, calls are refused before they are routed, and told
       code: 'overloaded',
       requestId: answer.headers.get('x-request-id'),
     });
-    await (await read('/api/v1/sites')).arrayBuffer();
+    await second.arrayBuffer();
     assert.equal((await read('/livez')).status, 200);
-    await sleep(1200);
+    await until('the refusals are told', () => tell().length > 0);
   } finally {
     held.end();
   }
-  const told = service.logLines.slice(firstLine).filter((line) => line.includes('overloaded'));
   assert.deepEqual(
-    told.map((line) => JSON.parse(line)).map(({ level, refused, msg }) => ({ level, refused, msg })),
+    tell()
+      .map((line) => JSON.parse(line))
+      .map(({ level, refused, msg }) => ({ level, refused, msg })),
     [{ level: 40, refused: 2, msg: 'requests refused' }],
     'one line for all of a second',
   );
   // The ends of so many connections arrive one after the other.
-  for (let look = 0; look < 100 && (await read('/api/v1/sites')).status !== 200; look++) await sleep(20);
-  assert.equal((await read('/api/v1/sites')).status, 200);
+  await until('there is room again', async () => (await read('/api/v1/sites')).status === 200);
 });
 
 test('bodies that strangers never finish take no room from anybody', async () => {

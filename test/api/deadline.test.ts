@@ -6,9 +6,10 @@ import pg from 'pg';
 import { Batch } from '../../server/database/batch.ts';
 import { DeadlineError } from '../../server/database/failures.ts';
 import { createTestDatabase, startService } from '../service.ts';
+import { startWatch } from '../waiting.ts';
 
 const connection = await createTestDatabase();
-const service = await startService({ connection });
+const service = await startService({ connection, REQUEST_DEADLINE_MS: 1800 });
 const longestAnswerMs = 2500;
 
 async function holdLock(
@@ -28,12 +29,12 @@ test('a change that waits for its row and then for the journal fails in time, an
   const journal = await holdLock('SELECT FROM journal_head WHERE tenant_id = $1 FOR UPDATE', [
     service.tenant.tenantId,
   ]);
-  const sentAt = performance.now();
+  const watch = startWatch();
   const changing = service.patch(`/customers/${id}`, { comment: 'after' });
   await sleep(1300);
   await row.release();
   const answer = await changing;
-  const tookMs = performance.now() - sentAt;
+  const tookMs = watch();
   await journal.release();
   assert.equal(answer.statusCode, 500, answer.body);
   assert.ok(tookMs < longestAnswerMs, `it took ${Math.round(tookMs)} ms`);
@@ -44,14 +45,14 @@ test('a change that waits for its row and then for the journal fails in time, an
 test('a list that waits for a connection and then for its table is answered in time', async () => {
   const sites = await holdLock('LOCK TABLE site IN ACCESS EXCLUSIVE MODE', []);
   const customers = await holdLock('LOCK TABLE customer IN ACCESS EXCLUSIVE MODE', []);
-  const sentAt = performance.now();
+  const watch = startWatch();
   // More than there are connections: these take them all, and those wait.
   const first = Array.from({ length: 60 }, () => service.get('/sites'));
   const second = Array.from({ length: 10 }, () => service.get('/customers'));
   await sleep(1300);
   await sites.release();
   const answers = await Promise.all(second);
-  const tookMs = performance.now() - sentAt;
+  const tookMs = watch();
   await customers.release();
   assert.deepEqual(new Set(answers.map(({ statusCode }) => statusCode)), new Set([500]));
   assert.ok(tookMs < longestAnswerMs, `it took ${Math.round(tookMs)} ms`);

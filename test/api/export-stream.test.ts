@@ -9,6 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pg from 'pg';
 import { startService } from '../service.ts';
+import { until } from '../waiting.ts';
 
 const { app, owner, database, connection, tenant, logLines } = await startService();
 
@@ -37,9 +38,8 @@ async function untilStill(): Promise<number> {
   return pagesRead;
 }
 
-async function untilLogged(text: string): Promise<void> {
-  while (!logLines.some((line) => line.includes(text))) await sleep(10);
-}
+const untilLogged = (text: string) =>
+  until(`a line with ${text}`, () => logLines.some((line) => line.includes(text)));
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -75,8 +75,7 @@ test('while a client reads nothing, no page is read and no connection is held', 
   await once(response, 'readable');
   const read = (await untilStill()) - before;
   assert.ok(read < 15, `${read} of 40 pages`);
-  const { totalCount, idleCount } = database.pool;
-  assert.equal(idleCount, totalCount);
+  await until('no connection is held', () => database.pool.idleCount === database.pool.totalCount);
   response.destroy();
 });
 

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startService, validCustomer } from '../service.ts';
+import { until } from '../waiting.ts';
 import { type ImportTarget, openImport, refusedImport, sendImport } from './import-client.ts';
 import { listen } from './raw-client.ts';
 
@@ -19,12 +20,6 @@ const customerLine = (externalId: string, more: object = {}) => ({
 async function countCustomers(client = owner): Promise<number> {
   const { rows } = await client.query('SELECT count(*)::integer AS count FROM customer');
   return rows[0].count;
-}
-
-async function until(what: string, isMet: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !(await isMet()); await sleep(10)) {
-    assert.ok(Date.now() < deadline, `${what} within 10 s`);
-  }
 }
 
 /** An import that has begun. */

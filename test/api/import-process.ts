@@ -5,7 +5,7 @@ import { readConfig } from '../../server/config.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { listen } from './raw-client.ts';
 
-const database = openDatabase(JSON.parse(process.argv[2]!), 4);
+const database = openDatabase(JSON.parse(process.argv[2]!), { maxConnections: 4 });
 const app = await buildApp(readConfig({}), database, pino({ level: 'silent' }));
 const port = await listen(app);
 process.on('message', () => process.send!({ port, maxRssBytes: process.resourceUsage().maxRSS * 1024 }));

@@ -12,7 +12,7 @@ test('the last use of a key is kept to the minute, and whoever still sends an en
   const key = await createApiKey(owner, tenantId);
   const keyUse = new KeyUse(database);
   const authenticate = buildAuthenticate(database, keyUse, undefined);
-  const deadline = performance.now() + 5000;
+  const deadline = performance.now() + 60_000;
   const request = { address: '192.0.2.7', userAgent: 'ERP/1.0', deadline };
   for (let count = 0; count < 3; count++) {
     await authenticate({ ...request, key });

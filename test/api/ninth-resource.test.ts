@@ -54,7 +54,7 @@ test('a ninth resource is one file, one migration and one line', async () => {
   await owner.connect();
   const key = await createApiKey(owner, await createTenant(owner, 'Grün & Gut GmbH'));
   await owner.end();
-  const database = openDatabase(connection, 4);
+  const database = openDatabase(connection, { maxConnections: 4 });
   const app = await buildApp(readConfig({}), database, pino({ level: 'silent' }));
 
   const call = (method: 'POST' | 'GET' | 'PATCH' | 'DELETE', url: string, body?: object) =>

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findSession, isSessionLive } from '../../server/auth/sessions.ts';
 import { trimRecordedRequests } from '../../server/journal/recorded-requests.ts';
 import { startService, type TestService, validCustomer, validSite } from '../service.ts';
+import { until } from '../waiting.ts';
 import { createPerson, type OfficePerson } from './office.ts';
 
 const service = await startService();
@@ -17,14 +18,21 @@ async function recorded(
   path = '/requests',
   isComplete = (data: Call[]) => data.length > 0,
 ) {
-  for (let attempt = 0; attempt < 100; attempt++) {
+  let data: Call[] = [];
+  await until('the calls are recorded', async () => {
     const response = await person.call('GET', path);
     assert.equal(response.statusCode, 200, response.body);
-    const { data } = response.json();
-    if (isComplete(data)) return data as Call[];
-    await sleep(50);
-  }
-  return assert.fail('the calls were not recorded');
+    ({ data } = response.json());
+    return isComplete(data);
+  });
+  return data;
+}
+
+/** What is called meanwhile falls within two writes, however long it takes. */
+async function whileTheRecordWaits({ owner }: TestService, work: () => Promise<unknown>): Promise<void> {
+  await owner.query('BEGIN; LOCK TABLE recorded_request');
+  await work();
+  await owner.query('COMMIT');
 }
 
 interface Call {
@@ -349,7 +357,9 @@ test('the record is bounded: the newest rows and bodies of each tenant stay, for
 test('more calls than can be recorded are counted, and nobody waits for them', async () => {
   const limited = await startService({ RATE_LIMIT_PER_MINUTE: 1 });
   const person = await createPerson(limited);
-  await Promise.all(Array.from({ length: 40 }, () => limited.get('/sites')));
+  await whileTheRecordWaits(limited, () =>
+    Promise.all(Array.from({ length: 40 }, () => limited.get('/sites'))),
+  );
   const isComplete = (data: Call[]) => data.reduce((sum, hour) => sum + Number(hour.requests), 0) === 40;
   const [hour] = await recorded(person, '/requests/hours', isComplete);
   assert.equal(hour!.refusals, 39);
@@ -362,11 +372,13 @@ test('of calls that succeed some are recorded and all are counted, and of refuse
   const busy = await startService();
   const person = await createPerson(busy);
   const id = await busy.createCustomer();
-  // Quick ones, so that all of them fall within two writes, and not too many at once.
+  // Not too many at once.
   const rounds = 2;
   const together = 400;
-  for (let round = 0; round < rounds; round++)
-    await Promise.all(Array.from({ length: together }, () => busy.get(`/customers/${id}`)));
+  await whileTheRecordWaits(busy, async () => {
+    for (let round = 0; round < rounds; round++)
+      await Promise.all(Array.from({ length: together }, () => busy.get(`/customers/${id}`)));
+  });
   const served = 1 + rounds * together;
   await Promise.all(Array.from({ length: 20 }, () => busy.get('/sites?limit=0')));
   const isComplete = (data: Call[]) =>
@@ -412,7 +424,7 @@ test('calls are told live, also those that another process served, and only to t
   };
   const [heard, heardByOther] = [await listen(one.person), await listen(other.person)];
   const created = await second.post('/customer', { companyName: '' }, one.asKey);
-  for (let attempt = 0; attempt < 100 && !heard.text.includes('event: request'); attempt++) await sleep(50);
+  await until('the call is told', () => /event: request\ndata: .*\n\n/.test(heard.text));
   const [, data] = /event: request\ndata: (.*)\n\n/.exec(heard.text)!;
   assert.equal(JSON.parse(data!).id, created.headers['x-request-id']);
   assert.equal(JSON.parse(data!).status, 400);
@@ -493,7 +505,7 @@ test('the checklist follows what happened', async () => {
     body: `{"type":"customer","data":${JSON.stringify(validCustomer)}}\n`,
   });
   assert.match(await imported.text(), /"created":1/);
-  for (let attempt = 0; attempt < 50 && !(await read()).hasImport; attempt++) await sleep(20);
+  await until('the import is noted', async () => (await read()).hasImport);
   await person.call('POST', '/invitations', { email: 'a@b.example', role: 'PFLEGE' });
   await person.call('PATCH', '/checklist', { isDismissed: true });
   const done = await read();

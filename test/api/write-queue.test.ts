@@ -24,9 +24,10 @@ function creationOf(columns: object = {}): Creation {
 }
 
 function openQueue(maxConnections: number) {
-  const database = openDatabase(service.connection, maxConnections);
+  const database = openDatabase(service.connection, { maxConnections });
   const queue = buildWriteQueue(database, buildWrites(customer, []));
-  const create = (creation: Creation) => queue.create(creation, performance.now() + 1500);
+  const create = (creation: Creation) =>
+    queue.create(creation, performance.now() + database.requestDeadlineMs);
   return { database, create };
 }
 

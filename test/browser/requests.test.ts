@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
-import { until } from '../faults/process.ts';
+
 import { validAddress, validCustomer } from '../service.ts';
+import { until } from '../waiting.ts';
 import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
 
 describe('requests of other systems', () => {

@@ -23,9 +23,9 @@ import {
   type StammProcess,
   startStamm,
   startUntil,
-  until,
   withClient,
 } from '../faults/process.ts';
+import { until } from '../waiting.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 

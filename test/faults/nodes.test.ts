@@ -5,6 +5,7 @@ import { createApiKey, deleteApiKey } from '../../server/auth/api-keys.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
 import { migrate } from '../../server/database/migrations.ts';
 import { createTestDatabase } from '../service.ts';
+import { until } from '../waiting.ts';
 import { type Attempt, type Load, startLoad } from './load.ts';
 import {
   createCustomer,
@@ -14,7 +15,6 @@ import {
   runStamm,
   type StammProcess,
   startStamm,
-  until,
   withClient,
 } from './process.ts';
 

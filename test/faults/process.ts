@@ -9,12 +9,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createApiKey } from '../../server/auth/api-keys.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
 import { migrate } from '../../server/database/migrations.ts';
 import { validCustomer } from '../service.ts';
+import { until, within } from '../waiting.ts';
 
 export const checkout = path.resolve(import.meta.dirname, '../..');
 
@@ -31,12 +31,6 @@ after(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup().catch((error) => failures.push(error));
   if (failures.length > 0) throw new AggregateError(failures);
 });
-
-export async function until(what: string, isMet: () => boolean | Promise<boolean>, seconds = 10) {
-  for (const deadline = Date.now() + seconds * 1000; !(await isMet()); await sleep(10)) {
-    assert.ok(Date.now() < deadline, `${what}: not within ${seconds} s`);
-  }
-}
 
 export type Environment = Record<string, string>;
 
@@ -61,6 +55,7 @@ function cleanEnvironment(env: Environment): Environment {
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'error',
+    REQUEST_DEADLINE_MS: '60000',
     ...env,
   };
 }
@@ -101,19 +96,6 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-async function within<Result>(what: string, promise: Promise<Result>, seconds: number): Promise<Result> {
-  const timeout = new AbortController();
-  const expiry = sleep(seconds * 1000, undefined, { signal: timeout.signal }).then(() =>
-    assert.fail(`${what}: not within ${seconds} s`),
-  );
-  try {
-    return await Promise.race([promise, expiry]);
-  } finally {
-    expiry.catch(() => {});
-    timeout.abort();
-  }
-}
-
 const serveCommand = [process.execPath, 'server/main.ts', 'serve'];
 
 export type StammProcess = Awaited<ReturnType<typeof startStamm>>;
@@ -121,14 +103,10 @@ export type StammProcess = Awaited<ReturnType<typeof startStamm>>;
 /** Resolves once the service is ready; rejects with its output if it ends instead. */
 export async function startStamm(env: Environment, command: readonly string[] = serveCommand) {
   const { child, output, ended, hasEnded } = spawnInCheckout(command, env);
-  await until(
-    'the start block',
-    () => {
-      assert.ok(!hasEnded(), `the service ended: ${output.stdout}${output.stderr}`);
-      return output.stdout.includes('Stop with Ctrl-C.');
-    },
-    30,
-  );
+  await until('the start block', () => {
+    assert.ok(!hasEnded(), `the service ended: ${output.stdout}${output.stderr}`);
+    return output.stdout.includes('Stop with Ctrl-C.');
+  });
   const origin = /API base +(http:\S+)\/api\/v1/.exec(output.stdout)![1]!;
   await until('ready', async () => (await fetch(`${origin}/readyz`)).status === 200);
   return {
@@ -138,12 +116,12 @@ export async function startStamm(env: Environment, command: readonly string[] = 
     /** Asks it to end, as an operator does, and resolves when it has. */
     async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Ended> {
       child.kill(signal);
-      return within(`the end after ${signal}`, ended, 20);
+      return within(`the end after ${signal}`, ended);
     },
     /** What Ctrl-C does: every process of the foreground group gets the signal. */
     async interruptGroup(): Promise<Ended> {
       signalGroup(child, 'SIGINT');
-      return within('the end after Ctrl-C', ended, 20);
+      return within('the end after Ctrl-C', ended);
     },
     async kill(): Promise<void> {
       child.kill('SIGKILL');
@@ -161,13 +139,13 @@ export async function startUntil(
   const { child, ended } = spawnInCheckout(serveCommand, env);
   await until('the point in the start', () => isThere(child.pid!));
   stop(child.pid!);
-  return within('the end of the start', ended, 20);
+  return within('the end of the start', ended);
 }
 
 /** Runs a command, or a start that is expected to fail, to its end. */
 export async function runStamm(words: readonly string[], env: Environment): Promise<Ended> {
   const { ended } = spawnInCheckout([process.execPath, 'server/main.ts', ...words], env);
-  return within(`the end of "${words.join(' ')}"`, ended, 30);
+  return within(`the end of "${words.join(' ')}"`, ended);
 }
 
 /** Says what is wrong in a sentence, on stderr only, with exit code 1. */

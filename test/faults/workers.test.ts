@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { until } from '../waiting.ts';
 import { idsOf, startLoad } from './load.ts';
 import {
   connectionTo,
@@ -13,7 +14,6 @@ import {
   type StammProcess,
   startStamm,
   startUntil,
-  until,
   withClient,
 } from './process.ts';
 
@@ -50,11 +50,11 @@ test('a worker that is killed under load is replaced, and every 201 is a row', a
   assert.equal(workers.length, 3);
   const load = startLoad(service.origin, key);
   const created = () => load.attempts.filter(({ status }) => status === 201).length;
-  await until('creations', () => created() > 200, 20);
+  await until('creations', () => created() > 200);
   process.kill(workers[0]!, 'SIGKILL');
   const before = created();
   await until('a new worker', () => workersOf(service).filter((pid) => !workers.includes(pid)).length === 1);
-  await until('more creations', () => created() > before + 200, 20);
+  await until('more creations', () => created() > before + 200);
   const attempts = await load.stop();
   const ids = idsOf(attempts);
   const { rows } = await withClient(connectionTo(dataDir), (client) =>
