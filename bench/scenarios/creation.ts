@@ -30,6 +30,9 @@ import { checkSameRows } from '../tenants.ts';
 const loads = [0.3, 0.5, 0.7];
 const usualLoad = loads.at(-1)!;
 
+/** What pgbench inserts a second on the machine for which the goals in milliseconds were set. */
+const insertsWhereGoalsWereSet = 7000;
+
 /**
  * So long each works before it counts: in the first seconds after a checkpoint PostgreSQL writes every page as a whole
  * once, for whoever touches it first. In service that is every five minutes, and not in every round.
@@ -184,7 +187,9 @@ function report(
 ): Outcome {
   const { all, undisturbedP99 } = latencies.ours.at(-1)!;
   const ours = rates.get('Stamm')!;
-  const toPgbench = ratiosOf(ours, rates.get('pgbench')!);
+  const inserts = rates.get('pgbench')!;
+  const toPgbench = ratiosOf(ours, inserts);
+  const insertsMeanwhile = (all.p99 / 1000) * inserts.median;
   return {
     tables: [
       {
@@ -222,6 +227,7 @@ function report(
     ],
     notes: [
       `Load: ${closedLoopGenerator}; rows straight into PostgreSQL: ${inserter}; latency at a rate: the own open-loop generator.`,
+      `The p99 at ${formatPercent(usualLoad)} is as long as pgbench takes for ${Math.round(insertsMeanwhile)} rows; where it makes ${formatRate(insertsWhereGoalsWereSet)} a second, that is ${formatMs((insertsMeanwhile / insertsWhereGoalsWereSet) * 1000)}.`,
       'Every answer was 201, and there are as many rows and journal entries as answers.',
     ],
     figures: { rates: Object.fromEntries(rates), latencies },

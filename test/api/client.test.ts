@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getHeapSpaceStatistics } from 'node:v8';
 import type { TimedQuery } from '../../server/database/client.ts';
+import { asOwner, ConnectionError } from '../../server/database/connection.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { isDatabaseAway } from '../../server/database/failures.ts';
 import { createTestDatabase } from '../service.ts';
@@ -59,4 +60,13 @@ test('the same by way of the pool, which asks with a callback', async () => {
   await assert.rejects(database.pool.query(endless), /read timeout/);
   assert.equal((await database.pool.query('SELECT 1 AS one')).rows[0].one, 1);
   await database.close();
+});
+
+test('who administers is told in a sentence that the database went away', async () => {
+  const nobodyListens = { ...connection, host: '/nowhere' };
+  await assert.rejects(
+    asOwner(nobodyListens, async () => {}),
+    (error: Error) =>
+      error instanceof ConnectionError && /^The database does not answer: /.test(error.message),
+  );
 });

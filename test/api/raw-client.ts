@@ -17,7 +17,7 @@ export interface Exchange {
   isGivenUp: boolean;
 }
 
-const hungAfterMs = 8000;
+const hungAfterMs = 60_000;
 
 /**
  * Sends bytes and resolves as soon as this many answers are complete, or the server has closed the connection.

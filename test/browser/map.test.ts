@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
 import { validAddress, validSite } from '../service.ts';
+import { until } from '../waiting.ts';
 import { findBarriers, type Office, openOffice } from './office.ts';
 
 describe('the map', () => {
@@ -93,12 +94,12 @@ describe('the map', () => {
         return [[12, 0], [-80, -40]].map(([x, y]) =>
           context.getImageData(map.width / 2 + x, map.height / 2 + y, 1, 1).data.join());
       })()`;
-      let [land, water] = await page.evaluate<string[]>(read);
-      for (let attempt = 0; land === water && attempt < 50; attempt += 1) {
-        await page.waitForTimeout(100);
-        [land, water] = await page.evaluate<string[]>(read);
-      }
-      colours.add(land!).add(water!);
+      await until('land and water are drawn', async () => {
+        const [land, water] = await page.evaluate<string[]>(read);
+        if (land === water) return false;
+        colours.add(land!).add(water!);
+        return true;
+      });
       assert.deepEqual(complaints, []);
       await page.context().close();
     }
