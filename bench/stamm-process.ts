@@ -7,7 +7,7 @@ import { readConfig } from '../server/config.ts';
 import { endLater, findFreePort, stopProcess } from './processes.ts';
 
 const checkout = path.resolve(import.meta.dirname, '..');
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 180_000;
 
 export interface StammProcess {
   origin: string;

@@ -60,7 +60,7 @@ export const generousLimits: ServiceConfig = {
   FAILED_AUTH_LIMIT_PER_MINUTE: 1_000_000,
   RATE_LIMIT_PER_MINUTE: 1_000_000,
   REDIS_URL: undefined,
-  REQUEST_DEADLINE_MS: 60_000,
+  REQUEST_DEADLINE_MS: 120_000,
   TRUST_PROXY: [],
 };
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** For what never happens: a failure is told, and the rest goes on. */
-const patienceSeconds = 60;
+const patienceSeconds = 180;
 
 export async function until(what: string, isMet: () => boolean | Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + patienceSeconds * 1000; !(await isMet()); await sleep(10)) {

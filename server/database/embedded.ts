@@ -40,7 +40,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 const database = 'stamm';
-const startTimeoutSeconds = 30;
+const startTimeoutSeconds = 60;
 const stopTimeoutSeconds = 10;
 /** The lock of a killed service lasts until PostgreSQL notices its end. */
 const refusalDelaySeconds = 1;

@@ -17,7 +17,7 @@ export interface Exchange {
   isGivenUp: boolean;
 }
 
-const hungAfterMs = 60_000;
+const hungAfterMs = 180_000;
 
 /**
  * Sends bytes and resolves as soon as this many answers are complete, or the server has closed the connection.

@@ -47,7 +47,7 @@ export async function openOffice(): Promise<Office> {
       ...options,
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(180_000);
     const complaints: string[] = [];
     page.on('request', (request) => {
       const { protocol, origin: asked } = new URL(request.url());

@@ -33,7 +33,7 @@ function runWithInput(words: readonly string[], env: Environment, input: string)
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     input,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 180_000,
   });
 }
 

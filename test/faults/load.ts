@@ -26,7 +26,7 @@ export interface Load {
   stop(): Promise<Attempt[]>;
 }
 
-const hungAfterMs = 60_000;
+const hungAfterMs = 180_000;
 const reconnectDelayMs = 20;
 
 export function startLoad(origin: string, key: string, senders = 16): Load {

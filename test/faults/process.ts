@@ -55,7 +55,7 @@ function cleanEnvironment(env: Environment): Environment {
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'error',
-    REQUEST_DEADLINE_MS: '60000',
+    REQUEST_DEADLINE_MS: '120000',
     ...env,
   };
 }
