@@ -19,7 +19,7 @@ const seconds = order.seconds + leadSeconds;
 const drainMs = 10_000;
 
 const statuses: Record<string, number> = {};
-const served: { dueAt: number; ms: number }[] = [];
+const served: { place: number; dueAt: number; ms: number }[] = [];
 /** What was not served: how long after it was sent the refusal came, of the first second and of all later ones. */
 const refusedFirst: number[] = [];
 const refusedLater: number[] = [];
@@ -39,14 +39,15 @@ function secondOf(time: number): number {
 function send(connection: Connection, dueAt: number, onEnd: (isOpen: boolean) => void): void {
   const sentAt = performance.now();
   underWay++;
+  const place = nextRequest;
   nextRequest = (nextRequest + 1) % requests.length;
-  connection.send(requests[nextRequest]!, (status) => {
+  connection.send(requests[place]!, (status) => {
     underWay--;
     lastAnswerAt = performance.now();
     if (status === 0) broken++;
     else {
       statuses[status] = (statuses[status] ?? 0) + 1;
-      if (status < 400) served.push({ dueAt, ms: lastAnswerAt - dueAt });
+      if (status < 400) served.push({ place, dueAt, ms: lastAnswerAt - dueAt });
       else (secondOf(dueAt) < leadSeconds ? refusedFirst : refusedLater).push(lastAnswerAt - sentAt);
     }
     onEnd(!connection.socket.destroyed);
@@ -141,6 +142,7 @@ const report: LoadReport = {
   unsent,
   latency: summarize(counted.map(({ ms }) => ms)),
   undisturbed: summarize(undisturbed.map(({ ms }) => ms)),
+  each: order.tellsEach ? counted.map(({ place, ms }) => [place, ms] as const) : [],
   refusals: summarize(refusedLater),
   firstRefusals: summarize(refusedFirst),
   p99BySecond: Array.from(

@@ -13,6 +13,8 @@ export interface LoadOrder {
   ratePerSecond?: number;
   /** With a rate: how many connections are opened when all others are busy. */
   maxConnections?: number;
+  /** Whether the report tells how long each request took. */
+  tellsEach?: boolean;
 }
 
 export interface LoadReport {
@@ -29,6 +31,8 @@ export interface LoadReport {
   latency: Latency;
   /** The same without what was due during or shortly after a slow moment of the processors; only at a rate. */
   undisturbed: Latency;
+  /** How long requests took that were served, by their place in the file; at a rate, without the first second. */
+  each: readonly (readonly [place: number, ms: number])[];
   /** Of what was refused, from sending it; at a rate, without the first second. */
   refusals: Latency;
   /** Of that second, in which connections are opened. */
@@ -79,6 +83,7 @@ async function runWrk(program: string, order: LoadOrder): Promise<LoadReport> {
     unsent: 0,
     latency: { count: answers, p50, p99, max },
     undisturbed: summarize([]),
+    each: [],
     refusals: summarize([]),
     firstRefusals: summarize([]),
     p99BySecond: [],
@@ -92,6 +97,14 @@ const fewestForP99 = 100;
 export function undisturbedP99(rounds: readonly LoadReport[]): number {
   const seen = rounds.filter(({ undisturbed }) => undisturbed.count >= fewestForP99);
   return seen.length > 0 ? median(seen.map(({ undisturbed }) => undisturbed.p99)) : Number.NaN;
+}
+
+/** The p99 of requests of which each counts as in its quickest round: what is slow in all of them is slow by itself. */
+export function quickestP99(rounds: readonly LoadReport[]): number {
+  const quickest = new Map<number, number>();
+  for (const [place, ms] of rounds.flatMap(({ each }) => each))
+    quickest.set(place, Math.min(ms, quickest.get(place) ?? ms));
+  return summarize([...quickest.values()]).p99;
 }
 
 export function rateOf({ answers, seconds }: LoadReport): number {

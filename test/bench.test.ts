@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { demandStatus, type LoadReport, undisturbedP99 } from '../bench/load.ts';
+import { demandStatus, type LoadReport, quickestP99, undisturbedP99 } from '../bench/load.ts';
 import { demandRows } from '../bench/service.ts';
 import { readProcessorTicks } from '../bench/stolen-time.ts';
 
@@ -65,7 +65,7 @@ const none = { count: 0, p50: 0, p99: 0, max: 0 };
 function report(statuses: Record<string, number>, answers: number, broken = 0): LoadReport {
   return {
     ...{ generator: 'own', seconds: 1, answers, statuses, broken, unsent: 0 },
-    ...{ latency: none, undisturbed: none, refusals: none, firstRefusals: none, p99BySecond: [] },
+    ...{ latency: none, undisturbed: none, each: [], refusals: none, firstRefusals: none, p99BySecond: [] },
   };
 }
 
@@ -86,6 +86,18 @@ test('a round that was disturbed nearly throughout says nothing about the rest',
   ].map(([count, p99]) => ({ ...report({}, 0), undisturbed: { ...none, count: count!, p99: p99! } }));
   assert.equal(undisturbedP99(rounds), 20);
   assert.equal(undisturbedP99(rounds.slice(0, 1)), Number.NaN);
+});
+
+test('a request counts as in its quickest round, and one that is slow in all of them is slow', () => {
+  const rounds = [3, 1, 2].map((quick, round) => ({
+    ...report({}, 0),
+    each: Array.from({ length: 100 }, (_, place) => {
+      const isDisturbed = place % 3 === round;
+      return [place, place < 2 ? 50 + round : isDisturbed ? 99 : quick] as const;
+    }),
+  }));
+  assert.equal(quickestP99(rounds), 50);
+  assert.equal(quickestP99(rounds.map((one) => ({ ...one, each: one.each.slice(2) }))), 2);
 });
 
 test('stolen time is what Linux counts as such', () => {

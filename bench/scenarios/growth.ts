@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { bigTenant, fillSites, fillTenants, smallestSites, smallTenants } from '../growth-fill.ts';
 import { prepareGrowthRequests } from '../growth-requests.ts';
-import { countServed, describeStatuses, type LoadReport, runOwnLoad, undisturbedP99 } from '../load.ts';
+import { countServed, describeStatuses, type LoadReport, quickestP99, runOwnLoad } from '../load.ts';
 import type { BenchDatabase } from '../postgres.ts';
 import { type Request, writeRequests } from '../requests.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
@@ -19,8 +19,8 @@ interface Measured {
   what: string;
   p50: number;
   p99: number;
-  /** Of what met no slow moment of the processors: of some hundred requests a few decide, and such a moment has more. */
-  undisturbedP99: number;
+  /** Of some hundred requests a few decide, and one busy moment of the machine meets more. It does not meet the same ones again. */
+  quickestP99: number;
   /** Share of the requests that were refused or not answered. */
   refused: number;
   /** What became of the requests of each round. */
@@ -103,7 +103,9 @@ async function measureInTurn({ options }: Bench, filled: readonly Filled[], what
   for (let round = 0; round < options.rounds; round++) {
     for (const [index, { origin, requestFiles }] of filled.entries()) {
       const requestsFile = requestFiles.get(what)!;
-      reports[index]!.push(await runOwnLoad({ origin, connections, requestsFile, seconds, ratePerSecond }));
+      reports[index]!.push(
+        await runOwnLoad({ origin, connections, requestsFile, seconds, ratePerSecond, tellsEach: true }),
+      );
     }
   }
   return reports.map((some) => summarize(what, some));
@@ -116,7 +118,7 @@ function summarize(what: string, reports: readonly LoadReport[]): Measured {
     what,
     p50: median(reports.map(({ latency }) => latency.p50)),
     p99: median(reports.map(({ latency }) => latency.p99)),
-    undisturbedP99: undisturbedP99(reports),
+    quickestP99: quickestP99(reports),
     refused: 1 - served / asked,
     statuses: reports.map(describeStatuses),
   };
@@ -130,22 +132,16 @@ function describe({ p50, p99, refused, statuses }: Measured): string {
 function report(stages: readonly Stage[]): Outcome {
   const first = stages[0]!;
   const last = stages.at(-1)!;
-  const growthOf = (index: number, of: 'p50' | 'p99' | 'undisturbedP99') =>
+  const growthOf = (index: number, of: 'p50' | 'p99' | 'quickestP99') =>
     last.measured[index]![of] / first.measured[index]![of];
   const isAnswered = stages.every(({ measured }) => measured.every(({ refused }) => refused === 0));
-  const goal = (wanted: string, of: 'p99' | 'undisturbedP99') => {
-    const ratios = first.measured.map((_, index) => growthOf(index, of));
-    const seen = ratios.filter((ratio) => !Number.isNaN(ratio));
-    const worst = seen.length > 0 ? Math.max(...seen) : Number.NaN;
-    const isSeen = seen.length === ratios.length;
-    const rest = [
-      ...(isSeen ? [] : ['some were not to be seen']),
-      ...(isAnswered ? [] : ['some were refused']),
-    ];
+  const goal = (wanted: string, of: 'p99' | 'quickestP99') => {
+    const worst = Math.max(...first.measured.map((_, index) => growthOf(index, of)));
+    const rest = isAnswered ? '' : ', some were refused';
     return {
       wanted,
-      measured: [`${formatRatio(worst)} at most`, ...rest].join(', '),
-      isMet: worst < mostGrowth && isSeen && isAnswered,
+      measured: `${formatRatio(worst)} at most${rest}`,
+      isMet: worst < mostGrowth && isAnswered,
     };
   };
   return {
@@ -156,7 +152,7 @@ function report(stages: readonly Stage[]): Outcome {
           ...stages.map(({ sites }) => `${sites.toLocaleString('en-US')} sites`),
           'p50 grows',
           'p99 grows',
-          'without slow moments of the processors',
+          'each request in its quickest round',
         ],
         rows: first.measured.map(({ what }, index) => [
           what,
@@ -165,7 +161,7 @@ function report(stages: readonly Stage[]): Outcome {
           ),
           formatRatio(growthOf(index, 'p50')),
           formatRatio(growthOf(index, 'p99')),
-          formatRatio(growthOf(index, 'undisturbedP99')),
+          formatRatio(growthOf(index, 'quickestP99')),
         ]),
       },
     ],
@@ -178,7 +174,7 @@ function report(stages: readonly Stage[]): Outcome {
     ],
     goals: [
       goal(`p99 grows by less than ${mostGrowth} times from the smallest to the largest`, 'p99'),
-      goal('the same without slow moments of the processors', 'undisturbedP99'),
+      goal('the same for each request in its quickest round', 'quickestP99'),
     ],
     notes: [
       `${ratePerSecond} requests a second. 5,000 tenants; the largest has a tenth of all sites, ${smallTenants.length} small ones keep their 200 sites, and the rest grows. The sizes are measured in turn, each in a database and by a service of its own. Rows and journal are filled by SQL, their indexes built afterwards.`,
