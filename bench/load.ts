@@ -31,7 +31,7 @@ export interface LoadReport {
   latency: Latency;
   /** The same without what was due during or shortly after a slow moment of the processors; only at a rate. */
   undisturbed: Latency;
-  /** How long requests took that were served, by their place in the file; at a rate, without the first second. */
+  /** How long requests took that were served, by their place in the file; at a rate, without the first second. Only if asked for. */
   each: readonly (readonly [place: number, ms: number])[];
   /** Of what was refused, from sending it; at a rate, without the first second. */
   refusals: Latency;

@@ -4,18 +4,20 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** For what never happens: a failure is told, and the rest goes on. */
-const patienceSeconds = 180;
+export const patienceMs = 180_000;
+
+const notInTime = (what: string) => `${what}: not within ${patienceMs / 1000} s`;
 
 export async function until(what: string, isMet: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + patienceSeconds * 1000; !(await isMet()); await sleep(10)) {
-    assert.ok(Date.now() < deadline, `${what}: not within ${patienceSeconds} s`);
+  for (const deadline = Date.now() + patienceMs; !(await isMet()); await sleep(10)) {
+    assert.ok(Date.now() < deadline, notInTime(what));
   }
 }
 
 export async function within<Result>(what: string, promise: Promise<Result>): Promise<Result> {
   const timeout = new AbortController();
-  const expiry = sleep(patienceSeconds * 1000, undefined, { signal: timeout.signal }).then(() =>
-    assert.fail(`${what}: not within ${patienceSeconds} s`),
+  const expiry = sleep(patienceMs, undefined, { signal: timeout.signal }).then(() =>
+    assert.fail(notInTime(what)),
   );
   try {
     return await Promise.race([promise, expiry]);

@@ -50,7 +50,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   maxConnections: number;
   requestDeadlineMs?: number;
   isAlone?: boolean;
@@ -103,10 +103,7 @@ async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number
 const longStatementMs = 30_000;
 
 async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
-  const client = new Client({
-    ...connection,
-    timeoutMs: longStatementMs,
-  });
+  const client = new Client({ ...connection, timeoutMs: longStatementMs });
   // Whoever uses a broken connection is told by its query; without a listener it would end the process.
   client.on('error', () => {});
   try {

@@ -109,7 +109,7 @@ test('while there is no room, calls are refused before they are routed, and told
       headers: { apikey: service.tenant.key, 'accept-language': 'de' },
     });
   const firstLine = service.logLines.length;
-  const tell = () => service.logLines.slice(firstLine).filter((line) => line.includes('overloaded'));
+  const told = () => service.logLines.slice(firstLine).filter((line) => line.includes('overloaded'));
   try {
     const [answer, second] = await Promise.all([read('/api/v1/sites'), read('/api/v1/sites')]);
     const body = await answer.json();
@@ -123,12 +123,12 @@ test('while there is no room, calls are refused before they are routed, and told
     });
     await second.arrayBuffer();
     assert.equal((await read('/livez')).status, 200);
-    await until('the refusals are told', () => tell().length > 0);
+    await until('the refusals are told', () => told().length > 0);
   } finally {
     held.end();
   }
   assert.deepEqual(
-    tell()
+    told()
       .map((line) => JSON.parse(line))
       .map(({ level, refused, msg }) => ({ level, refused, msg })),
     [{ level: 40, refused: 2, msg: 'requests refused' }],

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { readConfig } from '../../server/config.ts';
 import { Batch } from '../../server/database/batch.ts';
 import { DeadlineError } from '../../server/database/failures.ts';
 import { createTestDatabase, startService } from '../service.ts';
 import { startWatch } from '../waiting.ts';
 
 const connection = await createTestDatabase();
-const service = await startService({ connection, REQUEST_DEADLINE_MS: 1800 });
+const service = await startService({ connection, REQUEST_DEADLINE_MS: readConfig({}).REQUEST_DEADLINE_MS });
 const longestAnswerMs = 2500;
 
 async function holdLock(

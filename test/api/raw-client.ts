@@ -1,6 +1,7 @@
 // A client that sends bytes, not requests, and reads whatever comes back until a bound.
 import { connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { patienceMs } from '../waiting.ts';
 import type { Answer } from './declared-answers.ts';
 
 export async function listen(app: FastifyInstance): Promise<number> {
@@ -17,8 +18,6 @@ export interface Exchange {
   isGivenUp: boolean;
 }
 
-const hungAfterMs = 180_000;
-
 /**
  * Sends bytes and resolves as soon as this many answers are complete, or the server has closed the connection.
  * Rejects if neither happens: the connection hangs. `givesUpAfterMs` is for bytes that may be half a request, to
@@ -27,7 +26,7 @@ const hungAfterMs = 180_000;
 export function exchange(
   port: number,
   bytes: string | Buffer | ((socket: Socket) => void),
-  { answers: wanted = 1, endsAfterSending = false, givesUpAfterMs = hungAfterMs + 1 } = {},
+  { answers: wanted = 1, endsAfterSending = false, givesUpAfterMs = patienceMs + 1 } = {},
 ): Promise<Exchange> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
@@ -48,7 +47,7 @@ export function exchange(
       clearTimeout(givingUp);
       socket.destroy();
       reject(new Error(`the connection hangs after ${JSON.stringify(Buffer.concat(received).toString())}`));
-    }, hungAfterMs);
+    }, patienceMs);
     socket.on('data', (chunk: Buffer) => {
       received.push(chunk);
       if (parseAnswers(Buffer.concat(received)).length >= wanted) finish(false);

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { password } from '../api/office.ts';
 import { startService, type TestService } from '../service.ts';
+import { patienceMs } from '../waiting.ts';
 import { launchChromium } from './chromium.ts';
 
 /** Closed after the file's tests. */
@@ -47,7 +48,7 @@ export async function openOffice(): Promise<Office> {
       ...options,
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(180_000);
+    page.setDefaultTimeout(patienceMs);
     const complaints: string[] = [];
     page.on('request', (request) => {
       const { protocol, origin: asked } = new URL(request.url());

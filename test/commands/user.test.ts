@@ -12,6 +12,7 @@ import {
   runStamm,
   startStamm,
 } from '../faults/process.ts';
+import { patienceMs } from '../waiting.ts';
 
 async function setupStatus(origin: string, token: string): Promise<number> {
   return (await fetch(`${origin}/app/setup/${token}`)).status;
@@ -33,7 +34,7 @@ function runWithInput(words: readonly string[], env: Environment, input: string)
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     input,
     encoding: 'utf8',
-    timeout: 180_000,
+    timeout: patienceMs,
   });
 }
 

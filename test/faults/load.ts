@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { validCustomer } from '../service.ts';
-import { startWatch } from '../waiting.ts';
+import { patienceMs, startWatch } from '../waiting.ts';
 import { cleanUpLater } from './process.ts';
 
 export interface Attempt {
@@ -26,7 +26,6 @@ export interface Load {
   stop(): Promise<Attempt[]>;
 }
 
-const hungAfterMs = 180_000;
 const reconnectDelayMs = 20;
 
 export function startLoad(origin: string, key: string, senders = 16): Load {
@@ -102,7 +101,7 @@ function openConnection(host: string, port: number): Promise<Connection> {
   let waiting: PromiseWithResolvers<Answer> | undefined;
   let received = '';
   const socket = connect({ host, port, noDelay: true });
-  socket.setEncoding('utf8').setTimeout(hungAfterMs, () => socket.destroy(new Error('no answer')));
+  socket.setEncoding('utf8').setTimeout(patienceMs, () => socket.destroy(new Error('no answer')));
   socket.on('data', (text: string) => {
     received += text;
     const answer = parseAnswer(received);

@@ -13,7 +13,7 @@ import pg from 'pg';
 import { createApiKey } from '../../server/auth/api-keys.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
 import { migrate } from '../../server/database/migrations.ts';
-import { validCustomer } from '../service.ts';
+import { generousLimits, validCustomer } from '../service.ts';
 import { until, within } from '../waiting.ts';
 
 export const checkout = path.resolve(import.meta.dirname, '../..');
@@ -55,7 +55,7 @@ function cleanEnvironment(env: Environment): Environment {
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'error',
-    REQUEST_DEADLINE_MS: '120000',
+    REQUEST_DEADLINE_MS: String(generousLimits.REQUEST_DEADLINE_MS),
     ...env,
   };
 }
