@@ -3,6 +3,7 @@ import { describeMachine } from './machine.ts';
 import { type Options, readOptions, UsageError, usage } from './options.ts';
 import { startPostgres } from './postgres.ts';
 import { endOnSignals, isInterrupted, runScoped } from './processes.ts';
+import { Patience } from './quiet.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 import { cost } from './scenarios/cost.ts';
@@ -43,12 +44,15 @@ async function runScenarios(options: Options): Promise<boolean> {
     if (!options.scenarios.includes(name)) continue;
     say(`\n# ${title}`);
     const stolen = watchStolenTime();
+    const patience = new Patience({ mostMs: options.patienceSeconds * 1000 });
+    const untilQuiet = () => stolen.leaveOut(() => patience.untilQuiet());
     try {
-      const outcome = await runScoped(() => measure({ options, postgres, say }));
+      const outcome = await runScoped(() => measure({ options, postgres, say, untilQuiet }));
       const stolenTime = stolen.stop();
+      const { waitedSeconds } = patience;
       const { rounds, seconds } = options;
       const measuredAt = new Date().toISOString();
-      const conditions = { measuredAt, machine, stolenTime, rounds, seconds };
+      const conditions = { measuredAt, machine, stolenTime, waitedSeconds, rounds, seconds };
       const section: Section = { scenario: name, title, ...conditions, ...outcome };
       await writeResults(options.resultsDir, section, names, isForDocumentation(options));
       sayOutcome(outcome);

@@ -13,7 +13,8 @@ function work(steps: number): void {
   for (let step = 0; step < steps; step++) state = (Math.imul(state, 1664525) + 1013904223) | 0;
 }
 
-function workFor(milliseconds: number): number {
+/** Answers how much was done. */
+export function workFor(milliseconds: number): number {
   const endsAt = performance.now() + milliseconds;
   let looks = 0;
   for (; performance.now() < endsAt; looks++) work(stepsBetweenLooks);

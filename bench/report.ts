@@ -14,6 +14,8 @@ export interface Section extends Outcome {
   machine: Machine;
   /** The share of the processors' time that the host gave to others while this was measured. */
   stolenTime?: number | undefined;
+  /** How long it was waited for others to give the processors back. */
+  waitedSeconds?: number;
   rounds: number;
   seconds: number;
 }
@@ -76,7 +78,7 @@ function writeSection(section: Section): string {
   ].join('\n');
 }
 
-function describeDisturbances({ machine, stolenTime }: Section): string[] {
+function describeDisturbances({ machine, stolenTime, waitedSeconds }: Section): string[] {
   const tenths = (share: number) => `${(share * 100).toFixed(1)} %`;
   const lines: string[] = [];
   if (machine.slowTime !== undefined)
@@ -85,6 +87,7 @@ function describeDisturbances({ machine, stolenTime }: Section): string[] {
     );
   if (stolenTime !== undefined)
     lines.push(`- While this was measured, the host gave ${tenths(stolenTime)} of their time to others.`);
+  if (waitedSeconds) lines.push(`- Rounds waited ${waitedSeconds} s for the host to give them back.`);
   return lines;
 }
 

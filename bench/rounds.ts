@@ -1,4 +1,5 @@
 // Rounds of a comparison: each thing once a round, in turn, so that what the machine does meanwhile meets all of them.
+import type { Bench } from './scenario.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 
 export interface Contender {
@@ -7,19 +8,21 @@ export interface Contender {
   run(): Promise<number>;
 }
 
-/** Rates of each contender, by name. */
+/** Rates of each contender, by name. What else belongs to a round comes at its end, and is told the round's rates. */
 export async function runRounds(
+  { options, say, untilQuiet }: Bench,
   contenders: readonly Contender[],
-  rounds: number,
-  say: (text: string) => void,
+  endRound: (rates: ReadonlyMap<string, number>) => Promise<void> = async () => {},
 ): Promise<Map<string, Spread>> {
   const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
-  for (let round = 1; round <= rounds; round++) {
+  for (let round = 0; round < options.rounds; round++) {
     for (const { name, run } of contenders) {
+      await untilQuiet();
       const rate = await run();
       rates.get(name)!.push(rate);
-      say(`round ${round}: ${name}: ${Math.round(rate).toLocaleString('en-US')} /s`);
+      say(`round ${round + 1}: ${name}: ${Math.round(rate).toLocaleString('en-US')} /s`);
     }
+    await endRound(new Map([...rates].map(([name, values]) => [name, values[round]!])));
   }
   return new Map([...rates].map(([name, values]) => [name, spreadOf(values)]));
 }

@@ -17,14 +17,27 @@ export function readProcessorTicks(): { all: number; stolen: number } {
   return { all: ticks.reduce((sum, count) => sum + count, 0), stolen: ticks[7]! };
 }
 
-/** The share of the processors' time that was stolen until it is stopped; undefined where nobody counts it. */
-export function watchStolenTime(): { stop(): number | undefined } {
-  const before = readProcessorTicks();
+export interface StolenTimeWatch {
+  /** What the host does while `work` lasts does not count. */
+  leaveOut(work: () => Promise<void>): Promise<void>;
+  /** The share of the processors' time that was stolen; undefined where nobody counts it. */
+  stop(): number | undefined;
+}
+
+export function watchStolenTime(read = readProcessorTicks): StolenTimeWatch {
+  const from = read();
   return {
+    async leaveOut(work) {
+      const before = read();
+      await work();
+      const after = read();
+      from.all += after.all - before.all;
+      from.stolen += after.stolen - before.stolen;
+    },
     stop() {
-      const after = readProcessorTicks();
-      const all = after.all - before.all;
-      return all > 0 ? (after.stolen - before.stolen) / all : undefined;
+      const now = read();
+      const all = now.all - from.all;
+      return all > 0 ? (now.stolen - from.stolen) / all : undefined;
     },
   };
 }

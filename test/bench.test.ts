@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { demandStatus, type LoadReport, quickestP99, undisturbedP99 } from '../bench/load.ts';
+import { Patience } from '../bench/quiet.ts';
 import { demandRows } from '../bench/service.ts';
-import { readProcessorTicks } from '../bench/stolen-time.ts';
+import { readProcessorTicks, watchStolenTime } from '../bench/stolen-time.ts';
 
 const checkout = path.resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(path.join(tmpdir(), 'stamm-test-'));
@@ -23,6 +24,7 @@ test('a run checks every answer and row, writes its results and ends what it sta
     '--rounds=1',
     '--seconds=1',
     '--warm-up=1',
+    '--patience=0',
     '--connections=8',
     `--results=${results}`,
   ];
@@ -108,4 +110,36 @@ test('stolen time is what Linux counts as such', () => {
   const before = readStolen();
   const { all, stolen } = readProcessorTicks();
   assert.ok(stolen >= before && stolen <= readStolen() && stolen <= all, `${stolen} of ${all}`);
+});
+
+test('a round waits until the host gives the processors back, but not for ever', async () => {
+  const shares = [0.8, 0.3, 0.06, 0.01, 0.5, 0];
+  const patience = new Patience({ mostMs: 1000, restMs: 2, look: async () => shares.shift()! });
+  await patience.untilQuiet();
+  assert.deepEqual(shares, [0.5, 0]);
+  await patience.untilQuiet();
+  assert.deepEqual(shares, []);
+
+  let looks = 0;
+  const neverQuiet = async () => {
+    looks++;
+    return 1;
+  };
+  const endless = new Patience({ mostMs: 10, restMs: 5, look: neverQuiet });
+  await endless.untilQuiet();
+  await endless.untilQuiet();
+  assert.equal(looks, 2);
+});
+
+test('what is stolen while somebody waits for quiet does not count', async () => {
+  const ticks = { all: 1000, stolen: 100 };
+  const pass = (all: number, stolen: number) => {
+    ticks.all += all;
+    ticks.stolen += stolen;
+  };
+  const watch = watchStolenTime(() => ({ ...ticks }));
+  pass(300, 3);
+  await watch.leaveOut(async () => pass(5000, 4000));
+  pass(100, 1);
+  assert.equal(watch.stop(), 4 / 400);
 });

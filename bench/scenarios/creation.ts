@@ -43,19 +43,18 @@ export const creation: Scenario = {
   name: 'creation',
   title: 'Creating sites',
   async measure(bench) {
-    const { options, say } = bench;
-    const { connections } = options;
     const prepared = await prepareService(bench, 'creation');
     const contenders = await listContenders(bench, prepared);
     await warmUp(prepared, bench);
     // The others need less time to come to speed, and the first round's rows are compared with the service's.
     for (const { run } of contenders.slice(1)) await run();
     await checkSameRows(prepared.database);
-    const rates = await runRounds(contenders, options.rounds, say);
-    const best = rates.get('Stamm')!.median;
-    say(`Latency at up to ${formatPercent(usualLoad)} of ${formatRate(best)} /s, and at one connection …`);
-    const latencies = await measureLatencies(bench, prepared, best, rates.get('pgbench')!.median);
-    return report(connections, rates, latencies);
+    const rounds: LatencyRound[] = [];
+    const rates = await runRounds(bench, contenders, async (ofRound) => {
+      rounds.push(await measureAtRates(bench, prepared, ofRound.get('Stamm')!, ofRound.get('pgbench')!));
+    });
+    const latencies = { ...summarizeRounds(rounds), ...(await measureAlone(bench, prepared)) };
+    return report(bench.options.connections, rates, latencies);
   },
 };
 
@@ -118,38 +117,68 @@ interface Latencies {
   singleInsert: Latency;
 }
 
-async function measureLatencies(
-  { options, postgres }: Bench,
+/** One round at shares of its own best rates: a machine that gets slower from round to round has less to do then. */
+interface LatencyRound {
+  /** By share. */
+  ours: ReadonlyMap<number, LoadReport>;
+  bestRate: number;
+  pgbench: { ratePerSecond: number; latency: Latency } | undefined;
+}
+
+async function measureAtRates(
+  { options, postgres, say, untilQuiet }: Bench,
   prepared: Prepared,
   bestRate: number,
   bestInsertRate: number,
-): Promise<Latencies> {
-  const { seconds, connections, rounds } = options;
-  const { database } = prepared;
-  const insertRate = bestInsertRate * usualLoad;
-  const reports = new Map<number, LoadReport[]>(loads.map((load) => [load, []]));
-  const inserts: Latency[] = [];
-  for (let round = 0; round < rounds; round++) {
-    for (const [load, ours] of reports)
-      ours.push(await createAndCheck(prepared, { connections, seconds, ratePerSecond: bestRate * load }));
-    const order = { connections, seconds, workDir: postgres.workDir };
-    const latency = await measureInsertsAtRate(database, order, insertRate);
-    if (latency) inserts.push(latency);
+): Promise<LatencyRound> {
+  const { seconds, connections } = options;
+  const ours = new Map<number, LoadReport>();
+  for (const load of loads) {
+    await untilQuiet();
+    const ratePerSecond = bestRate * load;
+    const answers = await createAndCheck(prepared, { connections, seconds, ratePerSecond });
+    ours.set(load, answers);
+    const { p50, p99 } = answers.latency;
+    say(`at ${formatRate(ratePerSecond)} /s (${formatPercent(load)}): ${formatMs(p50)}, ${formatMs(p99)}`);
   }
-  const alone = await createAndCheck(prepared, { connections: 1, seconds, isOwn: true });
-  const singleInserts = await runOwnInserts(database.connection, { connections: 1, seconds });
+  await untilQuiet();
+  const ratePerSecond = bestInsertRate * usualLoad;
+  const order = { connections, seconds, workDir: postgres.workDir };
+  const latency = await measureInsertsAtRate(prepared.database, order, ratePerSecond);
+  return { ours, bestRate, pgbench: latency && { ratePerSecond, latency } };
+}
+
+function summarizeRounds(rounds: readonly LatencyRound[]): Pick<Latencies, 'ours' | 'pgbench'> {
+  const inserts = rounds.flatMap(({ pgbench }) => pgbench ?? []);
   return {
-    ours: [...reports].map(([load, ours]) => ({
-      load,
-      ratePerSecond: bestRate * load,
-      all: medianLatency(ours.map(({ latency }) => latency)),
-      undisturbedP99: undisturbedP99(ours),
-      undisturbedShare: median(ours.map(({ undisturbed, latency }) => undisturbed.count / latency.count)),
-    })),
-    pgbench: inserts.length > 0 ? { ratePerSecond: insertRate, latency: medianLatency(inserts) } : undefined,
-    alone: alone.latency,
-    singleInsert: singleInserts.latency!,
+    ours: loads.map((load) => {
+      const ours = rounds.map((round) => round.ours.get(load)!);
+      return {
+        load,
+        ratePerSecond: median(rounds.map(({ bestRate }) => bestRate)) * load,
+        all: medianLatency(ours.map(({ latency }) => latency)),
+        undisturbedP99: undisturbedP99(ours),
+        undisturbedShare: median(ours.map(({ undisturbed, latency }) => undisturbed.count / latency.count)),
+      };
+    }),
+    pgbench:
+      inserts.length > 0
+        ? {
+            ratePerSecond: median(inserts.map(({ ratePerSecond }) => ratePerSecond)),
+            latency: medianLatency(inserts.map(({ latency }) => latency)),
+          }
+        : undefined,
   };
+}
+
+async function measureAlone(
+  { options: { seconds }, untilQuiet }: Bench,
+  prepared: Prepared,
+): Promise<Pick<Latencies, 'alone' | 'singleInsert'>> {
+  await untilQuiet();
+  const alone = await createAndCheck(prepared, { connections: 1, seconds, isOwn: true });
+  const singleInserts = await runOwnInserts(prepared.database.connection, { connections: 1, seconds });
+  return { alone: alone.latency, singleInsert: singleInserts.latency! };
 }
 
 function latencyRows({ ours, pgbench, alone, singleInsert }: Latencies): string[][] {

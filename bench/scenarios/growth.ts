@@ -97,10 +97,11 @@ async function prepareRequests(database: BenchDatabase, keys: ReadonlyMap<number
 }
 
 /** The same request at each size in turn, so that a busy moment of the machine meets all of them. */
-async function measureInTurn({ options }: Bench, filled: readonly Filled[], what: string) {
+async function measureInTurn({ options, untilQuiet }: Bench, filled: readonly Filled[], what: string) {
   const seconds = Math.ceil(options.seconds / 2);
   const reports: LoadReport[][] = filled.map(() => []);
   for (let round = 0; round < options.rounds; round++) {
+    await untilQuiet();
     for (const [index, { origin, requestFiles }] of filled.entries()) {
       const requestsFile = requestFiles.get(what)!;
       reports[index]!.push(

@@ -45,10 +45,8 @@ export const importing: Scenario = {
   },
 };
 
-async function compareWithCopy(
-  { options, postgres, say }: Bench,
-  prepared: Prepared,
-): Promise<Map<string, Spread>> {
+async function compareWithCopy(bench: Bench, prepared: Prepared): Promise<Map<string, Spread>> {
+  const { options, postgres, say } = bench;
   const lines = Math.min(options.lines, mostLinesOfRound);
   let round = 0;
   const contenders = [
@@ -71,7 +69,7 @@ async function compareWithCopy(
   ];
   say(`Warming up with ${lines.toLocaleString('en-US')} lines …`);
   await contenders[0]!.run();
-  return runRounds(contenders, options.rounds, say);
+  return runRounds(bench, contenders);
 }
 
 interface Fairness {
@@ -80,7 +78,7 @@ interface Fairness {
   importRate: number;
 }
 
-async function measureFairness({ options }: Bench, prepared: Prepared): Promise<Fairness> {
+async function measureFairness({ options, untilQuiet }: Bench, prepared: Prepared): Promise<Fairness> {
   const { seconds } = options;
   const order = {
     origin: prepared.service.origin,
@@ -89,6 +87,7 @@ async function measureFairness({ options }: Bench, prepared: Prepared): Promise<
     ratePerSecond: singlesPerSecond,
     seconds,
   };
+  await untilQuiet();
   const without = await runOwnLoad(order);
   // They begin before the single creations and end after them.
   const imports = ['X', 'Y'].map((prefix) =>

@@ -14,12 +14,12 @@ export const log: Scenario = {
   name: 'log',
   title: "PostgreSQL's log",
   async measure(bench) {
-    const { options, say } = bench;
+    const { options } = bench;
     const prepared = await prepareService(bench, 'log');
     await warmUp(prepared, bench);
     const sizes: LogSizes = new Map();
     const contenders = ['off', 'pglz'].flatMap((setting) => listContenders(bench, prepared, setting, sizes));
-    const rates = await runRounds(contenders, options.rounds, say);
+    const rates = await runRounds(bench, contenders);
     await compress(prepared, 'DEFAULT');
     const [plain, plainInserts] = rates.values();
     return {

@@ -107,11 +107,11 @@ interface Comparison {
 }
 
 async function compare(
-  { options, say }: Bench,
+  bench: Bench,
   { prepared, origins, pids }: Deployment,
   { name: work, requestsFile, check }: Work,
 ): Promise<Comparison> {
-  const { connections, seconds, rounds, warmUpSeconds } = options;
+  const { connections, seconds, warmUpSeconds } = bench.options;
   const times = new Map<string, Times[]>();
   const contender = (name: string, origin: string): Contender => ({
     name,
@@ -125,13 +125,13 @@ async function compare(
       return rateOf(answers);
     },
   });
-  say(`${work}: warming up for ${warmUpSeconds} s …`);
+  bench.say(`${work}: warming up for ${warmUpSeconds} s …`);
   await runFullLoad({ origin: origins.at(-1)!, requestsFile, connections, seconds: warmUpSeconds });
   const contenders = [
     ...origins.map((origin, index) => contender(`${countNodes(index + 1)} behind HAProxy`, origin)),
     contender(`${countNodes(1)} without HAProxy`, prepared.service.origin),
   ];
-  const rates = await runRounds(contenders, rounds, say);
+  const rates = await runRounds(bench, contenders);
   return { work, rates, times: new Map([...times].map(([name, all]) => [name, medianTimes(all)])) };
 }
 

@@ -37,9 +37,10 @@ export const overload: Scenario = {
   },
 };
 
-async function measureOverload({ options, say }: Bench, prepared: Prepared): Promise<Overload> {
+async function measureOverload({ options, say, untilQuiet }: Bench, prepared: Prepared): Promise<Overload> {
   const { connections, seconds } = options;
   const { service, creations, database } = prepared;
+  await untilQuiet();
   // With the same generator as the overload, because it shares the machine with the service.
   const bestRate = rateOf(await createAndCheck(prepared, { connections, seconds, isOwn: true }));
   const order = { origin: service.origin, requestsFile: creations, connections };

@@ -30,7 +30,7 @@ export const reads: Scenario = {
       },
     );
     for (const { run } of contenders) await run();
-    return report(await runRounds(contenders, options.rounds, say), options.connections);
+    return report(await runRounds(bench, contenders), options.connections);
   },
 };
 
