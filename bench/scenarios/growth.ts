@@ -138,7 +138,7 @@ function report(stages: readonly Stage[]): Outcome {
   const isAnswered = stages.every(({ measured }) => measured.every(({ refused }) => refused === 0));
   const goal = (wanted: string, of: 'p99' | 'quickestP99') => {
     const worst = Math.max(...first.measured.map((_, index) => growthOf(index, of)));
-    const rest = isAnswered ? '' : ', some were refused';
+    const rest = isAnswered ? '' : ', some were not served';
     return {
       wanted,
       measured: `${formatRatio(worst)} at most${rest}`,

@@ -216,10 +216,17 @@ export async function checkConnection(connection: pg.ClientConfig): Promise<{ ve
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query('SHOW server_version');
-    const version: string = rows[0].server_version;
+    const { rows } = await client.query<{ version: string; encoding: string }>(
+      `SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`,
+    );
+    const { version, encoding } = rows[0]!;
     if (Number.parseInt(version, 10) < oldestVersion) {
       throw new Error(`it is PostgreSQL ${version}, and Stamm needs ${oldestVersion} or newer`);
+    }
+    if (encoding !== 'UTF8') {
+      throw new Error(
+        `its encoding is ${encoding}, and Stamm needs one made with ENCODING 'UTF8' TEMPLATE template0`,
+      );
     }
     return { version };
   } finally {

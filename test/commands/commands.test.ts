@@ -227,7 +227,7 @@ describe('what is asked for wrongly is answered with a sentence and harms nothin
   }
 });
 
-describe('a database that cannot be reached', { concurrency: 3 }, () => {
+describe('a database that cannot be used', { concurrency: 3 }, () => {
   let refusing: string;
   let silent: string;
   before(async () => {
@@ -256,6 +256,20 @@ describe('a database that cannot be reached', { concurrency: 3 }, () => {
     const connection = { ...(await createTestDatabase()), password: 'wrong' };
     const ended = await runStamm(words, { DATABASE_URL: databaseUrl(connection) });
     assertRefused(ended, /^The database at .* cannot be used: password authentication failed/);
+  });
+
+  test('is named where it cannot keep every letter', async () => {
+    const connection = await createTestDatabase();
+    const database = `${connection.database}_ascii`;
+    await withClient(connection, async (client) => {
+      await client.query(`CREATE DATABASE ${database} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0`);
+    });
+    try {
+      const ended = await runStamm(words, { DATABASE_URL: databaseUrl({ ...connection, database }) });
+      assertRefused(ended, /cannot be used: its encoding is SQL_ASCII, and Stamm needs .* ENCODING 'UTF8'/);
+    } finally {
+      await withClient(connection, (client) => client.query(`DROP DATABASE ${database} WITH (FORCE)`));
+    }
   });
 
   test('makes the doctor fail, who still says all the rest', async () => {

@@ -234,7 +234,8 @@ async function startDebianPostgres(): Promise<pg.ClientConfig> {
   const account = process.getuid?.() === 0 ? findAccount('postgres') : undefined;
   if (account) await chown(folder, account.uid, account.gid);
   const options = { ...account, cwd: folder, stdio: 'ignore' as const };
-  execFileSync(`${debianPostgres}/initdb`, ['-D', data, '-U', 'admin', '-A', 'trust', '--no-sync'], options);
+  const words = ['-D', data, '-U', 'admin', '-A', 'trust', '-E', 'UTF8', '--locale', 'C', '--no-sync'];
+  execFileSync(`${debianPostgres}/initdb`, words, options);
   const settings = ['-c', 'listen_addresses=', '-c', 'fsync=off', '-k', folder];
   const server = spawn(`${debianPostgres}/postgres`, ['-D', data, ...settings], options);
   const exit = once(server, 'exit');
