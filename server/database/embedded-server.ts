@@ -206,8 +206,9 @@ export async function stopServer(cluster: Cluster, timeoutSeconds: number): Prom
   if (!(await isServerProcess(cluster, server.pid))) return false;
   process.kill(server.pid, 'SIGINT');
   const deadline = Date.now() + timeoutSeconds * 1000;
-  // Its lock file is the last thing that a server removes. The process itself may stay for long as a zombie.
-  while (existsSync(join(cluster.folder, 'postmaster.pid'))) {
+  // Its lock file is the last thing that a server removes, shortly before it ends. What may stay for long afterwards is a
+  // zombie, which has no command line any more.
+  while (existsSync(join(cluster.folder, 'postmaster.pid')) || (await isServerProcess(cluster, server.pid))) {
     if (Date.now() > deadline) return false;
     await sleep(10);
   }

@@ -242,16 +242,6 @@ export function postmasterOf(dataDir: string): number {
   return Number.parseInt(readFileSync(path.join(dataDir, 'postgres-18/postmaster.pid'), 'utf8'), 10);
 }
 
-/**
- * A stop leaves no PostgreSQL behind. Where it says that PostgreSQL is not down yet, which takes a machine whose
- * processors others have, it must still come to its end.
- */
-export async function assertServersEnded(dataDir: string, { stdout }: Pick<Ended, 'stdout'>): Promise<void> {
-  if (/PostgreSQL is not down after/.test(stdout))
-    await until('PostgreSQL has come to its end', () => findServers(dataDir).length === 0);
-  assert.deepEqual(findServers(dataDir), []);
-}
-
 /** All processes of this data directory that go by a server's command line; none is the usual expectation. */
 export function findServers(dataDir: string): number[] {
   if (process.platform !== 'linux') {
