@@ -32,7 +32,7 @@ const layers = [
   ['server/app.ts'],
   ['server/api.ts', 'server/office.ts'],
   ['server/master-data.ts'],
-  ['server/routes', 'server/import'],
+  ['server/features', 'server/routes', 'server/import'],
   ['server/resources', 'server/journal'],
   ['server/crud', 'server/auth'],
   ['server/http'],
