@@ -3,7 +3,6 @@
 // (open loop), and their latency counts from when they were due: a service that stalls cannot hide it.
 import { type Connection, openConnection } from './http-connection.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
-import { SlowMoments } from './processor-probe.ts';
 import { readRequests } from './requests.ts';
 import { summarize } from './statistics.ts';
 
@@ -19,7 +18,7 @@ const seconds = order.seconds + leadSeconds;
 const drainMs = 10_000;
 
 const statuses: Record<string, number> = {};
-const served: { place: number; dueAt: number; ms: number }[] = [];
+const served: { dueAt: number; ms: number }[] = [];
 /** What was not served: how long after it was sent the refusal came, of the first second and of all later ones. */
 const refusedFirst: number[] = [];
 const refusedLater: number[] = [];
@@ -30,8 +29,6 @@ let nextRequest = Math.floor(Math.random() * requests.length);
 let startedAt = 0;
 let lastAnswerAt = 0;
 
-const slowMoments = new SlowMoments();
-
 function secondOf(time: number): number {
   return Math.floor((time - startedAt) / 1000);
 }
@@ -39,15 +36,15 @@ function secondOf(time: number): number {
 function send(connection: Connection, dueAt: number, onEnd: (isOpen: boolean) => void): void {
   const sentAt = performance.now();
   underWay++;
-  const place = nextRequest;
+  const request = requests[nextRequest]!;
   nextRequest = (nextRequest + 1) % requests.length;
-  connection.send(requests[place]!, (status) => {
+  connection.send(request, (status) => {
     underWay--;
     lastAnswerAt = performance.now();
     if (status === 0) broken++;
     else {
       statuses[status] = (statuses[status] ?? 0) + 1;
-      if (status < 400) served.push({ place, dueAt, ms: lastAnswerAt - dueAt });
+      if (status < 400) served.push({ dueAt, ms: lastAnswerAt - dueAt });
       else (secondOf(dueAt) < leadSeconds ? refusedFirst : refusedLater).push(lastAnswerAt - sentAt);
     }
     onEnd(!connection.socket.destroyed);
@@ -104,7 +101,6 @@ async function runOpen(free: Connection[], ratePerSecond: number): Promise<void>
 
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
-      slowMoments.look();
       const now = performance.now();
       for (; due < total; due++) {
         const dueAt = startedAt + (due * 1000) / ratePerSecond;
@@ -129,8 +125,6 @@ else await runOpen(connections, order.ratePerSecond);
 await drain();
 
 const counted = served.filter(({ dueAt }) => secondOf(dueAt) >= leadSeconds);
-const isNearSlowMoment = slowMoments.toTest();
-const undisturbed = counted.filter(({ dueAt }) => !isNearSlowMoment(dueAt));
 const bySecond = Map.groupBy(served, ({ dueAt }) => secondOf(dueAt));
 
 const report: LoadReport = {
@@ -141,8 +135,6 @@ const report: LoadReport = {
   broken: broken + underWay,
   unsent,
   latency: summarize(counted.map(({ ms }) => ms)),
-  undisturbed: summarize(undisturbed.map(({ ms }) => ms)),
-  each: order.tellsEach ? counted.map(({ place, ms }) => [place, ms] as const) : [],
   refusals: summarize(refusedLater),
   firstRefusals: summarize(refusedFirst),
   p99BySecond: Array.from(

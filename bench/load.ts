@@ -2,7 +2,7 @@
 // wherever a rate is given, with a generator of our own.
 import path from 'node:path';
 import { findProgram, runOwn, runProgram } from './processes.ts';
-import { type Latency, median, summarize } from './statistics.ts';
+import { type Latency, summarize } from './statistics.ts';
 
 export interface LoadOrder {
   origin: string;
@@ -13,8 +13,6 @@ export interface LoadOrder {
   ratePerSecond?: number;
   /** With a rate: how many connections are opened when all others are busy. */
   maxConnections?: number;
-  /** Whether the report tells how long each request took. */
-  tellsEach?: boolean;
 }
 
 export interface LoadReport {
@@ -29,10 +27,6 @@ export interface LoadReport {
   unsent: number;
   /** Of what was served; at a rate, without the first second. */
   latency: Latency;
-  /** The same without what was due during or shortly after a slow moment of the processors; only at a rate. */
-  undisturbed: Latency;
-  /** How long requests took that were served, by their place in the file; at a rate, without the first second. Only if asked for. */
-  each: readonly (readonly [place: number, ms: number])[];
   /** Of what was refused, from sending it; at a rate, without the first second. */
   refusals: Latency;
   /** Of that second, in which connections are opened. */
@@ -82,29 +76,10 @@ async function runWrk(program: string, order: LoadOrder): Promise<LoadReport> {
     broken,
     unsent: 0,
     latency: { count: answers, p50, p99, max },
-    undisturbed: summarize([]),
-    each: [],
     refusals: summarize([]),
     firstRefusals: summarize([]),
     p99BySecond: [],
   };
-}
-
-/** Of fewer requests the p99 is the slowest one. */
-const fewestForP99 = 100;
-
-/** The p99 of what met no slow moment, of the median round; NaN where there was too little of it in each of them. */
-export function undisturbedP99(rounds: readonly LoadReport[]): number {
-  const seen = rounds.filter(({ undisturbed }) => undisturbed.count >= fewestForP99);
-  return seen.length > 0 ? median(seen.map(({ undisturbed }) => undisturbed.p99)) : Number.NaN;
-}
-
-/** The p99 of requests of which each counts as in its quickest round: what is slow in all of them is slow by itself. */
-export function quickestP99(rounds: readonly LoadReport[]): number {
-  const quickest = new Map<number, number>();
-  for (const [place, ms] of rounds.flatMap(({ each }) => each))
-    quickest.set(place, Math.min(ms, quickest.get(place) ?? ms));
-  return summarize([...quickest.values()]).p99;
 }
 
 export function rateOf({ answers, seconds }: LoadReport): number {

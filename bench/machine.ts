@@ -2,11 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
-import { measureSlowTime } from './processor-probe.ts';
-import { tickMs } from './stolen-time.ts';
 
-/** Long enough for some moments that come every few seconds. */
-const probeMs = 8000;
+/** The unit in which Linux counts processor time. */
+const tickMs = 10;
 
 export interface Machine {
   cores: number;
@@ -16,8 +14,6 @@ export interface Machine {
   node: string;
   postgres: string;
   commit: string;
-  /** The share of the time in which a processor is much slower than usual. */
-  slowTime?: number;
 }
 
 export function describeMachine(postgresVersion: string): Machine {
@@ -29,7 +25,6 @@ export function describeMachine(postgresVersion: string): Machine {
     node: process.version,
     postgres: postgresVersion,
     commit: currentCommit(),
-    slowTime: measureSlowTime(probeMs),
   };
 }
 

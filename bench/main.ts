@@ -3,7 +3,6 @@ import { describeMachine } from './machine.ts';
 import { type Options, readOptions, UsageError, usage } from './options.ts';
 import { startPostgres } from './postgres.ts';
 import { endOnSignals, isInterrupted, runScoped } from './processes.ts';
-import { Patience } from './quiet.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 import { cost } from './scenarios/cost.ts';
@@ -43,18 +42,14 @@ async function runScenarios(options: Options): Promise<boolean> {
   for (const { name, title, measure } of scenarios) {
     if (!options.scenarios.includes(name)) continue;
     say(`\n# ${title}`);
-    const stolen = watchStolenTime();
-    const patience = new Patience({ mostMs: options.patienceSeconds * 1000 });
-    const untilQuiet = () => stolen.leaveOut(() => patience.untilQuiet());
+    const readStolenTime = watchStolenTime();
     try {
-      const outcome = await runScoped(() => measure({ options, postgres, say, untilQuiet }));
-      const stolenTime = stolen.stop();
-      const { waitedSeconds } = patience;
+      const outcome = await runScoped(() => measure({ options, postgres, say }));
       const { rounds, seconds } = options;
       const measuredAt = new Date().toISOString();
-      const conditions = { measuredAt, machine, stolenTime, waitedSeconds, rounds, seconds };
+      const conditions = { measuredAt, machine, stolenTime: readStolenTime(), rounds, seconds };
       const section: Section = { scenario: name, title, ...conditions, ...outcome };
-      await writeResults(options.resultsDir, section, names, isForDocumentation(options));
+      await writeResults(options.resultsDir, section, names);
       sayOutcome(outcome);
     } catch (error) {
       isComplete = false;
@@ -64,11 +59,6 @@ async function runScenarios(options: Options): Promise<boolean> {
   }
   say(`\nWritten to ${options.resultsDir}`);
   return isComplete;
-}
-
-/** Rounds of another length, or of another place, are for trying things out. */
-function isForDocumentation({ isQuick, resultsDir }: Options): boolean {
-  return !isQuick && resultsDir === `${import.meta.dirname}/results`;
 }
 
 function sayOutcome({ tables, goals, notes }: Outcome): void {

@@ -8,8 +8,6 @@ export interface Options {
   rounds: number;
   seconds: number;
   warmUpSeconds: number;
-  /** How long a scenario may wait for the host of the machine in all. */
-  patienceSeconds: number;
   /** Of full load. */
   connections: number;
   /** Lines of the import whose memory is watched. */
@@ -19,7 +17,7 @@ export interface Options {
   /** Another service with the same path, headers and bodies. */
   peer: { origin: string; key: string } | undefined;
   resultsDir: string;
-  /** Short rounds are for trying things out: their results do not go into the documentation. */
+  /** Short rounds, to try things out. */
   isQuick: boolean;
 }
 
@@ -29,7 +27,6 @@ export const usage = `Usage: npm run bench -- [SCENARIO …] [OPTIONS]
   --rounds N          rounds of each comparison (3)
   --seconds N         length of a round (10; quick: 3)
   --warm-up N         seconds before the first round (10; quick: 5)
-  --patience N        seconds that a scenario waits at most while others have the processors (900; quick: 0)
   --connections N     connections of full load (64)
   --lines N           import: lines whose memory is watched (200,000; quick: 20,000)
   --sites N           growth: sites of the largest table (10,000,000; quick: 100,000)
@@ -46,21 +43,19 @@ export function readOptions(words: string[], scenarioNames: readonly string[]): 
   if (unknown) throw new UsageError(`There is no scenario "${unknown}", only ${scenarioNames.join(', ')}.`);
   const isQuick = values.quick === true;
   const number = (
-    name: 'rounds' | 'seconds' | 'warm-up' | 'patience' | 'connections' | 'lines' | 'sites',
+    name: 'rounds' | 'seconds' | 'warm-up' | 'connections' | 'lines' | 'sites',
     usual: number,
     most: number,
-    least = 1,
   ) => {
     const value = Number(values[name] ?? usual);
-    if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new UsageError(`--${name} must be a whole number from ${least} to ${most}.`);
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+    throw new UsageError(`--${name} must be a whole number from 1 to ${most}.`);
   };
   return {
     scenarios: positionals.length > 0 ? positionals : [...scenarioNames],
     rounds: number('rounds', 3, 100),
     seconds: number('seconds', isQuick ? 3 : 10, 600),
     warmUpSeconds: number('warm-up', isQuick ? 5 : 10, 600),
-    patienceSeconds: number('patience', isQuick ? 0 : 900, 36_000, 0),
     connections: number('connections', 64, 64),
     lines: number('lines', isQuick ? 20_000 : 200_000, 100_000_000),
     sites: number('sites', isQuick ? 100_000 : 10_000_000, 1_000_000_000),
@@ -85,7 +80,6 @@ function parse(words: string[]) {
         rounds: { type: 'string' },
         seconds: { type: 'string' },
         'warm-up': { type: 'string' },
-        patience: { type: 'string' },
         connections: { type: 'string' },
         lines: { type: 'string' },
         sites: { type: 'string' },

@@ -1,12 +1,13 @@
-// Single-row inserts of the same rows straight into PostgreSQL: with pgbench where the machine has it, else with 64
-// connections of our own. Nothing is validated, authenticated or journalled, and row-level security does not count.
+// The same work straight in PostgreSQL: single-row inserts, with pgbench where the machine has it and else with 64
+// connections of our own; and pages of a list, with pgbench only.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { serviceRole } from '../server/database/database.ts';
 import type { BenchDatabase } from './postgres.ts';
 import { findProgram, runOwn, runProgram } from './processes.ts';
 import { type Latency, summarize } from './statistics.ts';
-import { bodyCount, siteColumns } from './tenants.ts';
+import { bodyCount, fixedIdSql, siteColumns, tenantCount } from './tenants.ts';
 
 export interface InsertOrder {
   connection: BenchDatabase['connection'];
@@ -31,6 +32,7 @@ interface PgbenchOptions {
 }
 
 const pgbench = findProgram('pgbench');
+export const hasPgbench = pgbench !== undefined;
 
 export const inserter = pgbench ? 'pgbench' : 'its own inserter (pgbench is not installed)';
 
@@ -40,7 +42,9 @@ function insertStatement(number: string): string {
 }
 
 export function runInserts({ connection }: BenchDatabase, options: PgbenchOptions): Promise<InsertReport> {
-  return pgbench ? runPgbench(pgbench, connection, options) : runOwnInserts(connection, options);
+  return pgbench
+    ? runPgbench(pgbench, connection, insertScript, options)
+    : runOwnInserts(connection, options);
 }
 
 /** One statement after the other on each connection, with the driver that the service uses. */
@@ -53,21 +57,67 @@ export function runOwnInserts(
   return runOwn<InsertReport>('inserter.ts', order, seconds + 30);
 }
 
+const insertScript: Script = {
+  name: 'insert.sql',
+  text: `\\set number random(0, ${bodyCount - 1})\n${insertStatement(':number::bigint')};\n`,
+};
+
+interface Script {
+  name: string;
+  text: string;
+  /** What libpq's PGOPTIONS sets for each connection. */
+  settings?: string;
+}
+
+/**
+ * The list statement of the service, as its role and for one tenant after the other: the most pages that PostgreSQL
+ * gives on this machine. `statement` has the tenant as $1 and the number of rows as $2. Needs pgbench.
+ */
+export async function runPages(
+  { connection }: BenchDatabase,
+  statement: { text: string; rows: number },
+  options: PgbenchOptions,
+): Promise<number> {
+  const tenant = fixedIdSql(':tenant::bigint');
+  const script: Script = {
+    name: 'page.sql',
+    settings: `-c role=${serviceRole} -c enable_seqscan=off`,
+    text: [
+      `\\set tenant random(0, ${tenantCount - 1})`,
+      'BEGIN;',
+      `SELECT set_config('stamm.tenants', ${tenant}::text, true);`,
+      'SET LOCAL plan_cache_mode = force_generic_plan;',
+      'SET LOCAL enable_bitmapscan = off;',
+      'SET LOCAL enable_sort = off;',
+      `${escapeColons(statement.text).replaceAll('$1', tenant).replaceAll('$2', String(statement.rows))};`,
+      'COMMIT;\n',
+    ].join('\n'),
+  };
+  const { rows: pages, seconds } = await runPgbench(pgbench!, connection, script, options);
+  return pages / seconds;
+}
+
+/** pgbench takes a colon for a variable, also within quotation marks. */
+function escapeColons(sql: string): string {
+  return sql.replaceAll(
+    /'[^']*:[^']*'/g,
+    (literal) => `U&${literal.replaceAll('\\', '\\\\').replaceAll(':', '\\003A')}`,
+  );
+}
+
 /** pgbench's time includes that of connecting, which its rate leaves out: so much longer it runs. Each run tells the next. */
 let knownConnectingSeconds: number | undefined;
 
 async function runPgbench(
   program: string,
   { host, port, user, password, database }: BenchDatabase['connection'],
+  { name, text, settings }: Script,
   { connections, seconds, workDir }: PgbenchOptions,
   furtherWords: readonly string[] = [],
 ): Promise<InsertReport> {
   const connectingSeconds = knownConnectingSeconds ?? Math.ceil(connections / 20);
-  const script = path.join(workDir, 'insert.sql');
-  await writeFile(
-    script,
-    `\\set number random(0, ${bodyCount - 1})\n${insertStatement(':number::bigint')};\n`,
-  );
+  const script = path.join(workDir, name);
+  await writeFile(script, text);
   const output = await runProgram(
     program,
     [
@@ -83,11 +133,16 @@ async function runPgbench(
       ...furtherWords,
       database,
     ],
-    { env: { PGPASSWORD: password }, seconds: seconds + connectingSeconds + 30 },
+    {
+      env: { PGPASSWORD: password, ...(settings && { PGOPTIONS: settings }) },
+      seconds: seconds + connectingSeconds + 30,
+    },
   );
-  const rows = Number(/actually processed: (\d+)/.exec(output)![1]);
-  knownConnectingSeconds = Math.ceil(Number(/initial connection time = ([\d.]+) ms/.exec(output)![1]) / 1000);
-  if (rows === 0) throw new Error(`pgbench inserted nothing in ${seconds} s: the rounds are too short.`);
+  const rows = Number(/actually processed: (\d+)/.exec(output)?.[1] ?? 0);
+  const connectingMs = /initial connection time = ([\d.]+) ms/.exec(output)?.[1];
+  if (rows === 0 || connectingMs === undefined)
+    throw new Error(`pgbench did nothing in ${seconds} s: the rounds are too short.`);
+  knownConnectingSeconds = Math.ceil(Number(connectingMs) / 1000);
   // Without the time that connecting takes.
   const rowsPerSecond = Number(/^tps = ([\d.]+)/m.exec(output)![1]);
   return { rows, seconds: rows / rowsPerSecond };
@@ -108,7 +163,7 @@ export async function measureInsertsAtRate(
 ): Promise<Latency | undefined> {
   if (!pgbench) return undefined;
   const { workDir, seconds } = options;
-  await runPgbench(pgbench, connection, { ...options, seconds: seconds + leadSeconds }, [
+  await runPgbench(pgbench, connection, insertScript, { ...options, seconds: seconds + leadSeconds }, [
     `--rate=${Math.round(ratePerSecond)}`,
     '--log',
     `--log-prefix=${path.join(workDir, logPrefix)}`,

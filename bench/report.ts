@@ -1,7 +1,7 @@
-// Results as files: all figures as JSON, tables as Markdown, charts as SVG, and the tables once more in the documentation.
+// Results as files: all figures as JSON, tables as Markdown, charts as SVG.
 // A run of some scenarios keeps what earlier runs found for the others.
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Machine } from './machine.ts';
 import { drawCharts } from './plot.ts';
@@ -14,8 +14,6 @@ export interface Section extends Outcome {
   machine: Machine;
   /** The share of the processors' time that the host gave to others while this was measured. */
   stolenTime?: number | undefined;
-  /** How long it was waited for others to give the processors back. */
-  waitedSeconds?: number;
   rounds: number;
   seconds: number;
 }
@@ -24,16 +22,11 @@ interface Results {
   sections: Section[];
 }
 
-const documentation = path.resolve(import.meta.dirname, '../docs/performance.md');
-const beginMark = '<!-- results: written by npm run bench -->';
-const endMark = '<!-- end of results -->';
-
 /** Sections stand in the order of `order`, whenever they were measured. */
 export async function writeResults(
   resultsDir: string,
   section: Section,
   order: readonly string[],
-  isForDocumentation: boolean,
 ): Promise<void> {
   await mkdir(resultsDir, { recursive: true });
   const file = path.join(resultsDir, 'latest.json');
@@ -44,17 +37,6 @@ export async function writeResults(
   await writeFile(file, `${JSON.stringify({ sections: all }, null, 2)}\n`);
   await writeFile(path.join(resultsDir, 'latest.md'), `# Results\n\n${text}`);
   await writeFile(path.join(resultsDir, 'latest.svg'), drawCharts(all.flatMap(({ charts }) => charts)));
-  if (isForDocumentation) await updateDocumentation(text);
-}
-
-async function updateDocumentation(text: string): Promise<void> {
-  const page = await readFile(documentation, 'utf8');
-  const begin = page.indexOf(beginMark);
-  const end = page.indexOf(endMark);
-  if (begin < 0 || end < begin)
-    throw new Error(`docs/performance.md has lost its marks "${beginMark}" and "${endMark}".`);
-  const updated = `${page.slice(0, begin)}${beginMark}\n\n${text}\n${page.slice(end)}`;
-  await writeFile(documentation, updated);
 }
 
 function writeMarkdown(sections: readonly Section[]): string {
@@ -72,23 +54,16 @@ function writeSection(section: Section): string {
     ...section.tables.map(writeTable),
     ...(goals.rows.length > 0 ? [writeTable(goals)] : []),
     ...section.notes.map((note) => `- ${note}`),
-    ...describeDisturbances(section),
+    ...describeStolenTime(section),
     `- ${measuredAt.slice(0, 10)}, commit ${machine.commit}: ${machine.cores} cores of ${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}, PostgreSQL ${machine.postgres}; ${rounds} rounds of ${seconds} s.`,
     '',
   ].join('\n');
 }
 
-function describeDisturbances({ machine, stolenTime, waitedSeconds }: Section): string[] {
-  const tenths = (share: number) => `${(share * 100).toFixed(1)} %`;
-  const lines: string[] = [];
-  if (machine.slowTime !== undefined)
-    lines.push(
-      `- The processors of this machine did less than a third of their usual work for ${tenths(machine.slowTime)} of the time, before anything ran on it.`,
-    );
-  if (stolenTime !== undefined)
-    lines.push(`- While this was measured, the host gave ${tenths(stolenTime)} of their time to others.`);
-  if (waitedSeconds) lines.push(`- Rounds waited ${waitedSeconds} s for the host to give them back.`);
-  return lines;
+function describeStolenTime({ stolenTime }: Section): string[] {
+  return stolenTime === undefined
+    ? []
+    : [`- The host gave ${(stolenTime * 100).toFixed(1)} % of the processors' time to others.`];
 }
 
 export function writeTable({ columns, rows }: Table): string {

@@ -10,14 +10,13 @@ export interface Contender {
 
 /** Rates of each contender, by name. What else belongs to a round comes at its end, and is told the round's rates. */
 export async function runRounds(
-  { options, say, untilQuiet }: Bench,
+  { options, say }: Bench,
   contenders: readonly Contender[],
   endRound: (rates: ReadonlyMap<string, number>) => Promise<void> = async () => {},
 ): Promise<Map<string, Spread>> {
   const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round < options.rounds; round++) {
     for (const { name, run } of contenders) {
-      await untilQuiet();
       const rate = await run();
       rates.get(name)!.push(rate);
       say(`round ${round + 1}: ${name}: ${Math.round(rate).toLocaleString('en-US')} /s`);

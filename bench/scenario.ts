@@ -8,8 +8,6 @@ export interface Bench {
   postgres: Postgres;
   /** Tells the person at the terminal what goes on. */
   say(text: string): void;
-  /** Waits until the machine has its processors to itself, before something that shall not depend on it. */
-  untilQuiet(): Promise<void>;
 }
 
 export interface Table {

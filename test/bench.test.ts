@@ -6,10 +6,9 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { demandStatus, type LoadReport, quickestP99, undisturbedP99 } from '../bench/load.ts';
-import { Patience } from '../bench/quiet.ts';
+import { demandStatus, type LoadReport } from '../bench/load.ts';
 import { demandRows } from '../bench/service.ts';
-import { readProcessorTicks, watchStolenTime } from '../bench/stolen-time.ts';
+import { readProcessorTicks } from '../bench/stolen-time.ts';
 
 const checkout = path.resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(path.join(tmpdir(), 'stamm-test-'));
@@ -24,7 +23,6 @@ test('a run checks every answer and row, writes its results and ends what it sta
     '--rounds=1',
     '--seconds=1',
     '--warm-up=1',
-    '--patience=0',
     '--connections=8',
     `--results=${results}`,
   ];
@@ -67,7 +65,7 @@ const none = { count: 0, p50: 0, p99: 0, max: 0 };
 function report(statuses: Record<string, number>, answers: number, broken = 0): LoadReport {
   return {
     ...{ generator: 'own', seconds: 1, answers, statuses, broken, unsent: 0 },
-    ...{ latency: none, undisturbed: none, each: [], refusals: none, firstRefusals: none, p99BySecond: [] },
+    ...{ latency: none, refusals: none, firstRefusals: none, p99BySecond: [] },
   };
 }
 
@@ -79,29 +77,6 @@ test('an answer that is not what was asked for, or none at all, fails a run', ()
   assert.throws(() => demandStatus('Creation', report({}, 0), 201), /none came/);
 });
 
-test('a round that was disturbed nearly throughout says nothing about the rest', () => {
-  const rounds = [
-    [99, 1],
-    [100, 30],
-    [400, 20],
-    [400, 10],
-  ].map(([count, p99]) => ({ ...report({}, 0), undisturbed: { ...none, count: count!, p99: p99! } }));
-  assert.equal(undisturbedP99(rounds), 20);
-  assert.equal(undisturbedP99(rounds.slice(0, 1)), Number.NaN);
-});
-
-test('a request counts as in its quickest round, and one that is slow in all of them is slow', () => {
-  const rounds = [3, 1, 2].map((quick, round) => ({
-    ...report({}, 0),
-    each: Array.from({ length: 100 }, (_, place) => {
-      const isDisturbed = place % 3 === round;
-      return [place, place < 2 ? 50 + round : isDisturbed ? 99 : quick] as const;
-    }),
-  }));
-  assert.equal(quickestP99(rounds), 50);
-  assert.equal(quickestP99(rounds.map((one) => ({ ...one, each: one.each.slice(2) }))), 2);
-});
-
 test('stolen time is what Linux counts as such', () => {
   const readStolen = () => {
     const text = existsSync('/proc/stat') ? readFileSync('/proc/stat', 'utf8') : '';
@@ -110,36 +85,4 @@ test('stolen time is what Linux counts as such', () => {
   const before = readStolen();
   const { all, stolen } = readProcessorTicks();
   assert.ok(stolen >= before && stolen <= readStolen() && stolen <= all, `${stolen} of ${all}`);
-});
-
-test('a round waits until the host gives the processors back, but not for ever', async () => {
-  const shares = [0.8, 0.3, 0.06, 0.01, 0.5, 0];
-  const patience = new Patience({ mostMs: 1000, restMs: 2, look: async () => shares.shift()! });
-  await patience.untilQuiet();
-  assert.deepEqual(shares, [0.5, 0]);
-  await patience.untilQuiet();
-  assert.deepEqual(shares, []);
-
-  let looks = 0;
-  const neverQuiet = async () => {
-    looks++;
-    return 1;
-  };
-  const endless = new Patience({ mostMs: 10, restMs: 5, look: neverQuiet });
-  await endless.untilQuiet();
-  await endless.untilQuiet();
-  assert.equal(looks, 2);
-});
-
-test('what is stolen while somebody waits for quiet does not count', async () => {
-  const ticks = { all: 1000, stolen: 100 };
-  const pass = (all: number, stolen: number) => {
-    ticks.all += all;
-    ticks.stolen += stolen;
-  };
-  const watch = watchStolenTime(() => ({ ...ticks }));
-  pass(300, 3);
-  await watch.leaveOut(async () => pass(5000, 4000));
-  pass(100, 1);
-  assert.equal(watch.stop(), 4 / 400);
 });

@@ -41,7 +41,6 @@ async function floodWithLimit(
   const flood = { origin, requestsFile: await writeTenantCreations(prepared, 0), connections };
   bench.say(`One tenant floods (${limit}) …`);
   await runFullLoad({ ...flood, seconds: warmUpSeconds });
-  await bench.untilQuiet();
   const without = await runSingles({ ...single, seconds });
   const flooding = runFullLoad({ ...flood, seconds: seconds + 2 * marginSeconds });
   await new Promise((resolve) => setTimeout(resolve, marginSeconds * 1000));

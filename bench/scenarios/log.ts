@@ -27,7 +27,7 @@ export const log: Scenario = {
         {
           columns: [
             `Rows at ${options.connections} connections`,
-            'a second',
+            'per second',
             'in ratio to off',
             'log for a row',
           ],

@@ -162,7 +162,7 @@ function report(connections: number, comparisons: readonly Comparison[]): Outcom
       return {
         columns: [
           `${work} at ${connections} connections`,
-          'a second',
+          'per second',
           'in ratio to one node',
           'a request takes of nodes',
           'of PostgreSQL',

@@ -1,4 +1,8 @@
+import { buildListQuery, parseListRequest } from '../../server/crud/reads.ts';
+import { representation } from '../../server/crud/representation.ts';
+import { site } from '../../server/resources/site.ts';
 import { demandStatus, rateOf, runFullLoad } from '../load.ts';
+import { hasPgbench, runPages } from '../pgbench.ts';
 import type { Request } from '../requests.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
@@ -11,6 +15,7 @@ const readName = 'Stamm, GET /sites/{id}';
 const listName = `Stamm, list page of ${pageSize}`;
 const bareReadName = 'bare node:http, as many bytes as a site';
 const bareListName = 'bare node:http, as many bytes as a page';
+const pgbenchListName = 'pgbench, the same list statement';
 
 export const reads: Scenario = {
   name: 'reads',
@@ -47,7 +52,7 @@ async function load(
 
 async function listContenders(
   bench: Bench,
-  { service, writeRequests }: Prepared,
+  { database, service, writeRequests }: Prepared,
   sites: Request[],
   pages: Request[],
 ): Promise<Contender[]> {
@@ -63,7 +68,21 @@ async function listContenders(
     { name: bareReadName, run: () => load(bench, bare.origin, bareSiteFile) },
     { name: listName, run: () => load(bench, service.origin, pageFile) },
     { name: bareListName, run: () => load(bench, bare.origin, barePageFile) },
+    ...(hasPgbench
+      ? [{ name: pgbenchListName, run: () => runPages(database, listStatement(), pgbenchOptions(bench)) }]
+      : []),
   ];
+}
+
+/** What the service sends for the first page of a list: one row more than the page, to know whether there is a next one. */
+function listStatement(): { text: string; rows: number } {
+  const list = parseListRequest(site, { limit: String(pageSize) });
+  const { text } = buildListQuery(site, '', list, representation(site, 'subject'));
+  return { text, rows: pageSize + 1 };
+}
+
+function pgbenchOptions({ options: { connections, seconds }, postgres: { workDir } }: Bench) {
+  return { connections, seconds, workDir };
 }
 
 async function answerLength(origin: string, { path, key }: Request): Promise<number> {
@@ -77,14 +96,21 @@ function report(rates: Map<string, Spread>, connections: number): Outcome {
     [readName, ratiosOf(rates.get(readName)!, rates.get(bareReadName)!)],
     [listName, ratiosOf(rates.get(listName)!, rates.get(bareListName)!)],
   ]);
+  const pgbenchPages = rates.get(pgbenchListName);
   return {
     tables: [
       {
-        columns: [`Reads at ${connections} connections`, 'a second', 'in ratio to the bare server'],
+        columns: [
+          `Reads at ${connections} connections`,
+          'per second',
+          'in ratio to the bare server',
+          'in ratio to pgbench',
+        ],
         rows: [...rates].map(([name, rate]) => [
           name,
           formatRateSpread(rate),
           ratios.has(name) ? formatRatioSpread(ratios.get(name)!) : '',
+          name === listName && pgbenchPages ? formatRatioSpread(ratiosOf(rate, pgbenchPages)) : '',
         ]),
       },
     ],
