@@ -29,6 +29,4 @@ export default defineConfig({
       },
     },
   },
-  // `npx vite web` beside a running service, for work on the app.
-  server: { proxy: { '/app': 'http://127.0.0.1:3000', '/docs': 'http://127.0.0.1:3000' } },
 });
