@@ -28,6 +28,8 @@ export interface Checked {
 export type Check = (body: JsonBody) => Checked;
 
 const ajv = new Ajv({ allErrors: true, strict: true, formats: formatChecks });
+/** For yes or no: stops at the first of what may be thousands of faults. */
+const shapeAjv = new Ajv({ strict: true, formats: formatChecks });
 
 export function buildCheck(definition: Definition): Check {
   const validate = ajv.compile(objectSchema(definition.fields));
@@ -84,7 +86,7 @@ function buildToRow(definition: Definition): (value: Record<string, unknown>) =>
   const shapes = shapeColumnsOf(definition).map(({ name, list }) => ({
     name,
     list,
-    isKnown: ajv.compile({ type: 'array', items: list.field.knownItem! }),
+    isKnown: shapeAjv.compile({ type: 'array', items: list.field.knownItem! }),
   }));
   return function toRow(value) {
     const row: Row = {};

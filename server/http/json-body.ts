@@ -103,17 +103,26 @@ export function parseJson(bytes: Buffer): JsonBody {
   if (!needsSecondLook) return { bytes, value, exact: undefined, faults: [] };
   // Before the exact numbers: that walk is recursive, and this one refuses what would exhaust its stack.
   const faults = findTextFaults(value);
-  return { bytes, value, exact: hasSuspectNumber ? JSON.parse(text, keepExactNumber) : undefined, faults };
+  if (!hasSuspectNumber) return { bytes, value, exact: undefined, faults };
+  let hasLongNumber = false;
+  const exact = JSON.parse(text, (_name, member, { source }) => {
+    if (typeof member !== 'number' || !Number.isFinite(member)) return member;
+    hasLongNumber ||= source!.length > maxNumberLength;
+    return exactNumber(member, source!);
+  });
+  return { bytes, value, exact, faults: hasLongNumber ? findTextFaults(exact) : faults };
 }
 
+/** Room for every digit of the largest double, its sign, its point and the longest fraction that is stored. */
+export const maxNumberLength = 1400;
 const maxDoubleDigits = 15;
 const safeExponent = 290;
 
-function keepExactNumber(_name: string, value: unknown, context: { source?: string }): unknown {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return value;
-  const { digits, exponent } = decimalParts(context.source!);
+function exactNumber(value: number, source: string): unknown {
+  if (source.length > maxNumberLength) return JSON.rawJSON(source);
+  const { digits, exponent } = decimalParts(source);
   const isExact = digits.length <= maxDoubleDigits && Math.abs(exponent) < safeExponent;
-  return isExact ? value : JSON.rawJSON(context.source!);
+  return isExact ? value : JSON.rawJSON(source);
 }
 
 /** Significant digits, and the power of ten of the last of them. */
@@ -121,7 +130,10 @@ function decimalParts(source: string): { digits: string; exponent: number } {
   const [mantissa = '', power = '0'] = source.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
   const written = (whole + fraction).replace(/^0+/, '');
-  const digits = written.replace(/0+$/, '');
+  // A regular expression for the zeros at the end would scan each run of zeros again from each of its zeros.
+  let end = written.length;
+  while (written[end - 1] === '0') end--;
+  const digits = written.slice(0, end);
   if (digits === '') return { digits, exponent: 0 };
   return { digits, exponent: Number(power) - fraction.length + (written.length - digits.length) };
 }
@@ -129,9 +141,9 @@ function decimalParts(source: string): { digits: string; exponent: number } {
 /** More than any price needs and less than PostgreSQL's numeric can hold. */
 export const maxDecimalPlaces = 1000;
 
-/** A number that was kept exactly, as its text; undefined for every other value. */
+/** A number that was kept exactly, as its text; undefined for every other value, and for one that is too long. */
 export function exactNumberText(value: unknown): string | undefined {
-  return JSON.isRawJSON(value) ? value.rawJSON : undefined;
+  return JSON.isRawJSON(value) && value.rawJSON.length <= maxNumberLength ? value.rawJSON : undefined;
 }
 
 export function isTooPrecise(source: string): boolean {
@@ -164,23 +176,35 @@ interface Place {
 const maxDepth = 1000;
 /** More are never reported. */
 const maxTextFaults = 100;
+/** Of all paths together: a hundred faults below one long name would make an answer a hundred times as long as the body. */
+const maxPathCharacters = 20_000;
 
 /** Walks without recursion, and names a place only where it is faulty: nesting costs neither stack nor time. */
 function findTextFaults(root: unknown): Fault[] {
   const faults: Fault[] = [];
+  let room = maxPathCharacters;
+  const add = (place: Place, fault: Omit<Fault, 'path'>, ...name: string[]) => {
+    if (room <= 0 || faults.length >= maxTextFaults) return;
+    const path = [...pathTo(place), ...name];
+    for (const step of path) room -= String(step).length + 1;
+    faults.push({ path, ...fault });
+  };
   const pending: Place[] = [{ value: root, step: '', parent: undefined, depth: 0 }];
   for (let place = pending.pop(); place && faults.length < maxTextFaults; place = pending.pop()) {
     const { value, depth } = place;
     if (depth > maxDepth) throw validationError([{ path: [], code: 'too_deep', params: { max: maxDepth } }]);
     if (typeof value === 'string') {
-      if (!isStorableText(value)) faults.push({ path: pathTo(place), code: 'invalid_text' });
+      if (!isStorableText(value)) add(place, { code: 'invalid_text' });
     } else if (typeof value === 'number') {
-      if (!Number.isFinite(value)) faults.push({ path: pathTo(place), code: 'number_out_of_range' });
+      if (!Number.isFinite(value)) add(place, { code: 'number_out_of_range' });
+    } else if (JSON.isRawJSON(value)) {
+      if (value.rawJSON.length > maxNumberLength)
+        add(place, { code: 'too_long', params: { max: maxNumberLength } });
     } else if (typeof value === 'object' && value !== null) {
       const isList = Array.isArray(value);
       for (const [name, member] of Object.entries(value).reverse()) {
-        if (name === '__proto__') faults.push({ path: [...pathTo(place), name], code: 'forbidden_name' });
-        else if (!isStorableText(name)) faults.push({ path: pathTo(place), code: 'invalid_text' });
+        if (name === '__proto__') add(place, { code: 'forbidden_name' }, name);
+        else if (!isStorableText(name)) add(place, { code: 'invalid_text' });
         else
           pending.push({
             value: member,
@@ -196,8 +220,8 @@ function findTextFaults(root: unknown): Fault[] {
 
 function pathTo(place: Place): (string | number)[] {
   const path: (string | number)[] = [];
-  for (let at: Place = place; at.parent !== undefined; at = at.parent) path.unshift(at.step);
-  return path;
+  for (let at: Place = place; at.parent !== undefined; at = at.parent) path.push(at.step);
+  return path.reverse();
 }
 
 export function isStorableText(text: string): boolean {

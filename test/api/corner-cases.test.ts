@@ -77,6 +77,43 @@ test('limits hold for the exact number, and not only for the double nearest to i
   );
 });
 
+test('a number of more than 1,400 characters is refused by its field, wherever it stands', async () => {
+  const customerId = await createCustomer();
+  const long = `0.1${'0'.repeat(1397)}1`;
+  const siteWith = (members: string) => JSON.stringify(validSite(customerId)).replace('{', `{${members},`);
+  const fault = (field: string) => ({ field, code: 'too_long', params: { max: 1400 } });
+  for (const [members, field] of [
+    [`"callOutFee":${long}`, 'callOutFee'],
+    [`"appointmentPreparationTimeInMinutes":${long}`, 'appointmentPreparationTimeInMinutes'],
+    [`"unknown":[{"x":${long}}]`, 'unknown.0.x'],
+    [`"openingHours":[{"x":-${long}}]`, 'openingHours.0.x'],
+  ] as const) {
+    const response = await post('/customer/site', siteWith(members));
+    assert.equal(response.statusCode, 400, response.body);
+    const told = response.json().errors.map(({ field, code, params }: Fault) => ({ field, code, params }));
+    assert.deepEqual(told, [fault(field)]);
+  }
+  const stored = await post('/customer/site', siteWith(`"openingHours":[{"x":${long.replace('00', '0')}}]`));
+  assert.equal(stored.statusCode, 201, stored.body);
+  const read = await get(`/sites/${stored.json().id}`);
+  assert.match(read.body, /"x": ?0\.10{1396}1\b/);
+  const patched = await patch(`/sites/${stored.json().id}`, {}, { payload: `{"callOutFee":${long}}` });
+  assert.equal(patched.statusCode, 400, patched.body);
+});
+
+test('faults below a long name do not make the answer many times as long as the body', async () => {
+  const body = `{"${'x'.repeat(10_000)}":[${'"\\ud800",'.repeat(200)}1]}`;
+  const response = await post('/customer', body);
+  assert.equal(response.statusCode, 400);
+  assert.ok(response.body.length < 10 * body.length, `${response.body.length} bytes`);
+});
+
+interface Fault {
+  field: string;
+  code: string;
+  params: object;
+}
+
 test('only zones that PostgreSQL knows too are time zones', async () => {
   const customerId = await createCustomer();
   for (const timeZone of ['SST', 'EST5EDT', '+01:00', 'US/Pacific-New', 'Europe/Nowhere', '']) {
