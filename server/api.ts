@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticate } from './auth/authentication.ts';
 import { type CountFailures, rateLimitHeaders, secondsUntil } from './auth/rate-limit.ts';
 import { ApiError } from './errors.ts';
+import { apiHeaders } from './http/answer-headers.ts';
 import type { RequestRecorder } from './journal/request-recorder.ts';
 import { addMasterData, isOpenEnded, type SharedOptions } from './master-data.ts';
 
@@ -24,6 +25,7 @@ export async function apiRoutes(
   });
 
   api.addHook('onRequest', async (request, reply) => {
+    reply.headers(apiHeaders);
     congestion.enter(reply);
     const admission = await authenticate({
       key: request.headers.apikey,

@@ -18,6 +18,7 @@ import { forgetOldRequests } from './crud/idempotency.ts';
 import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
 import type { Database } from './database/database.ts';
 import { type ApiError, errorBody, momentSeconds, toApiError } from './errors.ts';
+import { addCommonHeaders, notStored } from './http/answer-headers.ts';
 import { Congestion } from './http/congestion.ts';
 import {
   answerBeforeRouting,
@@ -118,7 +119,7 @@ export async function buildApp(
   app.decorateRequest('session');
   app.addHook('onRequest', (request, reply, done) => {
     request.deadline = performance.now() + database.requestDeadlineMs;
-    reply.header('X-Request-Id', request.id);
+    addCommonHeaders(request, reply);
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -165,6 +166,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   reply.removeHeader('connection');
   const mayComeAgain = problem.status === 429 || problem.code === 'overloaded';
   if (mayComeAgain && !reply.hasHeader('Retry-After')) reply.header('Retry-After', momentSeconds);
+  if (!reply.hasHeader('Cache-Control')) reply.headers(notStored);
   const body = errorBody(problem, request.id, preferredLanguage(request.headers['accept-language']));
   reply.code(problem.status).send(body);
 }

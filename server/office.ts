@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { demandAccess } from './auth/office-access.ts';
 import { ApiError } from './errors.ts';
+import { officeHeaders } from './http/answer-headers.ts';
 import { historyRoutes } from './journal/history.ts';
 import { addMasterData, isOpenEnded, type SharedOptions } from './master-data.ts';
 import { resources } from './resources/index.ts';
@@ -48,10 +49,3 @@ export async function officeRoutes(office: FastifyInstance, shared: SharedOption
   await office.register(requestRoutes, { database, resources });
   await office.register(mapRoutes, { database });
 }
-
-/** What somebody reads who is signed in must be kept by no cache and shown in no other site. */
-const officeHeaders = {
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-};

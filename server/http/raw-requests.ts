@@ -11,6 +11,7 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { ApiError, type ErrorCode, errorBody, momentSeconds } from '../errors.ts';
 import { preferredLanguage } from '../messages.ts';
+import { apiHeaders, noSniff, notStored } from './answer-headers.ts';
 
 interface ParserError extends Error {
   code?: string;
@@ -88,6 +89,7 @@ function writeAnswer(socket: Socket, problem: ApiError, log: FastifyBaseLogger):
       `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
+      ...Object.entries({ ...noSniff, ...notStored }).map(([name, value]) => `${name}: ${value}`),
       `X-Request-Id: ${requestId}`,
       'Connection: close',
       '',
@@ -136,6 +138,8 @@ export function refuseBeforeRouting(server: Server, isFull: () => boolean, log: 
     response.writeHead(problem.status, {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': body.length,
+      ...noSniff,
+      ...apiHeaders,
       'X-Request-Id': requestId,
       'Retry-After': momentSeconds,
     });

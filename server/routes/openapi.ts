@@ -17,7 +17,9 @@ const description = `Master data of plant-care businesses: other systems create 
 
 **Errors.** A 400 names every faulty field at once. Codes never change; sentences come in English, or in German where \`Accept-Language\` prefers it.
 
-**Unknown fields** are ignored, and named in the header \`Stamm-Ignored-Fields\`.`;
+**Unknown fields** are ignored, and named in the header \`Stamm-Ignored-Fields\`.
+
+**Caching.** Every answer is \`private, no-cache\`: a cache between you and the service must not keep it, and your own asks again with its \`ETag\`.`;
 
 export const openapiInfo = {
   openapi: {
@@ -58,5 +60,8 @@ export const openapiInfo = {
 } satisfies SwaggerOptions;
 
 export async function openapiRoutes(app: FastifyInstance): Promise<void> {
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    reply.header('Cache-Control', 'no-cache');
+    return app.swagger();
+  });
 }

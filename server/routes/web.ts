@@ -80,10 +80,7 @@ async function loadFiles(): Promise<Map<string, File>> {
   return files;
 }
 
-const commonHeaders = {
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'same-origin',
-};
+const commonHeaders = { 'Referrer-Policy': 'same-origin' };
 
 /** Whether a header of the kind "gzip, br;q=0.5" names an encoding, and not only to say that it is unwanted. */
 function isAccepted(encoding: string, header: string): boolean {

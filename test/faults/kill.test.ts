@@ -137,14 +137,19 @@ test('while PostgreSQL hangs answers are 500 in time, and all is well when it go
   const hungAt = performance.now();
   const afterwards = () => load.attempts.filter(({ sentAt }) => sentAt > hungAt);
   assert.equal((await fetch(`${service.origin}/livez`)).status, 200);
-  // Once with a connection that the hanging server had, and once with none left.
-  const readiness = [await timeReadiness(service.origin), await timeReadiness(service.origin)];
-  await until('an answer to each sender', () => afterwards().length >= 16);
+  // First with a connection that the hanging server had, and later with none left.
+  const readiness: Awaited<ReturnType<typeof timeReadiness>>[] = [];
+  await until('an answer to each sender', async () => {
+    readiness.push(await timeReadiness(service.origin));
+    return afterwards().length >= 16;
+  });
   const meanwhile = afterwards();
   const resumedAt = performance.now();
   resume();
   assert.ok(meanwhile.every((attempt) => attempt.status === 500));
-  for (const { status, tookMs } of readiness) {
+  // A finding from before is repeated for a second.
+  const foundAway = readiness.slice(readiness.findIndex(({ status }) => status === 500));
+  for (const { status, tookMs } of foundAway) {
     assert.equal(status, 500);
     assert.ok(tookMs < longestAnswerMs, `/readyz took ${Math.round(tookMs)} ms`);
   }
