@@ -27,6 +27,7 @@ import {
   routeSpecialRequests,
 } from './http/raw-requests.ts';
 import { logRequest } from './http/request-log.ts';
+import { buildForwardingWarning } from './http/untrusted-proxy.ts';
 import { buildSessions } from './import/session.ts';
 import { journalSchemas } from './journal/changes.ts';
 import { trimRecordedRequests } from './journal/recorded-requests.ts';
@@ -104,6 +105,7 @@ export async function buildApp(
     await recorder.close();
     redisCounter?.close();
   });
+  const noteForwarding = buildForwardingWarning(log);
   const congestion = new Congestion();
   routeSpecialRequests(app.server, log);
   refuseBeforeRouting(app.server, () => congestion.isFull(), log);
@@ -120,6 +122,7 @@ export async function buildApp(
   app.addHook('onRequest', (request, reply, done) => {
     request.deadline = performance.now() + database.requestDeadlineMs;
     addCommonHeaders(request, reply);
+    noteForwarding(request);
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {

@@ -1,5 +1,6 @@
 // The only reader of the environment. Each setting has its default and its meaning here, and nowhere else;
 // docs/settings.md is generated from this table.
+import { isIP, isIPv6 } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defaultDataDir } from './database/embedded.ts';
@@ -49,6 +50,29 @@ function oneOf<const Choice extends string>(choices: readonly Choice[], fallback
     if (choice === undefined) throw new Error(`must be one of ${choices.join(', ')}`);
     return choice;
   };
+}
+
+const namedNetworks = ['loopback', 'linklocal', 'uniquelocal'];
+
+function proxies(text = ''): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  const named = parts.filter((part) => part !== '');
+  for (const part of named) {
+    if (!namedNetworks.includes(part) && !isNetwork(part)) {
+      throw new Error(
+        `must be addresses, networks like 10.0.0.0/8, or ${namedNetworks.join(', ')}, separated by commas; "${part}" is not`,
+      );
+    }
+  }
+  return named;
+}
+
+/** An address, or one with the number of bits that its network has. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  if (isIP(address) === 0 || address.includes('%') || rest.length > 0) return false;
+  if (bits === undefined) return true;
+  return /^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (isIPv6(address) ? 128 : 32);
 }
 
 function setting<Value>(definition: Setting<Value>): Setting<Value> {
@@ -121,9 +145,9 @@ export const settings = {
   }),
   TRUST_PROXY: setting({
     meaning:
-      'Addresses or networks of the proxies in front of Stamm, separated by commas, whose `X-Forwarded-For` is believed.',
+      'Addresses or networks of the proxies in front of Stamm, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; `loopback`, `linklocal` and `uniquelocal` name the usual ones. Without it all people behind a proxy share one address, and its limits.',
     default: 'none',
-    parse: (text) => (text === undefined ? [] : text.split(',').map((part) => part.trim())),
+    parse: proxies,
   }),
   LOG_LEVEL: setting({
     meaning: 'What is logged: `fatal`, `error`, `warn`, `info` (one line a request), `debug` or `silent`.',

@@ -1,11 +1,59 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
-import { readConfig } from '../server/config.ts';
+import Fastify from 'fastify';
+import { ConfigError, readConfig } from '../server/config.ts';
 
 test('a core is left to the PostgreSQL that Stamm brings, and none to one that is elsewhere', () => {
   const cores = availableParallelism();
   assert.equal(readConfig({}).WORKERS, Math.max(1, cores - 1));
   assert.equal(readConfig({ DATABASE_URL: 'postgres://localhost/stamm' }).WORKERS, cores);
   assert.equal(readConfig({ WORKERS: '7' }).WORKERS, 7);
+});
+
+test('TRUST_PROXY takes addresses, networks and the names of the usual ones', () => {
+  assert.deepEqual(readConfig({}).TRUST_PROXY, []);
+  assert.deepEqual(
+    readConfig({ TRUST_PROXY: 'loopback, 10.1.2.3,fd00::/8 ,192.168.0.0/16,::1,' }).TRUST_PROXY,
+    ['loopback', '10.1.2.3', 'fd00::/8', '192.168.0.0/16', '::1'],
+  );
+});
+
+test('anything else in TRUST_PROXY is named in one sentence', () => {
+  for (const part of [
+    'foo',
+    '10.0.0.0/33',
+    '10.0.0.0/0',
+    '10.0.0.0/x',
+    '1.2.3',
+    '::1/129',
+    'fe80::1%eth0',
+    '1.1.1.1/8/8',
+    'Loopback',
+  ]) {
+    assert.throws(
+      () => readConfig({ TRUST_PROXY: `loopback,${part}` }),
+      (error) =>
+        error instanceof ConfigError &&
+        /^These settings are wrong:\n {2}TRUST_PROXY must be addresses, .*$/.test(error.message) &&
+        error.message.includes(`"${part}" is not`),
+      part,
+    );
+  }
+});
+
+test('the framework understands every TRUST_PROXY that is taken', async () => {
+  for (const trusted of [
+    'loopback',
+    'linklocal',
+    'uniquelocal',
+    '10.0.0.0/1',
+    '::/1',
+    '::ffff:10.0.0.1',
+    '::1/128',
+  ]) {
+    const app = Fastify({ trustProxy: readConfig({ TRUST_PROXY: trusted }).TRUST_PROXY });
+    await app.ready();
+    await app.close();
+  }
 });

@@ -26,6 +26,7 @@ export const doctor: Command = {
     const findings: Finding[] = [
       checkRuntime(),
       { check: 'settings', status: 'ok', message: 'all settings can be read' },
+      checkProxy(config),
       ...(await checkDatabase(config)),
       ...(await checkRedis(config)),
     ];
@@ -47,6 +48,22 @@ function checkRuntime(): Finding {
       ? `Node ${process.versions.node} on ${process.platform} ${process.arch}`
       : `Node ${process.versions.node} is too old. Run "npm ci", which brings the right one, and start through npm.`,
   };
+}
+
+/** Whether a proxy is in front cannot be seen from here, only whether one would be believed. */
+function checkProxy({ HOST, TRUST_PROXY }: Config): Finding {
+  const check = 'proxy';
+  if (TRUST_PROXY.length > 0) {
+    return { check, status: 'ok', message: `X-Forwarded-For is believed from ${TRUST_PROXY.join(', ')}` };
+  }
+  const isLocal = HOST === 'localhost' || HOST === '::1' || HOST.startsWith('127.');
+  return isLocal
+    ? { check, status: 'ok', message: 'none is trusted; for one on this machine set TRUST_PROXY=loopback' }
+    : {
+        check,
+        status: 'warning',
+        message: `HOST=${HOST} is open to the network and TRUST_PROXY is empty: put a proxy with TLS in front and name its address there. Without it, all people behind the proxy share one address and its limits.`,
+      };
 }
 
 async function checkDatabase(config: Config): Promise<Finding[]> {

@@ -91,12 +91,26 @@ describe('beside a running service', { concurrency: 3 }, () => {
     const { ok, findings } = await runJson(['doctor'], env);
     assert.equal(ok, true);
     const checks = findings.map(({ check, status }: Record<string, string>) => `${check} ${status}`);
-    const wanted = ['runtime', 'settings', 'database', 'migrations', 'role', 'disk'];
+    const wanted = ['runtime', 'settings', 'proxy', 'database', 'migrations', 'role', 'disk'];
     assert.deepEqual(
       checks,
       wanted.map((check) => `${check} ok`),
     );
     assert.deepEqual(await runJson(['migrate'], env), { applied: [] });
+  });
+
+  test('the doctor warns where the service is open to the network and would believe no proxy', async () => {
+    const proxyWith = async (settings: Record<string, string>) => {
+      const { ok, findings } = await runJson(['doctor'], { ...env, ...settings });
+      assert.equal(ok, true, 'it is no failure');
+      return findings.find(({ check }: { check: string }) => check === 'proxy');
+    };
+    const open = await proxyWith({ HOST: '0.0.0.0' });
+    assert.equal(open.status, 'warning');
+    assert.match(open.message, /TRUST_PROXY is empty/);
+    const trusting = await proxyWith({ HOST: '0.0.0.0', TRUST_PROXY: 'loopback,10.0.0.1' });
+    assert.equal(trusting.status, 'ok');
+    assert.match(trusting.message, /loopback, 10\.0\.0\.1$/);
   });
 
   for (const [what, words, sentence] of [
@@ -216,6 +230,7 @@ describe('what is asked for wrongly is answered with a sentence and harms nothin
     BODY_LIMIT_BYTES: '100k',
     LOG_LEVEL: 'loud',
     REDIS_URL: 'localhost',
+    TRUST_PROXY: 'foo',
   };
   for (const words of [['tenant', 'list'], ['doctor'], ['serve']]) {
     test(`${words.join(' ')} names all wrong settings at once`, async () => {
@@ -279,7 +294,7 @@ describe('a database that cannot be used', { concurrency: 3 }, () => {
     const { ok, findings } = JSON.parse(stdout);
     assert.equal(ok, false);
     const statuses = findings.map(({ check, status }: Record<string, string>) => `${check} ${status}`);
-    assert.deepEqual(statuses, ['runtime ok', 'settings ok', 'database failed']);
+    assert.deepEqual(statuses, ['runtime ok', 'settings ok', 'proxy ok', 'database failed']);
   });
 });
 
