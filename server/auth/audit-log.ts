@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
+import { maskKeys } from '../http/key-mask.ts';
 
 export const auditEvents = [
   'SIGNED_IN',
@@ -61,7 +62,7 @@ export async function recordAudit(
       subject?.id,
       subject?.name,
       request.ip,
-      (request.headers['user-agent'] ?? '').slice(0, maxUserAgentLength),
+      maskKeys(request.headers['user-agent'] ?? '').slice(0, maxUserAgentLength),
       request.id,
       details && JSON.stringify(details),
     ],

@@ -1,6 +1,7 @@
 // When a key was last used, and who still sends one that has ended. Gathered in the process and written a few
 // times a minute: it is information for the office, no answer relies on it, and no request pays for it.
 import type { Database } from '../database/database.ts';
+import { maskKeys } from '../http/key-mask.ts';
 
 const flushIntervalMs = 10_000;
 const maxEntries = 10_000;
@@ -40,7 +41,7 @@ export class KeyUse {
       else this.#live.set(key.key_hash, { ...identify(key), last_used_at: new Date() });
       return;
     }
-    const user_agent = userAgent.slice(0, maxUserAgentLength);
+    const user_agent = maskKeys(userAgent).slice(0, maxUserAgentLength);
     const name = `${key.tenant_id} ${address} ${user_agent} ${key.key_hash}`;
     const known = this.#ended.get(name);
     if (known) {

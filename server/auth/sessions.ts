@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
+import { maskKeys } from '../http/key-mask.ts';
 import type { Role } from './people.ts';
 import { hashToken, isToken, makeToken } from './secrets.ts';
 
@@ -42,7 +43,7 @@ export async function beginSession(
       personId,
       hashToken(token),
       request.ip,
-      (request.headers['user-agent'] ?? '').slice(0, maxUserAgentLength),
+      maskKeys(request.headers['user-agent'] ?? '').slice(0, maxUserAgentLength),
     ],
   );
   await client.query(

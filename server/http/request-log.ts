@@ -2,6 +2,7 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import { pino } from 'pino';
+import { maskKeys } from './key-mask.ts';
 
 export function openLog(level: string): FastifyBaseLogger {
   // Written in blocks: a write per request would cost more than the request's own work.
@@ -27,22 +28,40 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     isCutOff: reply.raw.writableEnded ? undefined : true,
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
     address: request.ip,
-    userAgent: request.headers['user-agent'],
+    userAgent: logged(request.headers['user-agent']),
     code: problem?.code,
     faults: problem?.faults.length
-      ? problem.faults.map(({ path, code }) => `${path.join('.')}: ${code}`)
+      ? problem.faults.map(({ path, code }) => `${logged(path.join('.'), maxNameLength)}: ${code}`)
       : undefined,
-    ignoredFields: ignoredFields?.length ? ignoredFields : undefined,
+    ignoredFields: ignoredFields?.length ? loggedNames(ignoredFields) : undefined,
   };
   if (reply.statusCode < 500) request.server.log.info(line, 'request');
   else if (problem?.code === 'overloaded') request.server.log.warn(line, 'request refused');
   else request.server.log.error({ ...line, err: withoutData(problem?.cause ?? problem) }, 'request failed');
 }
 
+const maxTextLength = 1000;
+const maxNameLength = 100;
+const maxNames = 50;
+
+/** What a client wrote, without keys, and no longer than anybody reads: a line costs the disk, a request does not. */
+function logged(text: string, maxLength?: number): string;
+function logged(text: string | undefined): string | undefined;
+function logged(text: string | undefined, maxLength = maxTextLength): string | undefined {
+  if (text === undefined) return undefined;
+  const masked = maskKeys(text);
+  return masked.length <= maxLength ? masked : `${masked.slice(0, maxLength).toWellFormed()}…`;
+}
+
+function loggedNames(names: readonly string[]): string[] {
+  const some = names.slice(0, maxNames).map((name) => logged(name, maxNameLength));
+  return names.length > maxNames ? [...some, `… and ${names.length - maxNames} more`] : some;
+}
+
 /** A one-time link is worth as much as a password. Its token is known by its form, wherever in the path it stands. */
 function loggedPath(url: string): string {
   const path = url.split('?', 1)[0]!;
-  return path.startsWith('/app/') ? path.replaceAll(/[\w-]{43,}/g, '…') : path;
+  return logged(path.startsWith('/app/') ? path.replaceAll(/[\w-]{43,}/g, '…') : path);
 }
 
 /** What PostgreSQL reports may quote the row that it refused; of such reports only what names the place is kept. */

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { lowestUuidAt } from '../crud/formats.ts';
 import type { Database } from '../database/database.ts';
 import type { ApiError, Fault } from '../errors.ts';
+import { maskKeys } from '../http/key-mask.ts';
 
 const maxTextLength = 500;
 const maxIgnoredFields = 50;
@@ -92,7 +93,7 @@ function toRow(entry: Entry) {
     ignored_fields: ignoredFields?.length
       ? ignoredFields.slice(0, maxIgnoredFields).map(storable)
       : undefined,
-    body: entry.body,
+    body: entry.body && maskKeys(entry.body),
   };
 }
 
@@ -101,9 +102,9 @@ function toStoredFault({ path, code, params }: Fault) {
   return { field: storable(path.join('.')), code, params };
 }
 
-/** One entry that PostgreSQL refuses would lose all that are written with it. */
+/** Without keys. One entry that PostgreSQL refuses would lose all that are written with it. */
 function storable(text: string): string {
-  return text.slice(0, maxTextLength).toWellFormed().replaceAll('\0', '\ufffd');
+  return maskKeys(text).slice(0, maxTextLength).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /**

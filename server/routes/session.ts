@@ -35,7 +35,7 @@ export async function sessionRoutes(app: FastifyInstance, { database }: { databa
       .catch((error) => {
         throw toApiFailure(error);
       });
-    return { hasPeople: rows[0]!.has_people, version, me: session ? me(session) : null };
+    return { hasPeople: rows[0]!.has_people, me: session ? me(session) : null, ...(session && { version }) };
   });
 
   app.get<TokenRoute>('/setup/:token', isPublic, async ({ params }) => {

@@ -19,6 +19,7 @@ test('the last use of a key is kept to the minute, and whoever still sends an en
     await assert.rejects(authenticate({ ...request, key: replacedKey }), { code: 'key_replaced' });
   }
   await assert.rejects(authenticate({ ...request, key: replacedKey, userAgent: 'x'.repeat(1000) }));
+  await assert.rejects(authenticate({ ...request, key: replacedKey, userAgent: `ERP ${replacedKey}` }));
 
   const readLive = async () =>
     (
@@ -37,6 +38,7 @@ test('the last use of a key is kept to the minute, and whoever still sends an en
     [tenantId],
   );
   assert.deepEqual(rows, [
+    { address: '192.0.2.7', user_agent: 'ERP stamm_…', requests: 1 },
     { address: '192.0.2.7', user_agent: 'ERP/1.0', requests: 3 },
     { address: '192.0.2.7', user_agent: 'x'.repeat(200), requests: 1 },
   ]);

@@ -114,3 +114,38 @@ test('a fault of the service leaves what caused it', async () => {
   assert.deepEqual([lines[0]!.level, lines[0]!.status, lines[0]!.msg], [50, 500, 'request failed']);
   assert.match(JSON.stringify(lines[0]!.err), /broken_again/);
 });
+
+test('a key is masked wherever in a path, a user agent or a name it stands, whole or nearly', async () => {
+  const { key } = await createTenant();
+  const [secret, encoded, cut] = [key.slice(8, 30), key.replace('_', '%5F'), key.slice(0, -3)];
+  const lines = await linesOf(async () => {
+    for (const part of [key, encoded, cut, `x${key}y`])
+      await app.inject({
+        url: `/api/v1/customers/${part}`,
+        headers: { apikey: tenant.key, 'user-agent': `curl ApiKey:${part}` },
+      });
+    await app.inject({ url: `/app/sites/${key}`, headers: { 'user-agent': `${'x'.repeat(990)}${key}` } });
+    await post('/customer', { [key]: 1, openingHours: [], address: { [`a ${key}`]: 1 } });
+    await post('/customer', `{"${key}":"\\ud800"}`);
+  });
+  assert.equal(lines.length, 7);
+  const text = JSON.stringify(lines);
+  assert.ok(!text.includes(secret), text);
+  assert.deepEqual(
+    [lines[0]!.path, lines[0]!.userAgent],
+    ['/api/v1/customers/stamm_…', 'curl ApiKey:stamm_…'],
+  );
+});
+
+test('a line stays short, however many and however long the names are that a client invents', async () => {
+  const names = Array.from({ length: 5000 }, (_, index) => [`name ${index}`, 1]);
+  const [many] = await linesOf(() => post('/customer', { ...validCustomer, ...Object.fromEntries(names) }));
+  const { ignoredFields } = many as { ignoredFields: string[] };
+  assert.equal(ignoredFields.length, 51);
+  assert.deepEqual([ignoredFields[49], ignoredFields[50]], ['name 49', '… and 4950 more']);
+  const start = logLines.length;
+  await post(`/${'p'.repeat(10_000)}`, {}, { headers: { 'user-agent': 'a'.repeat(10_000) } });
+  await post('/customer', { ...validCustomer, ['n'.repeat(90_000)]: 1 });
+  await post('/customer', `{"${'n'.repeat(90_000)}":"\\ud800"}`);
+  for (const line of logLines.slice(start)) assert.ok(line.length < 3000, `${line.length} characters`);
+});

@@ -54,6 +54,19 @@ async function createBusiness(on: TestService = service) {
   return { tenantId, person, asKey: { headers: { apikey: key, 'user-agent': 'ERP/1.0' } } };
 }
 
+test('a key that a client puts into a path, a user agent, a name or a body is not recorded', async () => {
+  const { person, asKey, tenantId } = await createBusiness();
+  const { apikey: key } = asKey.headers;
+  const headers = { apikey: key, 'user-agent': `ERP ${key}` };
+  await service.get(`/customers/${key}`, { headers });
+  await service.post('/customer', { [key]: key, companyName: '', comment: key }, { headers });
+  const data = await recorded(person, '/requests', (calls) => calls.length === 2);
+  assert.ok(data.every(({ userAgent }) => userAgent === 'ERP stamm_…'));
+  const { rows } = await owner.query('SELECT * FROM recorded_request WHERE tenant_id = $1', [tenantId]);
+  assert.equal(rows.length, 2);
+  assert.ok(!JSON.stringify(rows).includes(key.slice(8, 30)), JSON.stringify(rows));
+});
+
 test('calls are recorded with what became of them: stored, refused, ignored, unknown, failed', async () => {
   const { person, asKey } = await createBusiness();
   const ids: unknown[] = [];

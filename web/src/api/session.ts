@@ -26,7 +26,8 @@ export function useIsAdministrator(): boolean {
 
 export interface State {
   hasPeople: boolean;
-  version: string;
+  /** Where somebody is signed in. */
+  version?: string;
   /** null where nobody is signed in. */
   me: Me | null;
 }
