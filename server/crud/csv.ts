@@ -12,20 +12,23 @@ export const flagWords: Record<Language, { true: string; false: string }> = {
   de: { true: 'ja', false: 'nein' },
 };
 
-// The full-width forms count too: a spreadsheet in an East Asian language takes them for the plain ones.
-const formulaStart = /^'*[=+\-@\t\r\n＝＋－＠]/;
+// A formula begins where a cell does: at the start, and after whatever some spreadsheet takes for the end of the cell
+// before it. A German one reads a;=b as two cells, also in a file with commas. The full-width forms count too: a
+// spreadsheet in an East Asian language takes them for the plain ones.
+const formulaStart = /(?<=^|[,;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
+const guardedStart = /(?<=^|[,;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 
 /**
- * A text that a spreadsheet would take for a formula gets an apostrophe, which keeps it a text. So does one that already
- * has apostrophes there, or reading would take away one that belongs to it.
+ * What a spreadsheet would take for a formula gets an apostrophe, which keeps it a text. So does what already has
+ * apostrophes there, or reading would take away one that belongs to it.
  */
 export function guardText(text: string): string {
-  return formulaStart.test(text) ? `'${text}` : text;
+  return text.replace(formulaStart, "'");
 }
 
 /** Takes away what `guardText` put there, and nothing else: "'t Hoekje" keeps its apostrophe. */
 export function unguardText(cell: string): string {
-  return cell.startsWith("'") && formulaStart.test(cell) ? cell.slice(1) : cell;
+  return cell.replace(guardedStart, '');
 }
 
 /** A value as PostgreSQL writes it as text, or null for none, as people write it. */
@@ -45,13 +48,13 @@ export function toCell(kind: FieldKind, value: string | null, language: Language
 
 /** One line with its end. An empty text is written as "", no value as nothing, so that a reader can tell them apart. */
 export function toCsvLine(cells: readonly (string | null)[], separator: string): string {
-  return `${cells.map((cell) => quoteCell(cell, separator)).join(separator)}\r\n`;
+  return `${cells.map(quoteCell).join(separator)}\r\n`;
 }
 
-// Blanks at the ends too, since some readers trim what has no quotes.
-const needsQuotes = /^$|["\r\n]|^\s|\s$/;
+// Whichever separator the reader expects. Blanks at the ends too, since some readers trim what has no quotes.
+const needsQuotes = /^$|[",;\t\r\n]|^\s|\s$/;
 
-function quoteCell(cell: string | null, separator: string): string {
+function quoteCell(cell: string | null): string {
   if (cell === null) return '';
-  return needsQuotes.test(cell) || cell.includes(separator) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

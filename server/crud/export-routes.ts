@@ -183,7 +183,7 @@ function exportDocs(definition: Definition) {
   return {
     csv: docs(
       'Csv',
-      'UTF-8 with a byte order mark. Texts that a spreadsheet would take for a formula begin with an apostrophe. It can be imported again.',
+      'UTF-8 with a byte order mark. What a spreadsheet would take for a formula, also after a separator within a text, begins with an apostrophe. It can be imported again.',
       'text/csv',
       {
         locale: {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InjectOptions } from 'fastify';
+import { unguardText } from '../../server/crud/csv.ts';
 import { titlesOf } from '../../server/crud/titles.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validAddress } from '../service.ts';
@@ -193,32 +194,47 @@ test("an export never holds another tenant's objects", async () => {
 
 test('no text is taken for a formula, and numbers stay numbers', async () => {
   const own = await emptyTenant();
-  const texts = [
-    '=1+1',
-    '+49 40 12',
-    '-5',
-    '@SUM(A1)',
-    '\t=1',
-    '\r=1',
-    '\n=1',
-    "'=1",
-    '＝1',
-    '=HYPERLINK("http://x";"y")',
-  ];
-  const harmless = ["'t Hoekje", 'a=1', '5-3', '“=1”'];
-  for (const description of [...texts, ...harmless]) {
+  const texts = ['=1+1', '+49 40 12', '-5', '@SUM(A1)', "'=1", '＝1', '=HYPERLINK("http://x";"y")'];
+  // Where some spreadsheet would begin another cell, a formula could begin too.
+  const within = {
+    '\t=1': "'\t'=1",
+    '\r=1': "'\r'=1",
+    '\n=1': "'\n'=1",
+    'a;=1': "a;'=1",
+    'a,+1,-2': "a,'+1,'-2",
+    "a\t@x;'=y": "a\t'@x;''=y",
+    'a\r\n=1': "a\r\n'=1",
+    'a;＝1': "a;'＝1",
+  };
+  const harmless = ["'t Hoekje", 'a=1', '5-3', '“=1”', 'a; b', "a;'b", 'a,1'];
+  for (const description of [...texts, ...Object.keys(within), ...harmless]) {
     await own.create('/product', { name: 'x', kind: 'SERVICE', description, netPrice: 12.5 });
   }
   const cells = readCsv((await own.get('/products.csv?locale=de')).body, ';').slice(1);
   const written = cells.map((line) => line[9]);
-  assert.deepEqual(written, [...texts.map((text) => `'${text}`), ...harmless]);
+  assert.deepEqual(written, [...texts.map((text) => `'${text}`), ...Object.values(within), ...harmless]);
+  assert.deepEqual(
+    written.map((cell) => unguardText(cell!)),
+    [...texts, ...Object.keys(within), ...harmless],
+    'an import takes away what was put there',
+  );
   assert.ok(cells.every((line) => line[6] === '12,5'));
 
   const location = { lat: -33.8688, lng: -151.2093 };
   const customer = { companyName: '=cmd|x', address: { ...validAddress, location } };
   await own.create('/customer', customer);
   assert.match((await own.get('/customers.csv')).body, /,'=cmd\|x,.*,-33\.8688,-151\.2093,/);
-  assert.match((await own.get('/customers.csv?locale=de')).body, /;-33,8688;-151,2093;/);
+  assert.match((await own.get('/customers.csv?locale=de')).body, /;"-33,8688";"-151,2093";/);
+});
+
+test('a cell with any separator has quotes, whichever one the file uses', async () => {
+  const own = await emptyTenant();
+  for (const description of ['a;b', 'a,b', 'a\tb', 'a"b', 'a\nb'])
+    await own.create('/product', { name: 'x', kind: 'SERVICE', description });
+  for (const locale of ['de', 'en']) {
+    const { body } = await own.get(`/products.csv?locale=${locale}`);
+    for (const cell of ['"a;b"', '"a,b"', '"a\tb"', '"a""b"', '"a\nb"']) assert.ok(body.includes(cell), cell);
+  }
 });
 
 const openingHours = [

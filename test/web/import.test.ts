@@ -18,6 +18,7 @@ await app.register(definitionRoutes, { resources });
 const definitions: Definition[] = (await app.inject('/definitions')).json();
 
 const samples: (string | null)[] = [
+  ...['a;=1', "a,'+1,-2", '\t=1', "'\t'=1", "a\r\n''@x", 'a;＝1', '[1,-2]', "[1,'-2]"],
   ...[
     null,
     '',

@@ -106,15 +106,16 @@ function toList(text: string): unknown {
   }
 }
 
-// The full-width forms count too: a spreadsheet in an East Asian language takes them for the plain ones.
-const formulaStart = /^'*[=+\-@\t\r\n＝＋－＠]/;
+// As server/crud/csv.ts has them: at the start, and after whatever some spreadsheet takes for the end of a cell.
+const formulaStart = /(?<=^|[,;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
+const guardedStart = /(?<=^|[,;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe, which keeps it a text. */
+/** What a spreadsheet would take for a formula gets an apostrophe, which keeps it a text. */
 export function guardText(text: string): string {
-  return formulaStart.test(text) ? `'${text}` : text;
+  return text.replace(formulaStart, "'");
 }
 
 /** Takes away what `guardText` put there, and nothing else: "'t Hoekje" keeps its apostrophe. */
 export function unguardText(cell: string): string {
-  return cell.startsWith("'") && formulaStart.test(cell) ? cell.slice(1) : cell;
+  return cell.replace(guardedStart, '');
 }

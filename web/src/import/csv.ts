@@ -98,13 +98,13 @@ export function guessSeparator(head: string): string {
 
 /** One line with its end. An empty text is written as "", no value as nothing, so that a reader can tell them apart. */
 export function toCsvLine(cells: readonly Cell[], separator: string): string {
-  return `${cells.map((cell) => quoteCell(cell, separator)).join(separator)}\r\n`;
+  return `${cells.map(quoteCell).join(separator)}\r\n`;
 }
 
-// Blanks at the ends too, since some readers trim what has no quotes.
-const needsQuotes = /^$|["\r\n]|^\s|\s$/;
+// Whichever separator the reader expects. Blanks at the ends too, since some readers trim what has no quotes.
+const needsQuotes = /^$|[",;\t\r\n]|^\s|\s$/;
 
-function quoteCell(cell: Cell, separator: string): string {
+function quoteCell(cell: Cell): string {
   if (cell === null) return '';
-  return needsQuotes.test(cell) || cell.includes(separator) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
