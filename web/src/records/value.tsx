@@ -6,6 +6,7 @@ import { useNamed } from '../api/named.ts';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
 import { formatDay, formatMoney, formatNumber } from '../texts/format.ts';
+import { mailLink, phoneLink } from './contact-links.ts';
 
 interface ValueProps {
   field: Field;
@@ -28,13 +29,13 @@ export function Value({ field, value, owner }: ValueProps) {
   if (field.kind === 'list') return Array.isArray(value) ? formatNumber(value.length) : null;
   if (field.format === 'email')
     return (
-      <Anchor href={`mailto:${value}`} inherit>
+      <Anchor href={mailLink(String(value))} inherit>
         {String(value)}
       </Anchor>
     );
   if (field.name === 'phone' || field.name === 'mobile')
     return (
-      <Anchor href={`tel:${String(value).replaceAll(/[^\d+]/g, '')}`} inherit>
+      <Anchor href={phoneLink(String(value))} inherit>
         {String(value)}
       </Anchor>
     );
