@@ -2,6 +2,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type pg from 'pg';
+import { recordCommand } from './audit-log.ts';
 
 export const keyPrefix = 'stamm_';
 const randomLength = 30;
@@ -36,41 +37,69 @@ function checksum(random: string): string {
   return digits;
 }
 
-/** Makes a tenant's key and ends the one before it; undefined if there is no such tenant. The key is kept nowhere. */
+/** Makes a tenant's key at the command line; undefined if there is no such tenant. */
 export async function createApiKey(client: pg.ClientBase, tenantId: string): Promise<string | undefined> {
   await client.query('BEGIN');
-  const key = await replaceApiKey(client, tenantId, 'command line');
+  const made = await replaceApiKey(client, tenantId, { name: 'command line' });
+  if (made) await recordCommand(client, tenantId, { event: 'KEY_CREATED', ...describeNewKey(made) });
   await client.query('COMMIT');
-  return key;
+  return made?.key;
 }
 
-/** The same within a transaction that somebody else began. */
+/** Ends a tenant's key at the command line; false if it had none. */
+export async function deleteApiKey(client: pg.ClientBase, tenantId: string): Promise<boolean> {
+  await client.query('BEGIN');
+  const lastFour = await endApiKey(client, tenantId, 'DELETED');
+  if (lastFour) await recordCommand(client, tenantId, { event: 'KEY_DELETED', ...describeKey(lastFour) });
+  await client.query('COMMIT');
+  return lastFour !== undefined;
+}
+
+export interface NewKey {
+  /** Kept nowhere. */
+  key: string;
+  /** The end of the key that it replaces. */
+  replaced: string | undefined;
+}
+
+/** Makes a tenant's key and ends the one before it; undefined if there is no such tenant. */
 export async function replaceApiKey(
   client: pg.ClientBase,
   tenantId: string,
-  createdBy: string,
-): Promise<string | undefined> {
+  createdBy: { id?: string; name: string },
+): Promise<NewKey | undefined> {
   const key = makeApiKey();
   // The lock on the tenant makes two creations at once follow each other, so that one key stays live.
   const tenant = await client.query('SELECT FROM tenant WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
   if (tenant.rowCount === 0) return undefined;
-  await endLiveKey(client, tenantId, 'REPLACED');
+  const replaced = await endApiKey(client, tenantId, 'REPLACED');
   await client.query(
-    `INSERT INTO api_key (tenant_id, key_hash, last_four, created_by) VALUES ($1, decode($2, 'hex'), $3, $4)`,
-    [tenantId, hashApiKey(key), key.slice(-4), createdBy],
+    `INSERT INTO api_key (tenant_id, key_hash, last_four, created_by, created_by_id)
+     VALUES ($1, decode($2, 'hex'), $3, $4, $5)`,
+    [tenantId, hashApiKey(key), key.slice(-4), createdBy.name, createdBy.id],
   );
-  return key;
+  return { key, replaced };
 }
 
-/** Ends a tenant's key; false if it had none. */
-export async function deleteApiKey(client: pg.ClientBase, tenantId: string): Promise<boolean> {
-  return endLiveKey(client, tenantId, 'DELETED');
-}
-
-async function endLiveKey(client: pg.ClientBase, tenantId: string, endedBy: 'REPLACED' | 'DELETED') {
-  const { rowCount } = await client.query(
-    'UPDATE api_key SET ended_at = now(), ended_by = $2 WHERE tenant_id = $1 AND ended_at IS NULL',
+/** Ends a tenant's key and answers with its last four characters; undefined if it had none. */
+export async function endApiKey(
+  client: pg.ClientBase,
+  tenantId: string,
+  endedBy: 'REPLACED' | 'DELETED',
+): Promise<string | undefined> {
+  const { rows } = await client.query<{ last_four: string }>(
+    `UPDATE api_key SET ended_at = now(), ended_by = $2 WHERE tenant_id = $1 AND ended_at IS NULL
+     RETURNING last_four`,
     [tenantId, endedBy],
   );
-  return rowCount === 1;
+  return rows[0]?.last_four;
+}
+
+/** How the audit record names a key: by its end, as everywhere. */
+export function describeKey(lastFour: string) {
+  return { subject: { name: `key …${lastFour}` } };
+}
+
+export function describeNewKey({ key, replaced }: NewKey) {
+  return { ...describeKey(key.slice(-4)), details: replaced ? { replaced: `key …${replaced}` } : undefined };
 }

@@ -34,30 +34,41 @@ export async function addPerson(client: pg.ClientBase, tenantId: string, person:
   return id;
 }
 
-/** Changes the name or the role of a person; refuses to leave a business without anybody who administers it. */
+/**
+ * Changes the name or the role of a person and answers with what they were; refuses to leave a business without anybody
+ * who administers it.
+ */
 export async function changePerson(
   client: pg.ClientBase,
   tenantId: string,
   id: string,
   { name, role }: { name?: string; role?: Role },
-): Promise<void> {
+): Promise<{ name: string; role: Role }> {
   await demandAnotherAdministrator(client, tenantId, id, role);
-  const { rowCount } = await client.query(
-    `UPDATE person SET name = coalesce($3, name), role = coalesce($4, role) WHERE tenant_id = $1 AND id = $2`,
+  const { rows } = await client.query<{ name: string; role: Role }>(
+    `WITH before AS (SELECT name, role FROM person WHERE tenant_id = $1 AND id = $2 FOR UPDATE)
+     UPDATE person SET name = coalesce($3, person.name), role = coalesce($4, person.role) FROM before
+     WHERE tenant_id = $1 AND id = $2 RETURNING before.name, before.role`,
     [tenantId, id, name?.trim(), role],
   );
-  if (rowCount === 0) throw new ApiError('not_found');
+  if (!rows[0]) throw new ApiError('not_found');
+  return rows[0];
 }
 
-/** Their sessions end with them. */
-export async function removePerson(client: pg.ClientBase, tenantId: string, id: string): Promise<void> {
+/** Their sessions end with them. Answers with who it was. */
+export async function removePerson(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+): Promise<{ name: string; email: string }> {
   await demandAnotherAdministrator(client, tenantId, id, undefined, true);
   await client.query('SELECT release_email($1, $2)', [tenantId, id]);
-  const { rowCount } = await client.query('DELETE FROM person WHERE tenant_id = $1 AND id = $2', [
-    tenantId,
-    id,
-  ]);
-  if (rowCount === 0) throw new ApiError('not_found');
+  const { rows } = await client.query<{ name: string; email: string }>(
+    'DELETE FROM person WHERE tenant_id = $1 AND id = $2 RETURNING name, email',
+    [tenantId, id],
+  );
+  if (!rows[0]) throw new ApiError('not_found');
+  return rows[0];
 }
 
 async function demandAnotherAdministrator(

@@ -1,3 +1,4 @@
+import { recordCommand } from '../auth/audit-log.ts';
 import { createTenant } from '../auth/tenants.ts';
 import { type Command, UsageError, withOwner } from './command.ts';
 
@@ -8,7 +9,13 @@ export const tenantCreate: Command = {
   async run({ config, options }) {
     const name = options.name!.trim();
     if (name === '') throw new UsageError('The name of a tenant must not be empty.');
-    const tenantId = await withOwner(config, (client) => createTenant(client, name));
+    const tenantId = await withOwner(config, async (client) => {
+      await client.query('BEGIN');
+      const made = await createTenant(client, name);
+      await recordCommand(client, made, { event: 'BUSINESS_CREATED', subject: { name } });
+      await client.query('COMMIT');
+      return made;
+    });
     const text = `Made the tenant ${name}: ${tenantId}\nNext, make its key: npm run --silent stamm -- key create --tenant ${tenantId}`;
     return { text, json: { tenantId } };
   },

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { recordCommand } from '../auth/audit-log.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { addPerson, hashEmail, type Role, roles, setPassword } from '../auth/people.ts';
 import { formatChecks } from '../crud/formats.ts';
@@ -33,9 +34,12 @@ export const userCreate: Command = {
       const tenant = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (tenant.rowCount === 0)
         throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
-      return inTenant(client, tenantId, () =>
-        addPerson(client, tenantId, { name, email, role, passwordHash }),
-      );
+      return inTenant(client, tenantId, async () => {
+        const id = await addPerson(client, tenantId, { name, email, role, passwordHash });
+        const subject = { id, name: `${name} <${email}>` };
+        await recordCommand(client, tenantId, { event: 'PERSON_ADDED', subject, details: { role } });
+        return id;
+      });
     }).catch(explainTakenEmail);
     const shown = isGenerated && { password };
     return {
@@ -61,9 +65,11 @@ export const userPassword: Command = {
       );
       const [found] = rows;
       if (!found) throw new UsageError(`Nobody signs in with ${email}.`);
-      await inTenant(client, found.tenant_id, () =>
-        setPassword(client, found.tenant_id, found.person_id, passwordHash),
-      );
+      const { tenant_id: tenantId, person_id: id } = found;
+      await inTenant(client, tenantId, async () => {
+        await setPassword(client, tenantId, id, passwordHash);
+        await recordCommand(client, tenantId, { event: 'PASSWORD_RESET', subject: { id, name: email } });
+      });
     });
     const shown = isGenerated && { password };
     return {

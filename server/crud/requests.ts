@@ -5,7 +5,7 @@ import { type Language, preferredLanguage } from '../messages.ts';
 import type { Author } from './writes.ts';
 
 export function authorOf(request: FastifyRequest): Author {
-  return { actor: request.actor, requestId: request.id };
+  return { actor: request.actor, actorId: request.session?.person.id, requestId: request.id };
 }
 
 export function languageOf(request: FastifyRequest): Language {

@@ -27,6 +27,7 @@ function sentRecord(definition: Definition): string {
     ...[
       { name: 'version', type: 'integer' },
       { name: 'actor', type: 'text' },
+      { name: 'actor_id', type: 'uuid' },
       { name: 'request_id', type: 'uuid' },
       { name: 'changes', type: 'json' },
     ],
@@ -116,7 +117,7 @@ export function buildDelete(definition: Definition): Statement {
       written AS (
         DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
-          named.actor, named.request_id, named.changes
+          named.actor, named.actor_id, named.request_id, named.changes
       ), sent AS (SELECT * FROM written), ${journalled(definition, 'DELETED')}
       SELECT id FROM written`,
   };
@@ -137,11 +138,11 @@ function journalled(definition: Definition, action: 'CREATED' | 'CHANGED' | 'DEL
       ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
       RETURNING head.tenant_id, head.last_position
     ), journalled AS (
-      INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, request_id, changes)
+      INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id, request_id, changes)
       SELECT entry.tenant_id,
         moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
         '${definition.name}', entry.id, entry.external_id, '${action}', coalesce(entry.version, 1),
-        entry.actor, entry.request_id, entry.changes
+        entry.actor, entry.actor_id, entry.request_id, entry.changes
       FROM sent AS entry JOIN moved USING (tenant_id)
       WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
     )`;

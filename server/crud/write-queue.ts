@@ -138,7 +138,7 @@ export async function createClaimed(
 }
 
 export function toSentRow({ row, author }: Creation) {
-  return { ...row, actor: author.actor, request_id: author.requestId };
+  return { ...row, actor: author.actor, actor_id: author.actorId, request_id: author.requestId };
 }
 
 function toCreationOutcome(outcome: Outcome, id: string): CreationOutcome {

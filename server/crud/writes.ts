@@ -10,6 +10,8 @@ import type { Row } from './validation.ts';
 /** Who writes, for the journal. */
 export interface Author {
   actor: string;
+  /** Only people have one. */
+  actorId?: string | undefined;
   requestId: string | undefined;
 }
 
@@ -140,6 +142,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
       ...row,
       version: current.version + 1,
       actor: author.actor,
+      actor_id: author.actorId,
       request_id: author.requestId,
       changes,
     }));
@@ -164,7 +167,8 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
   ): Promise<void> {
     const found = await findDependants(client, tenantId, id);
     if (found.length > 0) throw new ApiError('has_dependants', { details: { dependants: found } });
-    const sent = { tenant_id: tenantId, id, actor: author.actor, request_id: author.requestId };
+    const { actor, actorId, requestId } = author;
+    const sent = { tenant_id: tenantId, id, actor, actor_id: actorId, request_id: requestId };
     await client.query({ ...remove, values: [JSON.stringify(sent)] });
   }
 

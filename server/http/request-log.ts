@@ -22,6 +22,8 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const line = {
     requestId: request.id,
     tenantId: request.tenantId || undefined,
+    personId: request.session?.person.id,
+    person: request.session?.person.name,
     method: request.method,
     path: loggedPath(request.url),
     status: reply.statusCode,

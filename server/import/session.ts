@@ -200,7 +200,8 @@ const twins = `
   CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head INCLUDING DEFAULTS INCLUDING INDEXES);
   CREATE TEMPORARY TABLE journal (LIKE public.journal INCLUDING DEFAULTS) ON COMMIT DELETE ROWS`;
 
-const entryColumns = 'at, resource, resource_id, external_id, action, version, actor, request_id, changes';
+const entryColumns =
+  'at, resource, resource_id, external_id, action, version, actor, actor_id, request_id, changes';
 
 const moveJournal = {
   name: 'move journal',

@@ -11,8 +11,12 @@ import { type Fault, validationError } from '../errors.ts';
 const defaultLimit = 100;
 const maxLimit = 1000;
 
-/** An entry of the journal as JSON, over the table named "entry". */
-export const entryRepresentation = `'{' || concat_ws(',',
+/** Nobody becomes a key by calling themselves one: people have ids. Entries older than those have only the name. */
+const actorType = `CASE WHEN entry.actor_id IS NOT NULL THEN 'PERSON'
+    WHEN starts_with(entry.actor, 'key …') THEN 'KEY'
+    WHEN entry.actor IN ('command line', 'demo') THEN 'COMMAND_LINE' ELSE 'PERSON' END`;
+
+const entryMembers = `
   '"cursor":"' || entry.position || '"',
   '"at":' || ${timestamp('entry.at')},
   '"resource":' || to_json(entry.resource),
@@ -21,8 +25,19 @@ export const entryRepresentation = `'{' || concat_ws(',',
   '"action":' || to_json(entry.action),
   '"version":' || entry.version,
   '"actor":' || to_json(entry.actor),
+  '"actorId":' || to_json(entry.actor_id),
+  '"actorType":"' || ${actorType} || '"',
   '"requestId":' || to_json(entry.request_id),
-  '"changes":' || entry.changes::text) || '}'`;
+  '"changes":' || entry.changes::text`;
+
+/** An entry of the journal as JSON, over the table named "entry". */
+export const entryRepresentation = `'{' || concat_ws(',', ${entryMembers}) || '}'`;
+
+/** The same for the office, with the present address of a person, over the table named "author". */
+export const officeEntryRepresentation = `'{' || concat_ws(',', ${entryMembers},
+  '"actorEmail":' || to_json(author.email)) || '}'`;
+export const joinAuthor =
+  'LEFT JOIN person AS author ON author.tenant_id = entry.tenant_id AND author.id = entry.actor_id';
 
 export const journalSchemas: readonly JsonSchema[] = [
   {
@@ -40,7 +55,17 @@ export const journalSchemas: readonly JsonSchema[] = [
         type: 'integer',
         description: 'Version that it had afterwards; for a deletion, its last one.',
       },
-      actor: { type: 'string', description: 'Who did it.', examples: ['key …a1B2'] },
+      actor: {
+        type: 'string',
+        description: 'Who did it, to read. People choose their names: compare `actorId` instead.',
+        examples: ['key …a1B2'],
+      },
+      actorId: { type: 'string', format: 'uuid', description: 'The person who did it; absent for others.' },
+      actorType: {
+        type: 'string',
+        enum: ['PERSON', 'KEY', 'COMMAND_LINE'],
+        description: 'A person of the office, your API key, or the operator of the service.',
+      },
       requestId: { type: 'string', format: 'uuid', description: 'The request that did it.' },
       changes: {
         type: 'object',
@@ -48,7 +73,7 @@ export const journalSchemas: readonly JsonSchema[] = [
         additionalProperties: { type: 'object', properties: { from: {}, to: {} } },
       },
     },
-    required: ['cursor', 'at', 'resource', 'id', 'action', 'version', 'actor'],
+    required: ['cursor', 'at', 'resource', 'id', 'action', 'version', 'actor', 'actorType'],
   },
   {
     $id: 'ChangePage',

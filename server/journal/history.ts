@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError, type Fault, validationError } from '../errors.ts';
 import { isStorableText } from '../http/json-body.ts';
-import { entryRepresentation } from './changes.ts';
+import { joinAuthor, officeEntryRepresentation } from './changes.ts';
 
 const defaultLimit = 50;
 const maxLimit = 200;
@@ -29,7 +29,7 @@ export async function historyRoutes(
       .queryInTenants<{ position: string; json: string }>(
         [request.tenantId],
         {
-          text: `SELECT entry.position, ${entryRepresentation} AS json FROM journal AS entry
+          text: `SELECT entry.position, ${officeEntryRepresentation} AS json FROM journal AS entry ${joinAuthor}
           WHERE entry.tenant_id = $1 AND entry.position < $2 ${condition} ORDER BY entry.position DESC LIMIT $3`,
           values: [request.tenantId, before, limit + 1, ...values],
         },

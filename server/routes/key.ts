@@ -1,6 +1,7 @@
 // The business's API key as the office manages it, and who still uses an ended one.
 import type { FastifyInstance } from 'fastify';
-import { deleteApiKey, keyPrefix, replaceApiKey } from '../auth/api-keys.ts';
+import { describeKey, describeNewKey, endApiKey, keyPrefix, replaceApiKey } from '../auth/api-keys.ts';
+import { recordAudit } from '../auth/audit-log.ts';
 import { sessionOf } from '../auth/office-access.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
@@ -18,7 +19,8 @@ export async function keyRoutes(app: FastifyInstance, { database }: { database: 
         async (client) => {
           const live = await client.query(
             `SELECT last_four AS "lastFour", created_at AS "createdAt", created_by AS "createdBy",
-               last_used_at AS "lastUsedAt"
+               created_by_id AS "createdById", last_used_at AS "lastUsedAt",
+               (SELECT email FROM person WHERE person.tenant_id = $1 AND person.id = created_by_id) AS "createdByEmail"
              FROM api_key WHERE tenant_id = $1 AND ended_at IS NULL`,
             [tenantId],
           );
@@ -48,24 +50,31 @@ export async function keyRoutes(app: FastifyInstance, { database }: { database: 
   const creation = { config: { ...forVerwaltung.config, takesNoBody: true } };
   app.post('/key', creation, async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
-    const key = await database
-      .inTenants([tenantId], (client) => replaceApiKey(client, tenantId, person.name))
+    const { key } = await database
+      .inTenants([tenantId], async (client) => {
+        const made = await replaceApiKey(client, tenantId, person);
+        if (!made) throw new ApiError('not_found');
+        await recordAudit(client, tenantId, request, { event: 'KEY_CREATED', ...describeNewKey(made) });
+        return made;
+      })
       .catch((error) => {
         throw toApiFailure(error);
       });
-    if (key === undefined) throw new ApiError('not_found');
     reply.code(201);
     return { key, lastFour: key.slice(-4) };
   });
 
   app.delete('/key', forVerwaltung, async (request, reply) => {
     const { tenantId } = sessionOf(request);
-    const hadKey = await database
-      .inTenants([tenantId], (client) => deleteApiKey(client, tenantId))
+    await database
+      .inTenants([tenantId], async (client) => {
+        const lastFour = await endApiKey(client, tenantId, 'DELETED');
+        if (!lastFour) throw new ApiError('not_found');
+        await recordAudit(client, tenantId, request, { event: 'KEY_DELETED', ...describeKey(lastFour) });
+      })
       .catch((error) => {
         throw toApiFailure(error);
       });
-    if (!hadKey) throw new ApiError('not_found');
     reply.code(204);
   });
 }

@@ -1,9 +1,10 @@
 // The people of the business, invitations to it, and its name: for Verwaltung.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
+import { recordAudit } from '../auth/audit-log.ts';
 import { makeInvitation } from '../auth/links.ts';
 import { sessionOf } from '../auth/office-access.ts';
-import { changePerson, removePerson, roles } from '../auth/people.ts';
+import { changePerson, type Role, removePerson, roles } from '../auth/people.ts';
 import { isUuid } from '../crud/formats.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
@@ -23,27 +24,30 @@ export async function peopleRoutes(app: FastifyInstance, { database }: { databas
   }));
 
   app.patch<IdRoute>('/people/:id', forVerwaltung, async (request) => {
-    const { tenantId, person } = sessionOf(request);
+    const { tenantId } = sessionOf(request);
     const changes = readForm(request, {
       name: optional(words(maxNameLength)),
       role: optional(oneOf(roles)),
     });
     const id = idOf(request);
     return inBusiness(request, async (client) => {
-      await changePerson(client, tenantId, id, changes);
+      const before = await changePerson(client, tenantId, id, changes);
       const [changed] = await readPeople(client, request, id);
-      // Whoever reads the log can tell who gave whom which rights.
-      request.server.log.info(
-        { requestId: request.id, by: person.id, person: id, role: changes.role },
-        'person changed',
-      );
+      const details = differencesOf(before, changed!);
+      const subject = { id, name: nameAndEmail(changed!) };
+      if (details)
+        await recordAudit(client, tenantId, request, { event: 'PERSON_CHANGED', subject, details });
       return changed;
     });
   });
 
   app.delete<IdRoute>('/people/:id', forVerwaltung, async (request, reply) => {
     const { tenantId } = sessionOf(request);
-    await inBusiness(request, (client) => removePerson(client, tenantId, idOf(request)));
+    const id = idOf(request);
+    await inBusiness(request, async (client) => {
+      const subject = { id, name: nameAndEmail(await removePerson(client, tenantId, id)) };
+      await recordAudit(client, tenantId, request, { event: 'PERSON_REMOVED', subject });
+    });
     reply.code(204);
   });
 
@@ -60,30 +64,46 @@ export async function peopleRoutes(app: FastifyInstance, { database }: { databas
 
   app.post('/invitations', forVerwaltung, async (request, reply) => {
     const form = readForm(request, { email: emailAddress, role: oneOf(roles) });
-    const { id, token } = await inBusiness(request, (client) =>
-      makeInvitation(client, request.tenantId, form),
-    );
+    const { id, token } = await inBusiness(request, async (client) => {
+      const made = await makeInvitation(client, request.tenantId, form);
+      const subject = { id: made.id, name: form.email };
+      const details = { role: form.role };
+      await recordAudit(client, request.tenantId, request, { event: 'PERSON_INVITED', subject, details });
+      return made;
+    });
     reply.code(201);
     return { id, link: `${originOf(request)}/invitation#${token}` };
   });
 
   app.delete<IdRoute>('/invitations/:id', forVerwaltung, async (request, reply) => {
-    const { rowCount } = await inBusiness(request, (client) =>
-      client.query('DELETE FROM invitation WHERE tenant_id = $1 AND id = $2', [
-        request.tenantId,
-        idOf(request),
-      ]),
-    );
-    if (rowCount === 0) throw new ApiError('not_found');
+    const { tenantId } = request;
+    const id = idOf(request);
+    await inBusiness(request, async (client) => {
+      const { rows } = await client.query<{ email: string }>(
+        'DELETE FROM invitation WHERE tenant_id = $1 AND id = $2 RETURNING email',
+        [tenantId, id],
+      );
+      if (!rows[0]) throw new ApiError('not_found');
+      const subject = { id, name: rows[0].email };
+      await recordAudit(client, tenantId, request, { event: 'INVITATION_WITHDRAWN', subject });
+    });
     reply.code(204);
   });
 
   app.patch('/business', forVerwaltung, async (request) => {
     const { name } = readForm(request, { name: words(maxNameLength) });
-    await inBusiness(request, (client) =>
-      client.query('UPDATE tenant SET name = $2 WHERE tenant_id = $1', [request.tenantId, name]),
-    );
-    return { id: request.tenantId, name };
+    const { tenantId } = request;
+    await inBusiness(request, async (client) => {
+      const { rows } = await client.query<{ name: string }>(
+        `WITH before AS (SELECT name FROM tenant WHERE tenant_id = $1 FOR UPDATE)
+         UPDATE tenant SET name = $2 FROM before WHERE tenant_id = $1 RETURNING before.name`,
+        [tenantId, name],
+      );
+      if (rows[0]!.name === name) return;
+      const details = { businessName: { from: rows[0]!.name, to: name } };
+      await recordAudit(client, tenantId, request, { event: 'SETTINGS_CHANGED', details });
+    });
+    return { id: tenantId, name };
   });
 
   function inBusiness<Result>(request: FastifyRequest, work: (client: pg.ClientBase) => Promise<Result>) {
@@ -95,8 +115,29 @@ export async function peopleRoutes(app: FastifyInstance, { database }: { databas
   }
 }
 
+/** What a change of a person has changed; undefined for nothing. */
+function differencesOf(before: { name: string; role: Role }, after: { name: string; role: Role }) {
+  const changed = (['name', 'role'] as const).filter((field) => before[field] !== after[field]);
+  if (changed.length === 0) return undefined;
+  return Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
+}
+
+function nameAndEmail({ name, email }: { name: string; email: string }): string {
+  return `${name} <${email}>`;
+}
+
+interface PersonRow {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  createdAt: Date;
+  lastSignInAt: Date | null;
+  isSelf: boolean;
+}
+
 async function readPeople(client: pg.ClientBase, request: FastifyRequest, id?: string) {
-  const { rows } = await client.query(
+  const { rows } = await client.query<PersonRow>(
     `SELECT id, name, email, role, created_at AS "createdAt", last_sign_in_at AS "lastSignInAt", id = $2 AS "isSelf"
      FROM person WHERE tenant_id = $1 AND ($3::uuid IS NULL OR id = $3) ORDER BY lower(name), id`,
     [request.tenantId, sessionOf(request).person.id, id],

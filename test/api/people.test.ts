@@ -184,6 +184,8 @@ test('a key made here works at once and is shown once; the one before it ends, a
   assert.deepEqual(Object.keys(state.key).sort(), [
     'createdAt',
     'createdBy',
+    'createdByEmail',
+    'createdById',
     'lastFour',
     'lastUsedAt',
     'prefix',

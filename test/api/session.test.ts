@@ -342,9 +342,9 @@ test('a sign-in with the old password that is under way while it is changed, or 
     await createPerson(service);
     // The moment between the look at the password and the session.
     const inTenants: typeof database.inTenants = async (...call) => {
-      await database.inTenants([person.tenantId], (client) =>
-        change(client, person.tenantId, person.id, newHash),
-      );
+      await database.inTenants([person.tenantId], async (client) => {
+        await change(client, person.tenantId, person.id, newHash);
+      });
       return database.inTenants(...call);
     };
     const app = await buildApp(generousLimits, { ...database, inTenants }, pino({ level: 'silent' }));
