@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { demandAccess } from './auth/office-access.ts';
 import { ApiError } from './errors.ts';
+import { auditRoutes } from './features/audit/routes.ts';
 import { officeHeaders } from './http/answer-headers.ts';
 import { historyRoutes } from './journal/history.ts';
 import { addMasterData, isOpenEnded, type SharedOptions } from './master-data.ts';
@@ -45,6 +46,7 @@ export async function officeRoutes(office: FastifyInstance, shared: SharedOption
   await office.register(namedObjectRoutes, { database, resources });
   await office.register(peopleRoutes, { database });
   await office.register(keyRoutes, { database });
+  await office.register(auditRoutes, { database });
   await office.register(checklistRoutes, { database });
   await office.register(requestRoutes, { database, resources });
   await office.register(mapRoutes, { database });

@@ -2,6 +2,7 @@
 // fast as the client takes it: between two pages no connection and no transaction is held, and memory holds one page.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../auth/audit-log.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { type Fault, validationError } from '../errors.ts';
@@ -93,6 +94,24 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
     return { ...list, language: (locale as Language | undefined) ?? languageOf(request) };
   }
 
+  /** Names of filters, not their values: those may name a person, and the audit record is not erased. */
+  async function recordExport(request: FastifyRequest, { extension: format }: File): Promise<void> {
+    const { tenantId, deadline } = request;
+    const filters = Object.keys(request.query as Query).filter(
+      (name) => name !== 'locale' && name !== 'sort',
+    );
+    const details = { collection: definition.collection, format, filters };
+    await database
+      .inTenants(
+        [tenantId],
+        (client) => recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', details }),
+        { deadline },
+      )
+      .catch((error) => {
+        throw toApiFailure(error);
+      });
+  }
+
   async function send(request: FastifyRequest, reply: FastifyReply, list: ListRequest, file: File) {
     const { tenantId } = request;
 
@@ -127,6 +146,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
 
     // What fails before the first line is answered like any other failure.
     const first = await readPage(undefined);
+    await recordExport(request, file);
     const day = new Date().toISOString().slice(0, 10);
     const name = `${definition.collection}-${day}.${file.extension}`;
     reply.header('Content-Disposition', `attachment; filename="${name}"`).type(file.contentType);
