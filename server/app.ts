@@ -140,7 +140,7 @@ export async function buildApp(
     ...resources.flatMap(resourceSchemas),
     ...journalSchemas,
     ...attentionSchemas,
-    ...personalDataSchemas,
+    ...personalDataSchemas(resources),
     ...importSchemas(resources),
   ])
     app.addSchema(schema);

@@ -57,6 +57,8 @@ export const faultCodes = [
   'type',
   'blank',
   'too_long',
+  'too_short',
+  'too_common',
   'too_small',
   'too_large',
   'too_many_items',
@@ -85,7 +87,7 @@ export const faultCodes = [
 ] as const;
 
 /** What only the office's own forms can find. */
-type FormFaultCode = 'too_short' | 'too_easy' | 'wrong_password';
+type FormFaultCode = 'too_easy' | 'wrong_password';
 
 export type FaultCode = (typeof faultCodes)[number] | FormFaultCode;
 

@@ -8,7 +8,6 @@ import { checkContentType, checkDeclaredLength, parseJson, readBody } from './ht
 import { answerExpectation } from './http/raw-requests.ts';
 import type { OpenSession } from './import/session.ts';
 import { changeRoutes } from './journal/changes.ts';
-import { contactPerson } from './resources/contact-person.ts';
 import { resources } from './resources/index.ts';
 import { attentionRoutes } from './routes/attention.ts';
 import { noteImport } from './routes/checklist.ts';
@@ -47,7 +46,7 @@ export async function addMasterData(
   for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
   await scope.register(changeRoutes, { database });
   await scope.register(attentionRoutes, { database, resources });
-  await scope.register(personalDataRoutes, { database, contactPerson });
+  await scope.register(personalDataRoutes, { database, resources });
   await scope.register(importRoutes, {
     openImport,
     resources,

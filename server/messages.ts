@@ -167,6 +167,10 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     en: 'This must have at least {min} characters.',
     de: 'Hier müssen mindestens {min} Zeichen stehen.',
   },
+  too_common: {
+    en: 'More than {max} places hold this text. Name a longer one.',
+    de: 'Der Text kommt an über {max} Stellen vor. Bitte länger angeben.',
+  },
   too_easy: {
     en: 'This password is too easy to guess. Choose another one.',
     de: 'Dieses Passwort ist zu leicht zu erraten. Bitte ein anderes wählen.',

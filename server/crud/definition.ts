@@ -17,6 +17,8 @@ export interface Definition {
   /** What several of them are called. */
   readonly plural: Record<Language, string>;
   readonly description: string;
+  /** Whether an object can be a person, who has a right to export and erasure. */
+  readonly isPersonal: boolean;
   readonly fields: Fields;
   /** Fields whose value only one object of a tenant may have. */
   readonly uniqueFields: readonly string[];
@@ -41,12 +43,19 @@ export interface Attention {
   readonly condition: string;
 }
 
-type Defaulted = 'uniqueFields' | 'dateOrders' | 'requiredOneOf' | 'duplicateFields' | 'attentions';
+type Defaulted =
+  | 'isPersonal'
+  | 'uniqueFields'
+  | 'dateOrders'
+  | 'requiredOneOf'
+  | 'duplicateFields'
+  | 'attentions';
 
 export function defineResource(
   definition: Omit<Definition, Defaulted> & Partial<Pick<Definition, Defaulted>>,
 ): Definition {
   return {
+    isPersonal: false,
     dateOrders: [],
     requiredOneOf: [],
     duplicateFields: undefined,
@@ -135,6 +144,11 @@ export function ownersOf(definition: Definition): Owner[] {
         table: tableOf(resource),
       };
     });
+}
+
+/** What may be owned by objects of this resource. */
+export function dependantsOf(definition: Definition, all: readonly Definition[]): Definition[] {
+  return all.filter((other) => ownersOf(other).some(({ resource }) => resource === definition.name));
 }
 
 export function tableOf(resource: string): string {

@@ -1,16 +1,22 @@
 // The same Idempotency-Key and body make one row, however often and wherever they arrive, and get one answer for a day.
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { ApiError, validationError } from '../errors.ts';
 import type { Creation } from './write-queue.ts';
 
 export interface IdempotencyClaim {
+  /** The hash of what was sent. */
   key: string;
   fingerprint: string;
 }
 
 const maxKeyLength = 255;
+
+/** Only this is stored: a key may name a person, and must stay taken when the person is erased. */
+export function hashKey(key: string): string {
+  return hash('sha256', key);
+}
 
 /** The claim that a request's header makes, if it has one. */
 export function readClaim(
@@ -25,7 +31,7 @@ export function readClaim(
     throw validationError([{ path: ['Idempotency-Key'], code: 'too_long', params: { max: maxKeyLength } }]);
   }
   return {
-    key: text,
+    key: hashKey(text),
     fingerprint: createHash('sha256').update(path).update('\n').update(body).digest('hex'),
   };
 }

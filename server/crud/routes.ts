@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { attentionChecksOf } from './attention.ts';
-import { type Definition, ownersOf } from './definition.ts';
+import { type Definition, dependantsOf } from './definition.ts';
 import { addExportRoutes } from './export-routes.ts';
 import { addReadRoutes } from './read-routes.ts';
 import { addWriteRoutes } from './write-routes.ts';
@@ -13,9 +13,7 @@ export function addResourceRoutes(
   all: readonly Definition[],
   database: Database,
 ): void {
-  const dependants = all.filter((other) =>
-    ownersOf(other).some((owner) => owner.resource === definition.name),
-  );
+  const dependants = dependantsOf(definition, all);
   addWriteRoutes(api, definition, { database, dependants, attentionChecks: attentionChecksOf(definition) });
   addReadRoutes(api, definition, database);
   addExportRoutes(api, definition, database);

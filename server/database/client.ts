@@ -6,6 +6,9 @@ import pg from 'pg';
 /** What is not a request waits longer for PostgreSQL, and is told in the end that it does not answer. */
 export const patienceMs = 10_000;
 
+/** Long enough for any statement of ours; a database that is silent for longer is taken for dead. */
+export const longStatementMs = 30_000;
+
 /** How long a statement may take until the connection is given up. */
 export interface Timed {
   timeoutMs: number;

@@ -1,6 +1,6 @@
 // The connections to PostgreSQL, and the transactions that see one tenant's rows only.
 import pg from 'pg';
-import { Client, cut, patienceMs, type Timed, type TimedQuery } from './client.ts';
+import { Client, cut, longStatementMs, patienceMs, type Timed, type TimedQuery } from './client.ts';
 import { DeadlineError, isDatabaseAway } from './failures.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
@@ -98,9 +98,6 @@ async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number
   await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = 0;
     SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET enable_seqscan = off`);
 }
-
-/** Long enough for any statement of ours; a database that is silent for longer is taken for dead. */
-const longStatementMs = 30_000;
 
 async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
   const client = new Client({ ...connection, timeoutMs: longStatementMs });

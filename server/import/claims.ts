@@ -2,6 +2,7 @@
 // the hundred and the whole import holds a lock of its own, so that they need no lock each.
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { hashKey } from '../crud/idempotency.ts';
 import { ApiError } from '../errors.ts';
 import type { Line } from './lines.ts';
 
@@ -13,7 +14,7 @@ export interface LineClaim {
 
 export function claimLine(key: string, line: Line & { bytes: Buffer }, resourceId: string): LineClaim {
   return {
-    key: `${key}:${line.number}`,
+    key: hashKey(`${key}:${line.number}`),
     fingerprint: createHash('sha256').update('/import\n').update(line.bytes).digest('hex'),
     resourceId,
   };

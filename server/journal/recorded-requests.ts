@@ -1,6 +1,7 @@
 // The record of API calls in the database: how it is written, kept within its bounds, and made to forget.
 import type pg from 'pg';
 import { lowestUuidAt } from '../crud/formats.ts';
+import { longStatementMs, type TimedQuery } from '../database/client.ts';
 import type { Database } from '../database/database.ts';
 import type { ApiError, Fault } from '../errors.ts';
 import { maskKeys } from '../http/key-mask.ts';
@@ -43,6 +44,10 @@ const erasureLock = `hashtextextended('stamm: erase recorded bodies', 0)`;
 /** Longer than any process holds a body before it is written. */
 const erasureEchoSeconds = 15;
 
+/** Whether a path says no more than its route and an id that we made. */
+const isHarmlessPath = `path = replace(route, ':id', coalesce(substring(path FROM '[0-9a-fA-F-]{36}'), ''))`;
+const routeAsPath = `coalesce(nullif(route, ''), '…')`;
+
 export async function writeEntries(client: pg.ClientBase, entries: readonly Entry[], hours: readonly Hour[]) {
   // Losing the last second at a crash of the database is better than waiting for the disk.
   await client.query(
@@ -54,8 +59,9 @@ export async function writeEntries(client: pg.ClientBase, entries: readonly Entr
         INSERT INTO recorded_request (tenant_id, id, method, route, path, status, duration_ms, address, user_agent,
           code, faults, ignored_fields, body)
         SELECT sent.tenant_id, sent.id, method, route,
-          CASE WHEN erasure.erased_at IS NULL OR strpos(route, '/by-external-id/') = 0 THEN path ELSE route END, status, duration_ms, address, user_agent,
-          code, faults, ignored_fields, CASE WHEN erasure.erased_at IS NULL THEN body END
+          CASE WHEN erasure.erased_at IS NULL OR ${isHarmlessPath} THEN path ELSE ${routeAsPath} END, status,
+          duration_ms, address, user_agent, code, CASE WHEN erasure.erased_at IS NULL THEN faults END,
+          CASE WHEN erasure.erased_at IS NULL THEN ignored_fields END, CASE WHEN erasure.erased_at IS NULL THEN body END
         FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, method text, route text, path text,
           status smallint, duration_ms real, address text, user_agent text, code text, faults json,
           ignored_fields json, body text)
@@ -107,14 +113,22 @@ function storable(text: string): string {
   return maskKeys(text).slice(0, maxTextLength).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
+/** What callers cannot have chosen: it may stay when a person is erased. */
+export interface HarmlessWords {
+  /** Of faults: "address.city". */
+  fields: readonly string[];
+  /** Of the first call that the checklist remembers. */
+  paths: readonly string[];
+}
+
 /**
- * In the transaction that erases a person: nobody can tell which refused bodies name it, so none is kept, and neither
- * are the paths that say an external id of a person.
+ * In the transaction that erases a person: nobody can tell which calls name it, so everything goes that a caller chose:
+ * bodies, names of unknown fields and parameters, and the parts of paths that are no id of ours.
  */
-export async function eraseRecordedBodies(
+export async function eraseRecordedCalls(
   client: pg.ClientBase,
   tenantId: string,
-  collection: string,
+  { fields, paths }: HarmlessWords,
 ): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${erasureLock})`);
   await client.query(
@@ -122,13 +136,23 @@ export async function eraseRecordedBodies(
      ON CONFLICT (tenant_id) DO UPDATE SET erased_at = excluded.erased_at`,
     [tenantId],
   );
-  await client.query('UPDATE recorded_request SET body = NULL WHERE tenant_id = $1 AND body IS NOT NULL', [
-    tenantId,
-  ]);
+  const erasure: TimedQuery = {
+    text: `UPDATE recorded_request SET body = NULL, ignored_fields = NULL,
+        path = CASE WHEN ${isHarmlessPath} THEN path ELSE ${routeAsPath} END,
+        faults = CASE WHEN faults IS NULL THEN NULL ELSE (
+          SELECT json_agg(CASE WHEN fault ->> 'field' = ANY ($2) THEN fault
+            ELSE json_build_object('field', '…', 'code', fault -> 'code', 'params', fault -> 'params') END)
+          FROM json_array_elements(faults) AS fault) END
+      WHERE tenant_id = $1 AND (body IS NOT NULL OR ignored_fields IS NOT NULL OR faults IS NOT NULL
+        OR NOT (${isHarmlessPath}))`,
+    values: [tenantId, fields],
+    timeoutMs: longStatementMs,
+  };
+  await client.query(erasure);
   await client.query(
-    `UPDATE recorded_request SET path = route
-     WHERE tenant_id = $1 AND strpos(route, '/' || $2 || '/by-external-id/') > 0 AND path <> route`,
-    [tenantId, collection],
+    `UPDATE checklist SET first_request = jsonb_set(first_request::jsonb, '{path}', '"…"')::json
+     WHERE tenant_id = $1 AND first_request ->> 'path' <> ALL ($2)`,
+    [tenantId, paths],
   );
 }
 

@@ -10,6 +10,7 @@ export const contactPerson = defineResource({
   de: 'Ansprechpartner',
   plural: { en: 'Contact persons', de: 'Ansprechpartner' },
   description: 'A person at a customer. Personal data: it can be exported and erased.',
+  isPersonal: true,
   nameField: 'lastName',
   fields: {
     customerId: owner('customer', {

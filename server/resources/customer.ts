@@ -10,7 +10,9 @@ export const customer = defineResource({
   title: 'Customer',
   de: 'Kunde',
   plural: { en: 'Customers', de: 'Kunden' },
-  description: 'A customer of the business: who has the plants.',
+  description:
+    'A customer of the business: who has the plants. One who is a person can be exported and erased.',
+  isPersonal: true,
   nameField: 'companyName',
   fields: {
     companyName: text({

@@ -9,7 +9,8 @@ export const employee = defineResource({
   title: 'Employee',
   de: 'Mitarbeiter',
   plural: { en: 'Employees', de: 'Mitarbeiter' },
-  description: 'Somebody who works for the business.',
+  description: 'Somebody who works for the business. Personal data: it can be exported and erased.',
+  isPersonal: true,
   nameField: 'lastName',
   fields: {
     firstName: text({

@@ -75,15 +75,15 @@ test('a refused creation leaves its key free', async () => {
 test('a key is free again after a day', async () => {
   const first = await create('Yesterday', 'day');
   await service.owner.query(
-    `UPDATE idempotent_request SET created_at = now() - interval '25 hours' WHERE key = 'day'`,
+    `UPDATE idempotent_request SET created_at = now() - interval '25 hours' WHERE key = encode(sha256('day'), 'hex')`,
   );
   const second = await create('Yesterday', 'day');
   assert.notEqual(second.json().id, first.json().id);
   await service.owner.query(
-    `UPDATE idempotent_request SET created_at = now() - interval '25 hours' WHERE key = 'day'`,
+    `UPDATE idempotent_request SET created_at = now() - interval '25 hours' WHERE key = encode(sha256('day'), 'hex')`,
   );
   await service.database.pool.query('SELECT forget_old_requests()');
-  const { rowCount } = await service.owner.query(`SELECT FROM idempotent_request WHERE key = 'day'`);
+  const { rowCount } = await service.owner.query(`SELECT FROM idempotent_request WHERE key = encode(sha256('day'), 'hex')`);
   assert.equal(rowCount, 0);
 });
 

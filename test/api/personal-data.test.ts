@@ -74,14 +74,15 @@ test('a person that was only deleted can still be erased from the journal', asyn
 test('nobody else can be exported or erased: no other tenant, no other resource', async () => {
   const id = await createPerson();
   const headers = { apikey: (await service.createTenant()).key };
+  const siteId = (await service.post('/customer/site', validSite(customerId))).json().id;
   for (const [path, options] of [
     [`/personal-data/${id}`, { headers }],
     [`/personal-data/${randomUUID()}`, {}],
     ['/personal-data/x', {}],
-    [`/personal-data/${customerId}`, {}],
+    [`/personal-data/${siteId}`, {}],
   ] as const) {
     assert.equal((await service.delete(path, options)).statusCode, 404, path);
   }
-  assert.equal((await service.get(`/personal-data/${customerId}`)).statusCode, 404);
+  assert.equal((await service.get(`/personal-data/${siteId}`)).statusCode, 404);
   assert.equal((await service.get(`/contact-persons/${id}`)).statusCode, 200);
 });

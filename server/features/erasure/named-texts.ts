@@ -1,0 +1,61 @@
+// Texts that an erasure names, such as a name in the comment of a site: found wherever people write freely.
+
+import { type Fault, validationError } from '../../errors.ts';
+import { isStorableText } from '../../http/json-body.ts';
+
+export const textBounds = { count: 10, minLength: 4, maxLength: 200 };
+
+/** Shorter than any text that may be named, so that no field grows beyond its length. */
+export const redaction = '[…]';
+
+export interface NamedTexts {
+  /** In lower case, plain and as JSON writes them. */
+  readonly patterns: readonly string[];
+  redact(text: string): string;
+}
+
+/** Reads the parameter `text`, which may be repeated; undefined where there is none. */
+export function readNamedTexts(parameter: unknown): NamedTexts | undefined {
+  if (parameter === undefined) return undefined;
+  const texts = [parameter].flat().map((text) => String(text).trim());
+  const faults = texts.flatMap(findFaults).slice(0, 1);
+  if (texts.length > textBounds.count)
+    faults.push({ path: ['text'], code: 'too_many_items', params: { max: textBounds.count } });
+  if (faults.length > 0) throw validationError(faults);
+  // A letter with an accent is one character or two.
+  const spellings = [
+    ...new Set(texts.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')])),
+  ];
+  const found = new RegExp(spellings.map((text) => RegExp.escape(text)).join('|'), 'giu');
+  return {
+    patterns: [...new Set(spellings.flatMap((text) => [text, asJson(text)]))].map((text) =>
+      text.toLowerCase(),
+    ),
+    redact: (text) => text.replace(found, redaction),
+  };
+}
+
+function findFaults(text: string): Fault[] {
+  const { minLength: min, maxLength: max } = textBounds;
+  const length = [...text].length;
+  if (!isStorableText(text)) return [{ path: ['text'], code: 'invalid_text' }];
+  if (length < min) return [{ path: ['text'], code: 'too_short', params: { min } }];
+  return length > max ? [{ path: ['text'], code: 'too_long', params: { max } }] : [];
+}
+
+function asJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Redacts the values of a JSON text and leaves names and the spelling of numbers as they are. */
+export function redactJson(json: string, redact: NamedTexts['redact']): unknown {
+  return JSON.parse(json, (_name, value, { source }) => {
+    if (typeof value === 'number') return JSON.rawJSON(source!);
+    return typeof value === 'string' ? redact(value) : value;
+  });
+}
+
+/** An SQL condition: whether a text holds one of the patterns. */
+export function holdsPattern(text: string, parameter: string): string {
+  return `EXISTS (SELECT FROM unnest(${parameter}::text[]) AS pattern WHERE strpos(lower(${text}), pattern) > 0)`;
+}
