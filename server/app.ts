@@ -18,6 +18,7 @@ import { forgetOldRequests } from './crud/idempotency.ts';
 import { resourceSchemas, sharedSchemas } from './crud/openapi-schemas.ts';
 import type { Database } from './database/database.ts';
 import { type ApiError, errorBody, momentSeconds, toApiError } from './errors.ts';
+import { enforceRetention, type RetentionConfig } from './features/retention/retention.ts';
 import { addCommonHeaders, notStored } from './http/answer-headers.ts';
 import { Congestion } from './http/congestion.ts';
 import {
@@ -64,8 +65,14 @@ declare module 'fastify' {
 
 export type AppConfig = Pick<
   Config,
-  'BODY_LIMIT_BYTES' | 'FAILED_AUTH_LIMIT_PER_MINUTE' | 'RATE_LIMIT_PER_MINUTE' | 'REDIS_URL' | 'TRUST_PROXY'
->;
+  | 'BODY_LIMIT_BYTES'
+  | 'FAILED_AUTH_LIMIT_PER_MINUTE'
+  | 'RATE_LIMIT_PER_MINUTE'
+  | 'RECORDED_CALLS_RETENTION_DAYS'
+  | 'REDIS_URL'
+  | 'TRUST_PROXY'
+> &
+  RetentionConfig;
 
 export async function buildApp(
   config: AppConfig,
@@ -90,14 +97,15 @@ export async function buildApp(
     routerOptions: { maxParamLength: 100_000 },
   });
   const keyUse = new KeyUse(database);
-  const recorder = new RequestRecorder(database);
+  const recorder = new RequestRecorder(database, config.RECORDED_CALLS_RETENTION_DAYS);
   const redisCounter = config.REDIS_URL
     ? await openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
     : undefined;
   const upkeep = setInterval(() => {
     void forgetOldRequests(database);
     void forgetOldSignIns(database);
-    void trimRecordedRequests(database).catch(() => {});
+    void trimRecordedRequests(database, config.RECORDED_CALLS_RETENTION_DAYS).catch(() => {});
+    void enforceRetention(database, config).catch(() => {});
   }, upkeepIntervalMs).unref();
   app.addHook('onClose', async () => {
     clearInterval(upkeep);

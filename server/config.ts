@@ -79,6 +79,9 @@ function setting<Value>(definition: Setting<Value>): Setting<Value> {
   return definition;
 }
 
+/** A hundred years. */
+const maxRetentionDays = 36_500;
+
 export const settings = {
   HOST: setting({
     meaning: 'Address to listen on. `0.0.0.0` opens the service to the network; put TLS in front of it.',
@@ -148,6 +151,24 @@ export const settings = {
       'Addresses or networks of the proxies in front of Stamm, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; `loopback`, `linklocal` and `uniquelocal` name the usual ones. Without it all people behind a proxy share one address, and its limits.',
     default: 'none',
     parse: proxies,
+  }),
+  AUDIT_RETENTION_DAYS: setting({
+    meaning:
+      'How long the audit record is kept, in days. A year shows what happened before a misuse that is noticed late.',
+    default: '365',
+    parse: integerBetween(1, maxRetentionDays, 365),
+  }),
+  JOURNAL_CHANGES_RETENTION_DAYS: setting({
+    meaning:
+      'How long the journal keeps old and new values and names of people, in days. Three years cover the usual claims of customers; the entries themselves stay, because the change feed has no gaps.',
+    default: '1095',
+    parse: integerBetween(1, maxRetentionDays, 1095),
+  }),
+  RECORDED_CALLS_RETENTION_DAYS: setting({
+    meaning:
+      'How long recorded API calls are kept, in days. A month is enough to fix an integration, and refused bodies hold personal data.',
+    default: '30',
+    parse: integerBetween(1, maxRetentionDays, 30),
   }),
   LOG_LEVEL: setting({
     meaning: 'What is logged: `fatal`, `error`, `warn`, `info` (one line a request), `debug` or `silent`.',

@@ -56,9 +56,12 @@ type ServiceConfig = AppConfig & Pick<Config, 'REQUEST_DEADLINE_MS'>;
 
 /** Tests send more than a person would, on machines that may be slow; those that are about limits set them themselves. */
 export const generousLimits: ServiceConfig = {
+  AUDIT_RETENTION_DAYS: 365,
   BODY_LIMIT_BYTES: 102_400,
   FAILED_AUTH_LIMIT_PER_MINUTE: 1_000_000,
+  JOURNAL_CHANGES_RETENTION_DAYS: 1095,
   RATE_LIMIT_PER_MINUTE: 1_000_000,
+  RECORDED_CALLS_RETENTION_DAYS: 30,
   REDIS_URL: undefined,
   REQUEST_DEADLINE_MS: 120_000,
   TRUST_PROXY: [],

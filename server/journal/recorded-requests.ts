@@ -10,7 +10,7 @@ const maxTextLength = 500;
 const maxIgnoredFields = 50;
 
 /** Bounds of what is kept: each tenant, all of them together, and bodies, which are the largest part. */
-const bounds = { days: 30, rowsEach: 100_000, rowsInAll: 2_000_000, bodiesEach: 2000 };
+const bounds = { rowsEach: 100_000, rowsInAll: 2_000_000, bodiesEach: 2000 };
 export const hourMs = 3_600_000;
 
 /** A call as a process remembers it until it is written. */
@@ -157,8 +157,12 @@ export async function eraseRecordedCalls(
 }
 
 /** Keeps the record within its bounds, for these tenants, or for all of them over a connection that has the time. */
-export async function trimRecordedRequests(database: Database, tenantIds?: readonly string[]): Promise<void> {
-  const oldest = lowestUuidAt(Date.now() - bounds.days * 24 * hourMs);
+export async function trimRecordedRequests(
+  database: Database,
+  days: number,
+  tenantIds?: readonly string[],
+): Promise<void> {
+  const oldest = lowestUuidAt(Date.now() - days * 24 * hourMs);
   const { rowsEach, rowsInAll, bodiesEach } = bounds;
   const trim = {
     text: 'SELECT trim_recorded_requests($1, $2, $3, $4, $5)',

@@ -25,6 +25,7 @@ function hourName(tenantId: string, time: number): string {
 
 export class RequestRecorder {
   readonly #database: Database;
+  readonly #retentionDays: number;
   readonly #timer: NodeJS.Timeout;
   #entries: Entry[] = [];
   #served = 0;
@@ -33,8 +34,9 @@ export class RequestRecorder {
   #flushing: Promise<void> | undefined;
   readonly #rowsSinceTrim = new Map<string, number>();
 
-  constructor(database: Database) {
+  constructor(database: Database, retentionDays: number) {
     this.#database = database;
+    this.#retentionDays = retentionDays;
     this.#timer = setInterval(() => void this.flush(), flushIntervalMs).unref();
   }
 
@@ -145,7 +147,7 @@ export class RequestRecorder {
     const full = [...this.#rowsSinceTrim].filter(([, rows]) => rows >= rowsBetweenTrims).map(([id]) => id);
     if (full.length === 0) return;
     for (const tenantId of full) this.#rowsSinceTrim.delete(tenantId);
-    await trimRecordedRequests(this.#database, full).catch(() => {});
+    await trimRecordedRequests(this.#database, this.#retentionDays, full).catch(() => {});
   }
 
   async close(): Promise<void> {

@@ -83,7 +83,9 @@ test('a key is free again after a day', async () => {
     `UPDATE idempotent_request SET created_at = now() - interval '25 hours' WHERE key = encode(sha256('day'), 'hex')`,
   );
   await service.database.pool.query('SELECT forget_old_requests()');
-  const { rowCount } = await service.owner.query(`SELECT FROM idempotent_request WHERE key = encode(sha256('day'), 'hex')`);
+  const { rowCount } = await service.owner.query(
+    `SELECT FROM idempotent_request WHERE key = encode(sha256('day'), 'hex')`,
+  );
   assert.equal(rowCount, 0);
 });
 

@@ -361,7 +361,7 @@ test('the record is bounded: the newest rows and bodies of each tenant stay, for
       )
     ).rows[0];
   const { newest } = await count();
-  await trimRecordedRequests(service.database);
+  await trimRecordedRequests(service.database, 30);
   assert.deepEqual(await count(), { rows: 100_000, bodies: 2000, newest });
   const hours = await owner.query('SELECT FROM request_hour WHERE tenant_id = $1', [tenantId]);
   assert.equal(hours.rowCount, 1);

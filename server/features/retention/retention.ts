@@ -1,0 +1,29 @@
+// Ends what is kept for a time only. Each process does it once an hour, in small pieces that hold up nobody.
+import type { Config } from '../../config.ts';
+import type { Database } from '../../database/database.ts';
+
+export type RetentionConfig = Pick<Config, 'AUDIT_RETENTION_DAYS' | 'JOURNAL_CHANGES_RETENTION_DAYS'>;
+
+const rowsPerPiece = 1000;
+const dayMs = 24 * 3_600_000;
+
+export async function enforceRetention(database: Database, config: RetentionConfig): Promise<void> {
+  await forgetInPieces(database, 'forget_journal_content', config.JOURNAL_CHANGES_RETENTION_DAYS);
+  await forgetInPieces(database, 'forget_audit_entries', config.AUDIT_RETENTION_DAYS);
+}
+
+/** Each piece is a transaction of its own: its locks end with it, and an interruption loses no finished one. */
+async function forgetInPieces(
+  database: Database,
+  functionName: 'forget_journal_content' | 'forget_audit_entries',
+  days: number,
+): Promise<void> {
+  const oldest = new Date(Date.now() - days * dayMs);
+  for (let count = rowsPerPiece; count === rowsPerPiece; ) {
+    const { rows } = await database.pool.query<{ count: number }>(`SELECT ${functionName}($1, $2) AS count`, [
+      oldest,
+      rowsPerPiece,
+    ]);
+    count = rows[0]!.count;
+  }
+}
