@@ -39,6 +39,7 @@ describe('every page', () => {
       '/settings',
       '/settings/people',
       '/settings/api',
+      '/settings/audit',
       '/nothing/here',
     ];
   });

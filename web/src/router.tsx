@@ -133,6 +133,11 @@ const api = createRoute({
   path: '/api',
   component: lazyRouteComponent(() => import('./settings/api.tsx'), 'ApiPage'),
 });
+const audit = createRoute({
+  getParentRoute: () => settings,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('./settings/audit-page.tsx'), 'AuditPage'),
+});
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -151,7 +156,7 @@ export const router = createRouter({
       requests,
       correction,
       importing,
-      settings.addChildren([profile, people, api]),
+      settings.addChildren([profile, people, api, audit]),
     ]),
   ]),
   context: { queryClient },

@@ -65,6 +65,9 @@ export interface Change {
   action: 'CREATED' | 'CHANGED' | 'DELETED';
   version: number;
   actor: string;
+  actorType: 'PERSON' | 'KEY' | 'COMMAND_LINE';
+  actorId?: string;
+  actorEmail?: string;
   changes?: Record<string, { from?: unknown; to?: unknown }>;
 }
 

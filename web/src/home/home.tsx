@@ -11,8 +11,8 @@ import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
+import { ActorIcon, actorHint, actorText } from '../records/actor.tsx';
 import { Card } from '../records/card.tsx';
-import { actorText } from '../records/history.tsx';
 import record from '../records/record.module.css';
 import { formatAgo, formatNumber } from '../texts/format.ts';
 import { AttentionCard } from './attention-card.tsx';
@@ -100,10 +100,10 @@ function LatestChange({ change }: { change: Change }) {
         {name}
       </Text>
       <Text size="xs" c="dimmed">
-        {t(`changes.${change.action.toLowerCase() as 'created'}`)}{' '}
-        {t('changes.by', { actor: actorText(change.actor, t) })}
+        {t(`changes.${change.action.toLowerCase() as 'created'}`)} <ActorIcon type={change.actorType} />{' '}
+        {t('changes.by', { actor: actorText(change, t) })}
         {' · '}
-        {formatAgo(change.at)}
+        {[actorHint(change, t), formatAgo(change.at)].filter(Boolean).join(' · ')}
       </Text>
     </>
   );

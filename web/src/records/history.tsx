@@ -11,6 +11,7 @@ import { dayNames, isAttendingInterval } from '../calendar/visits.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { formatTime, weekdayNames } from '../texts/format.ts';
+import { ActorIcon, actorHint, actorText } from './actor.tsx';
 import { Card } from './card.tsx';
 import { addressText, isAddress } from './columns.ts';
 import classes from './record.module.css';
@@ -33,9 +34,9 @@ export function History({ definition, id }: { definition: Definition; id: string
         {entries.slice(0, isWhole ? undefined : shownAtFirst).map((change) => (
           <li key={change.cursor}>
             <strong>{t(`changes.${change.action.toLowerCase() as 'created'}`)}</strong>{' '}
-            {t('changes.by', { actor: actorText(change.actor, t) })}
-            <Text size="xs" c="dimmed">
-              {formatTime(change.at)}
+            <ActorIcon type={change.actorType} /> {t('changes.by', { actor: actorText(change, t) })}
+            <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+              {[formatTime(change.at), actorHint(change, t)].filter(Boolean).join(' · ')}
             </Text>
             {change.changes && <Changes definition={definition} changes={change.changes} />}
           </li>
@@ -48,12 +49,6 @@ export function History({ definition, id }: { definition: Definition; id: string
       )}
     </Card>
   );
-}
-
-export function actorText(actor: string, t: TFunction): string {
-  if (actor.startsWith('key ')) return t('changes.key', { key: actor.slice(4) });
-  if (actor === 'demo') return t('changes.demo');
-  return actor === 'command line' ? t('changes.commandLine') : actor;
 }
 
 interface ChangesProps {

@@ -1,6 +1,7 @@
 // "API & interfaces": the one key of the business, and everything an ERP developer needs to begin.
 import { Alert, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { TFunction } from 'i18next';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
@@ -12,8 +13,8 @@ import { tell } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { checklistQuery } from '../home/checklist.tsx';
 import { Icon } from '../icons.tsx';
+import { type ActorNames, actorHint, actorText } from '../records/actor.tsx';
 import { Card } from '../records/card.tsx';
-import { actorText } from '../records/history.tsx';
 import { formatAgo, formatNumber } from '../texts/format.ts';
 import { ReadyCalls } from './ready-calls.tsx';
 import classes from './settings.module.css';
@@ -23,6 +24,8 @@ interface Key {
   lastFour: string;
   createdAt: string;
   createdBy: string | null;
+  createdById: string | null;
+  createdByEmail: string | null;
   lastUsedAt: string | null;
 }
 
@@ -93,7 +96,10 @@ function KeyCard({ apiKey, onNewKey }: { apiKey: Key | null; onNewKey: (key: str
             </Text>
             <Text size="sm" c="dimmed">
               {apiKey.createdBy
-                ? t('api.made', { when: formatAgo(apiKey.createdAt), who: actorText(apiKey.createdBy, t) })
+                ? t('api.made', {
+                    when: formatAgo(apiKey.createdAt),
+                    who: makerOf(apiKey, apiKey.createdBy, t),
+                  })
                 : t('api.madeWithoutName', { when: formatAgo(apiKey.createdAt) })}
               {', '}
               {apiKey.lastUsedAt ? t('api.used', { ago: formatAgo(apiKey.lastUsedAt) }) : t('api.unused')}
@@ -132,6 +138,18 @@ function KeyCard({ apiKey, onNewKey }: { apiKey: Key | null; onNewKey: (key: str
       {shownKey && <NewKey value={shownKey} onClose={() => setShownKey(undefined)} />}
     </Card>
   );
+}
+
+function makerOf({ createdById, createdByEmail }: Key, createdBy: string, t: TFunction): string {
+  const isCommandLine = createdById === null && createdBy === 'command line';
+  const names: ActorNames = {
+    actor: createdBy,
+    actorType: isCommandLine ? 'COMMAND_LINE' : 'PERSON',
+    actorId: createdById,
+    actorEmail: createdByEmail,
+  };
+  const hint = actorHint(names, t);
+  return hint ? `${actorText(names, t)} (${hint})` : actorText(names, t);
 }
 
 /** Closed only by its button: a click beside it must not lose the key. */

@@ -14,6 +14,7 @@ export function SettingsFrame() {
       ? ([
           { to: '/settings/people', icon: 'employee', title: t('settings.people') },
           { to: '/settings/api', icon: 'key', title: t('settings.api') },
+          { to: '/settings/audit', icon: 'history', title: t('audit.title') },
         ] as const)
       : []),
   ];

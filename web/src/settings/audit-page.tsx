@@ -1,0 +1,178 @@
+// "Audit": who signed in, changed keys or people, exported or erased data.
+import { Button, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
+import { useTranslation } from 'react-i18next';
+import { queryString } from '../api/client.ts';
+import { type Definition, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
+import { useIsAdministrator } from '../api/session.ts';
+import { EmptyNote, FailureNote } from '../frame/failure.tsx';
+import { toSearch } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { MoreButton } from '../frame/more-button.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { Icon } from '../icons.tsx';
+import { Actor } from '../records/actor.tsx';
+import { formatTime, locale } from '../texts/format.ts';
+import { currentLanguage } from '../texts/language.ts';
+import classes from './audit.module.css';
+import { type AuditEntry, auditQuery, type Filters, filterNames, toParameters } from './audit.ts';
+import { AuditFilters } from './audit-filters.tsx';
+
+export function AuditPage() {
+  const { t } = useTranslation();
+  const isAdministrator = useIsAdministrator();
+  if (!isAdministrator) return <EmptyNote icon="history" level={1} title={t('audit.adminOnly')} />;
+  return <Audit />;
+}
+
+function Audit() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const search = useSearch({ strict: false }) as Filters;
+  const filters: Filters = Object.fromEntries(
+    filterNames.flatMap((name) => (search[name] ? [[name, search[name]]] : [])),
+  );
+  const change = (changes: Filters) =>
+    navigate({
+      to: '/settings/audit',
+      search: toSearch((before: object) => ({ ...before, ...changes })),
+      replace: true,
+      resetScroll: false,
+    });
+  return (
+    <>
+      <PageHead
+        title={t('audit.title')}
+        text={t('audit.text')}
+        actions={
+          <Button
+            component="a"
+            href={`/app/audit.csv${queryString({ ...toParameters(filters), locale: currentLanguage() })}`}
+            download
+            variant="default"
+            leftSection={<Icon name="download" size={16} />}
+          >
+            {t('audit.export')}
+          </Button>
+        }
+      />
+      <AuditFilters filters={filters} onChange={change} />
+      <Entries filters={filters} />
+    </>
+  );
+}
+
+function Entries({ filters }: { filters: Filters }) {
+  const { t } = useTranslation();
+  const list = useInfiniteQuery(auditQuery(filters));
+  const entries = list.data?.pages.flatMap((page) => page.data) ?? [];
+  if (list.error) return <FailureNote error={list.error} onRetry={() => list.refetch()} />;
+  if (list.isPending) return <Lines count={10} height={26} />;
+  if (entries.length === 0)
+    return (
+      <div className="panel">
+        <EmptyNote icon="history" title={t('audit.none')} text={t('audit.noneText')} />
+      </div>
+    );
+  return (
+    <>
+      <div className={`panel ${classes.box}`}>
+        <table className={classes.list} data-stale={list.isPlaceholderData || undefined}>
+          <thead>
+            <tr>
+              {(['time', 'event', 'actor', 'subject'] as const).map((name) => (
+                <th key={name} scope="col">
+                  {t(`audit.${name}`)}
+                </th>
+              ))}
+              <th scope="col" className={classes.wideOnly}>
+                {t('audit.address')}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map((entry) => (
+              <Entry key={entry.id} entry={entry} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <MoreButton list={list} />
+    </>
+  );
+}
+
+function Entry({ entry }: { entry: AuditEntry }) {
+  const { t } = useTranslation();
+  const definitions = useDefinitions();
+  const details = describe(entry.details ?? {}, definitions, t);
+  return (
+    <tr>
+      <td className={`${classes.time} numbers`} title={formatTime(entry.at)}>
+        {new Date(entry.at).toLocaleString(locale(), { dateStyle: 'short', timeStyle: 'medium' })}
+      </td>
+      <th scope="row">{entry.title}</th>
+      <td>
+        <Actor names={entry} />
+      </td>
+      <td className={classes.subject}>
+        {entry.subject ?? (entry.subjectId && <code className={classes.id}>{entry.subjectId}</code>)}
+        {details.map((line) => (
+          <Text key={line} size="xs" c="dimmed">
+            {line}
+          </Text>
+        ))}
+      </td>
+      <td className={classes.wideOnly} title={entry.userAgent ?? undefined}>
+        {entry.address ?? '–'}
+      </td>
+    </tr>
+  );
+}
+
+const knownDetails = [
+  'businessName',
+  'collection',
+  'filters',
+  'format',
+  'name',
+  'replaced',
+  'resource',
+  'role',
+] as const;
+type KnownDetail = (typeof knownDetails)[number];
+
+/** Small facts as lines. What another version of the service has added is shown by its own name. */
+function describe(
+  details: Record<string, unknown>,
+  definitions: readonly Definition[],
+  t: TFunction,
+): string[] {
+  return Object.entries(details).flatMap(([name, value]) => {
+    if (value === null || (Array.isArray(value) && value.length === 0)) return [];
+    const label = knownDetails.includes(name as KnownDetail)
+      ? t(`audit.details.${name as KnownDetail}`)
+      : name;
+    const write = (one: unknown) => written(name, one, definitions, t);
+    const { from, to } = value as { from?: unknown; to?: unknown };
+    const isChange = from !== undefined && to !== undefined;
+    return [`${label}: ${isChange ? `${write(from)} → ${write(to)}` : write(value)}`];
+  });
+}
+
+function written(name: string, value: unknown, definitions: readonly Definition[], t: TFunction): string {
+  if (name === 'role' && (value === 'VERWALTUNG' || value === 'PFLEGE')) return t(`roles.${value}`);
+  if (name === 'collection') {
+    const definition = definitions.find(({ collection }) => collection === value);
+    return definition ? pluralOf(definition) : value === 'audit' ? t('audit.title') : String(value);
+  }
+  if (name === 'resource') {
+    const definition = definitions.find((one) => one.name === value);
+    return definition ? titleOf(definition) : String(value);
+  }
+  if (name === 'replaced') return String(value).replace(/^key /, '');
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
