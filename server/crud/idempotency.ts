@@ -67,11 +67,13 @@ export async function claimKeys(
       })),
     ),
   ]);
+  const repeated: Creation[] = [];
   for (const { name, is_free: isFree, is_taken: isTaken } of rows) {
     const creation = claimed.get(name)!;
     if (!isFree) replies.set(creation, new ApiError('request_in_progress'));
-    else if (!isTaken) replies.set(creation, await replay(client, creation));
+    else if (!isTaken) repeated.push(creation);
   }
+  for (const [creation, reply] of await replay(client, repeated)) replies.set(creation, reply);
   return replies;
 }
 
@@ -89,22 +91,32 @@ const takeKeys = `
   )
   SELECT name, is_free, taken.key IS NOT NULL AS is_taken FROM asked LEFT JOIN taken USING (tenant_id, key)`;
 
-async function replay(client: pg.ClientBase, { row, claim }: Creation): Promise<Reply> {
-  const { rows } = await client.query<{ fingerprint: string; resource_id: string }>(
-    'SELECT fingerprint, resource_id FROM idempotent_request WHERE tenant_id = $1 AND key = $2',
-    [row.tenant_id, claim!.key],
+/** What the requests answered that these creations repeat. */
+async function replay(client: pg.ClientBase, repeated: readonly Creation[]): Promise<[Creation, Reply][]> {
+  if (repeated.length === 0) return [];
+  const { rows } = await client.query<{ place: string; fingerprint: string; resource_id: string }>(
+    `SELECT sought.place, known.fingerprint, known.resource_id
+     FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS sought (tenant_id, key, place),
+       LATERAL (SELECT fingerprint, resource_id FROM idempotent_request AS earlier
+         WHERE earlier.tenant_id = sought.tenant_id AND earlier.key = sought.key LIMIT 1) AS known`,
+    [repeated.map(({ row }) => row.tenant_id), repeated.map(({ claim }) => claim!.key)],
   );
-  const known = rows[0];
-  if (!known) return new ApiError('request_in_progress');
-  if (known.fingerprint !== claim!.fingerprint) return new ApiError('idempotency_key_reused');
-  return { id: known.resource_id, isReplay: true };
+  const known = new Map(rows.map((row) => [Number(row.place) - 1, row]));
+  return repeated.map((creation, index) => {
+    const earlier = known.get(index);
+    if (!earlier) return [creation, new ApiError('request_in_progress')];
+    if (earlier.fingerprint !== creation.claim!.fingerprint)
+      return [creation, new ApiError('idempotency_key_reused')];
+    return [creation, { id: earlier.resource_id, isReplay: true }];
+  });
 }
 
 export async function releaseKeys(client: pg.ClientBase, creations: readonly Creation[]): Promise<void> {
-  for (const { row, claim } of creations) {
-    await client.query('DELETE FROM idempotent_request WHERE tenant_id = $1 AND key = $2', [
-      row.tenant_id,
-      claim!.key,
+  for (const [tenantId, own] of Map.groupBy(creations, ({ row }) => row.tenant_id)) {
+    const keys = own.map(({ claim }) => claim!.key);
+    await client.query('DELETE FROM idempotent_request WHERE tenant_id = $1 AND key = ANY ($2)', [
+      tenantId,
+      keys,
     ]);
   }
 }

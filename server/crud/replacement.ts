@@ -33,8 +33,8 @@ export function buildReplacement(definition: Definition, check: Check, writes: W
     if (faults.length > 0) throw validationError(faults);
     const update = { row, current, changes: findChanges(current, after, row) };
     if (Object.keys(update.changes).length === 0) return current;
-    const conflict = await writes.findUpdateConflict(client, update);
-    if (conflict) throw conflict;
+    const conflicts = await writes.findUpdateConflicts(client, [update]);
+    if (conflicts.has(row)) throw conflicts.get(row);
     const [replaced] = await writes.updateRows(client, [update], author);
     return replaced!;
   }

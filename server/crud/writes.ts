@@ -1,11 +1,12 @@
 // What changes a resource, inside a transaction that somebody else opens and commits.
 import type pg from 'pg';
 import { ApiError, validationError } from '../errors.ts';
-import { type Column, type Definition, ownersOf, uniqueColumnsOf } from './definition.ts';
+import { type Column, type Definition, ownersOf, sqlType, uniqueColumnsOf } from './definition.ts';
 import { buildOwnerLookUp } from './owner-look-up.ts';
 import { representation } from './representation.ts';
 import { buildDelete, buildInsert, buildUpdate } from './statements.ts';
 import type { Row } from './validation.ts';
+import { findHolders } from './value-look-up.ts';
 
 /** Who writes, for the journal. */
 export interface Author {
@@ -53,7 +54,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
   const insert = buildInsert(definition);
   const update = buildUpdate(definition);
   const remove = buildDelete(definition);
-  const { resolveOwners, resolveOwnersOfAll } = buildOwnerLookUp(definition);
+  const { resolveOwners, resolveOwnersOfAll, findOwnerFaults } = buildOwnerLookUp(definition);
   const uniqueColumns = uniqueColumnsOf(definition);
   const selection = `SELECT id, version, ${representation(definition, definition.table)} AS json FROM ${definition.table}`;
 
@@ -66,40 +67,53 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     return explainOutcomes(client, rows, new Set(result.rows.map((row) => row.id)));
   }
 
+  /** The reasons of all rows that were not written, in as many statements as one of them takes. */
   async function explainOutcomes(
     client: pg.ClientBase,
     rows: readonly NewRow[],
     written: ReadonlySet<string>,
   ): Promise<Outcome[]> {
-    const outcomes: Outcome[] = [];
-    for (const row of rows)
-      outcomes.push(written.has(row.id) ? 'written' : await explainRefusal(client, row));
-    return outcomes;
+    const refused = rows.filter((row) => !written.has(row.id));
+    if (refused.length === 0) return rows.map(() => 'written');
+    const reasons = new Map<NewRow, ApiError>();
+    const ownerFaults = await findOwnerFaults(client, refused);
+    refused.forEach((row, index) => {
+      const faults = ownerFaults[index]!;
+      if (faults.length > 0) reasons.set(row, validationError(faults));
+    });
+    const rest = refused.filter((row) => !reasons.has(row));
+    const conflicts = await findConflicts(
+      client,
+      rest.map((row) => ({ row, columns: uniqueColumns })),
+    );
+    return rows.map((row) => {
+      if (written.has(row.id)) return 'written';
+      const reason = reasons.get(row) ?? conflicts.get(row);
+      // The cause has gone, or arrived, since the row was refused.
+      if (!reason) throw new RaceError('The row was not written, and nothing explains why.');
+      return reason;
+    });
   }
 
-  async function explainRefusal(client: pg.ClientBase, row: NewRow): Promise<ApiError> {
-    const faults = await resolveOwners(client, { ...row });
-    if (faults.length > 0) return validationError(faults);
-    const conflict = await findConflict(client, row);
-    if (conflict) return conflict;
-    // Whatever was in the way is gone by now, or has arrived by now.
-    throw new RaceError('The row was not written, and nothing explains why.');
-  }
-
-  async function findConflict(
+  /** Who else holds a unique value of each row: one statement per column, and none for rows that are explained by then. */
+  async function findConflicts(
     client: pg.ClientBase,
-    row: NewRow,
-    columns = uniqueColumns,
-  ): Promise<ApiError | undefined> {
-    for (const column of columns) {
-      if (row[column.name] === undefined) continue;
-      const { rows } = await client.query<{ id: string }>(
-        `SELECT id FROM ${definition.table} WHERE tenant_id = $1 AND ${column.name} = $2 AND id <> $3`,
-        [row.tenant_id, row[column.name], row.id],
-      );
-      if (rows[0]) return conflictAt(column, rows[0].id);
+    sought: readonly { row: NewRow; columns: readonly Column[] }[],
+  ): Promise<Map<NewRow, ApiError>> {
+    const conflicts = new Map<NewRow, ApiError>();
+    for (const column of uniqueColumns) {
+      const { name } = column;
+      const rows = sought
+        .filter(
+          ({ row, columns }) => columns.includes(column) && row[name] !== undefined && !conflicts.has(row),
+        )
+        .map(({ row }) => row);
+      const place = { table: definition.table, column: name, type: sqlType(column) };
+      for (const [row, id] of await findHolders(client, place, rows, name)) {
+        if (id !== row.id) conflicts.set(row, conflictAt(column, id));
+      }
     }
-    return undefined;
+    return conflicts;
   }
 
   async function find(
@@ -151,12 +165,17 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
   }
 
   /** Looked up before an update, because a failed statement would end the transaction and hide who holds the value. */
-  async function findUpdateConflict(
+  function findUpdateConflicts(
     client: pg.ClientBase,
-    { row, changes }: Update,
-  ): Promise<ApiError | undefined> {
-    const changed = uniqueColumns.filter(({ path }) => Object.hasOwn(changes, path[0]!));
-    return findConflict(client, row, changed);
+    updates: readonly Update[],
+  ): Promise<Map<NewRow, ApiError>> {
+    return findConflicts(
+      client,
+      updates.map(({ row, changes }) => ({
+        row,
+        columns: uniqueColumns.filter(({ path }) => Object.hasOwn(changes, path[0]!)),
+      })),
+    );
   }
 
   async function deleteRow(
@@ -198,7 +217,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     find,
     findByExternalIds,
     updateRows,
-    findUpdateConflict,
+    findUpdateConflicts,
     deleteRow,
   };
 }

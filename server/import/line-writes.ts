@@ -3,7 +3,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import { toSentRow } from '../crud/write-queue.ts';
-import type { Author, NewRow, Stored, Update } from '../crud/writes.ts';
+import type { Author, NewRow, Stored } from '../crud/writes.ts';
 import { ApiError, validationError } from '../errors.ts';
 import { claimLine, type LineClaim, releaseKeys, takeKeys } from './claims.ts';
 import type { CheckedLine, ImportedResource } from './line-check.ts';
@@ -155,20 +155,21 @@ async function replace(
   author: Author,
   outcomes: Outcomes,
 ): Promise<void> {
-  const updates: Update[] = [];
-  for (const { line, row, current } of replacements) {
-    const { id } = row;
-    const update = { row, current: current!, changes: replacement.findChanges(current!, line.checked, row) };
-    if (Object.keys(update.changes).length === 0) {
-      outcomes.set(line, { outcome: 'unchanged', id });
-      continue;
-    }
-    const conflict = await writes.findUpdateConflict(client, update);
-    if (!conflict) updates.push(update);
-    outcomes.set(line, conflict ?? { outcome: 'replaced', id });
+  const updates = replacements.map(({ line, row, current }) => ({
+    line,
+    row,
+    current: current!,
+    changes: replacement.findChanges(current!, line.checked, row),
+  }));
+  const changed = updates.filter(({ changes }) => Object.keys(changes).length > 0);
+  const conflicts = await writes.findUpdateConflicts(client, changed);
+  for (const { line, row, changes } of updates) {
+    const outcome = Object.keys(changes).length > 0 ? 'replaced' : 'unchanged';
+    outcomes.set(line, conflicts.get(row) ?? { outcome, id: row.id });
   }
+  const sound = changed.filter(({ row }) => !conflicts.has(row));
   // If two of these want the same value, the statement fails, and each is tried by itself.
-  if (updates.length > 0) await writes.updateRows(client, updates, author);
+  if (sound.length > 0) await writes.updateRows(client, sound, author);
 }
 
 /** The lines that are to be written. Those that an earlier request with the same Idempotency-Key wrote have their outcome. */

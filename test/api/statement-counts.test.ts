@@ -1,0 +1,197 @@
+// A refused batch takes about as many statements as an accepted one, whatever the number of its rows.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import pg from 'pg';
+import { startService, type Tenant, validCustomer, validSite } from '../service.ts';
+import { sendImport } from './import-client.ts';
+import { listen } from './raw-client.ts';
+
+const service = await startService();
+const count = 200;
+const numbers = Array.from({ length: count }, (_, index) => index);
+
+/** How many statements, inserts and transactions the service sends while `work` runs. */
+async function countStatements<Result>(work: () => Promise<Result>) {
+  const { query } = pg.Client.prototype;
+  const texts: string[] = [];
+  pg.Client.prototype.query = function (this: pg.Client, ...parameters: unknown[]) {
+    const [statement] = parameters as [string | pg.QueryConfig];
+    texts.push(typeof statement === 'string' ? statement : statement.text);
+    return Reflect.apply(query, this, parameters);
+  } as typeof query;
+  try {
+    const result = await work();
+    const batches = texts.filter((text) => /INSERT INTO (customer|site) /.test(text)).length;
+    const transactions = texts.filter((text) => text.startsWith('BEGIN')).length;
+    return { result, statements: texts.length, batches, transactions };
+  } finally {
+    pg.Client.prototype.query = query;
+  }
+}
+
+interface Sent {
+  path: string;
+  bodies: readonly object[];
+  headers?: (index: number) => object;
+}
+
+/** Sends all bodies together. */
+async function send({ path, bodies, headers = () => ({}) }: Sent) {
+  const { result, statements, batches } = await countStatements(() =>
+    Promise.all(bodies.map((body, index) => service.post(path, body, { headers: { ...headers(index) } }))),
+  );
+  const answers = result.map((response) => ({ status: response.statusCode, ...response.json() }));
+  return { answers, statements, batches };
+}
+
+/**
+ * How many batches are made depends on the machine, what each of them takes does not: the transaction that writes, the
+ * one that explains, with a look-up per unique column and per way to name an owner, and the look-up of the API key.
+ */
+const mostOfABatch = 12;
+
+function assertFew({ statements, batches }: { statements: number; batches: number }): void {
+  assert.ok(batches > 0 && batches <= count / 8, `${batches} batches`);
+  assert.ok(statements <= batches * mostOfABatch, `${statements} statements of ${batches} batches`);
+}
+
+function customers(prefix: string, more: (index: number) => object = () => ({})): object[] {
+  return numbers.map((index) => ({ ...validCustomer, externalId: `${prefix}-${index}`, ...more(index) }));
+}
+
+const goodCustomers = await send({ path: '/customer', bodies: customers('good') });
+
+test('creations that arrive together share their statements', () => {
+  assert.deepEqual(new Set(goodCustomers.answers.map(({ status }) => status)), new Set([201]));
+  assertFew(goodCustomers);
+});
+
+test('the same customers sent again are refused by about as many statements, each with its holder', async () => {
+  const refused = await send({ path: '/customer', bodies: customers('good') });
+  assert.deepEqual(
+    refused.answers.map(({ status, code, field, id }) => ({ status, code, field, id })),
+    goodCustomers.answers.map(({ id }) => ({ status: 409, code: 'conflict', field: 'externalId', id })),
+  );
+  assertFew(refused);
+});
+
+test('of two taken values the holder of the external id is named, and otherwise the holder of the other', async () => {
+  const own = await send({
+    path: '/customer',
+    bodies: customers('numbered', (index) => ({ customerNumber: `N-${index}` })),
+  });
+  const refused = await send({
+    path: '/customer',
+    bodies: numbers.map((index) => ({
+      ...validCustomer,
+      customerNumber: `N-${index}`,
+      externalId: index % 2 === 0 ? `good-${index}` : `fresh-${index}`,
+    })),
+  });
+  assert.deepEqual(
+    refused.answers.map(({ field, id }) => ({ field, id })),
+    numbers.map((index) =>
+      index % 2 === 0
+        ? { field: 'externalId', id: goodCustomers.answers[index].id }
+        : { field: 'customerNumber', id: own.answers[index].id },
+    ),
+  );
+  assertFew(refused);
+});
+
+test('sites of unknown owners are refused by about as many statements as sites that are stored', async () => {
+  const site = (owner: object) => ({ ...validSite(''), customerId: undefined, ...owner });
+  const good = await send({
+    path: '/customer/site',
+    bodies: numbers.map((index) => site({ customerExternalId: `good-${index}` })),
+  });
+  assert.deepEqual(new Set(good.answers.map(({ status }) => status)), new Set([201]));
+  const refused = await send({
+    path: '/customer/site',
+    bodies: numbers.map((index) =>
+      site(index % 2 === 0 ? { customerExternalId: `nobody-${index}` } : { customerId: randomUUID() }),
+    ),
+  });
+  assert.deepEqual(
+    refused.answers.map(({ status, errors }) => [
+      status,
+      errors.map(({ field, code }: never) => [field, code]),
+    ]),
+    numbers.map((index) => [
+      400,
+      [[index % 2 === 0 ? 'customerExternalId' : 'customerId', 'reference_not_found']],
+    ]),
+  );
+  assertFew(refused);
+});
+
+test('rows of many tenants are explained together, and each learns of its own holder only', async () => {
+  const tenants: Tenant[] = [];
+  while (tenants.length < 20) tenants.push(await service.createTenant());
+  const headers = (index: number) => ({ apikey: tenants[index % tenants.length]!.key });
+  const bodies = numbers.map((index) => ({
+    ...validCustomer,
+    // The same values at each tenant.
+    externalId: `shared-${Math.floor(index / tenants.length)}`,
+  }));
+  const good = await send({ path: '/customer', bodies, headers });
+  const refused = await send({ path: '/customer', bodies, headers });
+  assert.deepEqual(
+    refused.answers.map(({ status, id }) => [status, id]),
+    good.answers.map(({ id }) => [409, id]),
+  );
+  assertFew(refused);
+});
+
+test('creations with Idempotency-Keys are repeated, and refused, by about as many statements', async () => {
+  const headers = (index: number) => ({ 'idempotency-key': `key-${index}` });
+  const good = await send({ path: '/customer', bodies: customers('keyed'), headers });
+  const repeated = await send({ path: '/customer', bodies: customers('keyed'), headers });
+  assert.deepEqual(repeated.answers, good.answers);
+  assertFew(repeated);
+  const otherKeys = (index: number) => ({ 'idempotency-key': `other-${index}` });
+  const refused = await send({ path: '/customer', bodies: customers('keyed'), headers: otherKeys });
+  assert.deepEqual(
+    refused.answers.map(({ status, id }) => [status, id]),
+    good.answers.map(({ id }) => [409, id]),
+  );
+  assertFew(refused);
+  // A refused creation leaves its key free.
+  const kept = await service.owner.query(`SELECT FROM idempotent_request WHERE key LIKE 'other-%'`);
+  assert.equal(kept.rowCount, 0);
+});
+
+const target = { port: await listen(service.app), key: service.tenant.key };
+
+async function importLines(bodies: readonly object[]) {
+  const lines = bodies.map((data) => JSON.stringify({ type: 'customer', data })).join('\n');
+  const { result, statements, transactions } = await countStatements(() => sendImport(target, [lines]));
+  // The lines may arrive in several parts. Beside what each of them takes, the import opens its connections.
+  assert.ok(transactions <= count / 20, `${transactions} transactions`);
+  assert.ok(statements <= 12 + transactions * 8, `${statements} statements of ${transactions} transactions`);
+  return result;
+}
+
+test('an import explains replacements and creations that are refused together', async () => {
+  const numbered = (prefix: string) =>
+    customers('imported', (index) => ({ customerNumber: `${prefix}-${index}` }));
+  const created = await importLines(numbered('I'));
+  const replaced = await importLines(numbered('J'));
+  assert.deepEqual([created.summary.created, replaced.summary.replaced], [count, count]);
+
+  const holders = await send({
+    path: '/customer',
+    bodies: numbers.map((index) => ({ ...validCustomer, customerNumber: `K-${index}` })),
+  });
+  const refusedReplacements = await importLines(numbered('K'));
+  const refusedCreations = await importLines(
+    numbers.map((index) => ({ ...validCustomer, customerNumber: `K-${index}` })),
+  );
+  for (const { results } of [refusedReplacements, refusedCreations]) {
+    assert.deepEqual(
+      results.map(({ status, code, field, id }) => ({ status, code, field, id })),
+      holders.answers.map(({ id }) => ({ status: 409, code: 'conflict', field: 'customerNumber', id })),
+    );
+  }
+});
