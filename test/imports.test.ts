@@ -38,10 +38,15 @@ const layers = [
   ['server/http'],
   ['server/database'],
   ['server/errors.ts', 'server/messages.ts'],
+  ['core'],
 ];
 
 function layerOf(file: string): number {
   return layers.findIndex((places) => places.some((place) => file === place || file.startsWith(`${place}/`)));
+}
+
+function isBelow(folder: string, file: string): boolean {
+  return file.startsWith(`${folder}/`);
 }
 
 const serverImports = await findImports('server/**/*.ts');
@@ -71,21 +76,35 @@ test('only the settings read the environment', async () => {
 });
 
 test('the engine knows no resource, and a resource knows no other', () => {
-  const shared = ['server/resources/address.ts', 'server/resources/calendar.ts'];
+  const shared = ['server/resources/address.ts'];
   for (const { from, to } of serverImports) {
     if (from.startsWith('server/crud/')) assert.doesNotMatch(to, /^server\/resources\//, from);
     if (from.startsWith('server/resources/') && from !== 'server/resources/index.ts') {
       const isDefinition = ['server/crud/definition.ts', 'server/crud/fields.ts'].includes(to);
-      assert.ok(isDefinition || shared.includes(to), `${from} imports ${to}`);
+      assert.ok(isDefinition || shared.includes(to) || isBelow('core', to), `${from} imports ${to}`);
     }
   }
 });
 
-test('the web app and the client import nothing of the server', async () => {
-  for (const { from, to } of [
-    ...(await findImports('web/**/*.{ts,tsx}')),
-    ...(await findImports('client/**/*.ts')),
-  ]) {
-    assert.doesNotMatch(to, /^server\//, from);
+test('the web app and the client import nothing but the rules that they share with the server', async () => {
+  const webImports = await findImports('web/**/*.{ts,tsx}');
+  assert.ok(webImports.some(({ to }) => isBelow('core', to)));
+  for (const { from, to } of [...webImports, ...(await findImports('client/**/*.ts'))]) {
+    const [own = ''] = from.split('/');
+    assert.ok(isBelow(own, to) || isBelow('core', to), `${from} imports ${to}`);
+  }
+});
+
+test('the shared rules import nothing but each other, no package and no part of Node', async () => {
+  const files = await Array.fromAsync(glob('core/**/*.ts', { cwd: root }));
+  const rules = files.filter((file) => !file.endsWith('.test.ts'));
+  assert.ok(rules.length > 3);
+  for (const file of rules) {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    for (const [, name = ''] of source.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+      const to = path.relative(root, path.resolve(root, path.dirname(file), name));
+      assert.ok(name.startsWith('.') && isBelow('core', to), `${file} imports ${name}`);
+    }
+    assert.doesNotMatch(source, /\b(?:process|Buffer|document|window|require)\b[.(]/, file);
   }
 });

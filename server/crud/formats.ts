@@ -1,4 +1,5 @@
 // Texts that must have a certain form. Each format has its own fault code, so that a program can tell them apart.
+import { isDay } from '../../core/calendar-days.ts';
 import type { FaultCode } from '../errors.ts';
 
 export type Format = 'email' | 'time-zone' | 'gtin' | 'currency' | 'unit-code';
@@ -13,15 +14,9 @@ export const formatCodes: Record<Format | 'uuid' | 'date', FaultCode> = {
   'unit-code': 'invalid_unit_code',
 };
 
-/** Times stand in lists of known shape only: another shape is no fault. */
-export const formatChecks: Record<
-  keyof typeof formatCodes | 'time' | 'closing-time',
-  (text: string) => boolean
-> = {
+export const formatChecks: Record<keyof typeof formatCodes, (text: string) => boolean> = {
   uuid: isUuid,
-  date: isDate,
-  time: (text) => /^([01]\d|2[0-3]):[0-5]\d$/.test(text),
-  'closing-time': (text) => /^(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(text),
+  date: isDay,
   email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
   'time-zone': isTimeZone,
   gtin: isGtin,
@@ -43,19 +38,6 @@ export function timeOfUuid(id: string): number {
 export function lowestUuidAt(milliseconds: number): string {
   const digits = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-7000-8000-000000000000`;
-}
-
-/** Days that exist. The year 0000 does not: neither the calendar nor PostgreSQL has it. */
-export function isDate(text: string): boolean {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
-  if (!match) return false;
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
-  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
-}
-
-function daysInMonth(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
 function isTimeZone(text: string): boolean {

@@ -1,7 +1,8 @@
 // Lists: the query string as a statement that pages by keyset, so that a page costs the same wherever it begins.
+import { isDay } from '../../core/calendar-days.ts';
 import { type Fault, validationError } from '../errors.ts';
 import { type Column, columnsOf, type Definition, sqlType } from './definition.ts';
-import { isDate, isUuid } from './formats.ts';
+import { isUuid } from './formats.ts';
 import { readLimit } from './requests.ts';
 
 export interface ListRequest {
@@ -146,7 +147,7 @@ function toSort(name: string): Sort {
 export function isTimestamp(text: string): boolean {
   return (
     /^[\d-]{10}T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4]):[0-5]\d)$/.test(text) &&
-    isDate(text.slice(0, 10))
+    isDay(text.slice(0, 10))
   );
 }
 

@@ -1,5 +1,6 @@
 // A body against its definition: every fault at once, what was ignored, and the row that is to be stored.
 import { Ajv, type ErrorObject } from 'ajv';
+import { hasShape } from '../../core/shape.ts';
 import type { Fault } from '../errors.ts';
 import {
   compareExactly,
@@ -28,8 +29,6 @@ export interface Checked {
 export type Check = (body: JsonBody) => Checked;
 
 const ajv = new Ajv({ allErrors: true, strict: true, formats: formatChecks });
-/** For yes or no: stops at the first of what may be thousands of faults. */
-const shapeAjv = new Ajv({ strict: true, formats: formatChecks });
 
 export function buildCheck(definition: Definition): Check {
   const validate = ajv.compile(objectSchema(definition.fields));
@@ -54,7 +53,7 @@ export function buildCheck(definition: Definition): Check {
     const value = toStored(members, sent, exact, faults);
     faults = faults.concat(findDateOrderFaults(definition, value, faults));
     const ignoredFields = findIgnoredFields(members, sent, '', []);
-    return { faults, ignoredFields, value, row: toRow(value) };
+    return { faults, ignoredFields, value, row: toRow(value, sent) };
   };
 }
 
@@ -80,15 +79,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Flattens a value into its columns, with the owners' external ids and whether lists have the known shape. */
-function buildToRow(definition: Definition): (value: Record<string, unknown>) => Row {
+function buildToRow(definition: Definition): (value: Record<string, unknown>, sent: unknown) => Row {
   const columns = columnsOf(definition.fields);
   const owners = ownersOf(definition);
   const shapes = shapeColumnsOf(definition).map(({ name, list }) => ({
     name,
     list,
-    isKnown: shapeAjv.compile({ type: 'array', items: list.field.knownItem! }),
+    shape: list.field.knownItem!,
   }));
-  return function toRow(value) {
+  return function toRow(value, sent) {
     const row: Row = {};
     for (const { name, path } of columns) {
       const member = memberAt(value, path);
@@ -97,8 +96,11 @@ function buildToRow(definition: Definition): (value: Record<string, unknown>) =>
     for (const { externalName, externalColumn } of owners) {
       if (value[externalName] !== undefined) row[externalColumn] = value[externalName];
     }
-    for (const { name, list, isKnown } of shapes) {
-      if (row[list.name] !== undefined) row[name] = isKnown(memberAt(value, list.path));
+    for (const { name, list, shape } of shapes) {
+      if (row[list.name] === undefined) continue;
+      // The web app sees numbers as doubles too, and must come to the same verdict.
+      const items = memberAt(sent, list.path) ?? memberAt(value, list.path);
+      row[name] = Array.isArray(items) && items.every((item) => hasShape(shape, item));
     }
     return row;
   };

@@ -1,7 +1,8 @@
+import { openingHoursShape } from '../../core/opening-hours.ts';
+import { attendingIntervalShape } from '../../core/visits.ts';
 import { defineResource } from '../crud/definition.ts';
 import { date, decimal, flag, integer, list, owner, reference, text } from '../crud/fields.ts';
 import { address, addressExample } from './address.ts';
-import { attendingInterval, openingHoursItem } from './calendar.ts';
 
 export const site = defineResource({
   name: 'site',
@@ -52,7 +53,7 @@ export const site = defineResource({
     attendingIntervals: list({
       de: 'Besuchsintervalle',
       maxItems: 100,
-      knownItem: attendingInterval,
+      knownItem: attendingIntervalShape,
       description:
         'Visit intervals of the site. Any object is accepted and returned unchanged; visits are planned with the shape `AttendingInterval`, and any other is put on the attention list.',
       example: [{ frequency: 'WEEKLY', interval: 2, byDay: ['TUESDAY'] }],
@@ -61,7 +62,7 @@ export const site = defineResource({
       de: 'Öffnungszeiten',
       maxItems: 100,
       default: [],
-      knownItem: openingHoursItem,
+      knownItem: openingHoursShape,
       description:
         'Opening hours of the site. Any object is accepted and returned unchanged; the office shows the shape `OpeningHours` as a week, and any other is put on the attention list. No item means unknown, not closed.',
       example: [{ dayOfWeek: 'MONDAY', opens: '08:00', closes: '18:00' }],

@@ -60,8 +60,6 @@ function describeField(name: string, field: Field, path: readonly string[]) {
     choices: choiceTitles && [...choiceTitles].map(([value, title]) => ({ value, title })),
     default: field.default,
     reference: field.reference,
-    // The shape of a list's items that the app can show and edit.
-    knownItem: field.knownItem,
     fields: field.fields && describeFields(field.fields, path),
   };
 }

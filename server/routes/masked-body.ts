@@ -1,9 +1,10 @@
 // A recorded body as it may be shown to whoever only looks what was wrong: its shape, and no personal data. What a
 // definition knows to be a choice, an id, a day, a number or a flag is shown if it is one; every other value is hidden,
 // whatever its name, since a name may also stand in the wrong field.
+import { isDay } from '../../core/calendar-days.ts';
 import type { Definition } from '../crud/definition.ts';
 import type { Field, Fields } from '../crud/fields.ts';
-import { isDate, isUuid } from '../crud/formats.ts';
+import { isUuid } from '../crud/formats.ts';
 import { isObject } from '../crud/validation.ts';
 
 const hidden = '•••';
@@ -40,7 +41,7 @@ function isHarmless(value: unknown, field: Field | undefined): boolean {
     case 'decimal':
       return typeof value === 'number';
     case 'date':
-      return typeof value === 'string' && isDate(value);
+      return typeof value === 'string' && isDay(value);
     case 'uuid':
       return typeof value === 'string' && isUuid(value);
     case 'text':

@@ -26,7 +26,7 @@ async function readPage(): Promise<[definition: string, migration: string, impor
 async function copyWithNinthResource(): Promise<string> {
   const copy = await mkdtemp(path.join(tmpdir(), 'stamm-ninth-'));
   after(() => rm(copy, { recursive: true }));
-  for (const name of ['server', 'migrations', 'package.json']) {
+  for (const name of ['core', 'server', 'migrations', 'package.json']) {
     await cp(path.join(root, name), path.join(copy, name), { recursive: true });
   }
   await symlink(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));

@@ -1,8 +1,9 @@
 // Between an object and what stands in the inputs of its form. Numbers stay texts until they are sent, so that an exact
 // decimal never becomes a double on the way.
+
+import { isOpeningHours } from '../../../core/opening-hours.ts';
+import { isAttendingInterval } from '../../../core/visits.ts';
 import { type Definition, type Field, leavesOf, setAt, valueAt } from '../api/definitions.ts';
-import { isOpeningHours } from '../calendar/opening-hours.ts';
-import { isAttendingInterval } from '../calendar/visits.ts';
 
 export type Values = Record<string, unknown>;
 

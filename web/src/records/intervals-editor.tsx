@@ -2,16 +2,14 @@
 import { ActionIcon, Button, Chip, Collapse, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { type DayName, dayNames, todayIn } from '../../../core/calendar-days.ts';
 import {
   type AttendingInterval,
-  type DayName,
-  dayNames,
   type Frequency,
   frequencies,
   isAttendingInterval,
   nextVisits,
-  todayIn,
-} from '../calendar/visits.ts';
+} from '../../../core/visits.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { Icon } from '../icons.tsx';
 import { formatDay, monthNames, weekdayNames } from '../texts/format.ts';

@@ -2,8 +2,8 @@
 import { ActionIcon, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isOpeningHours, type Season, toSeasons } from '../calendar/opening-hours.ts';
-import { dayNames } from '../calendar/visits.ts';
+import { dayNames } from '../../../core/calendar-days.ts';
+import { isOpeningHours, type Season, toSeasons } from '../../../core/opening-hours.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { Icon } from '../icons.tsx';
 import { weekdayNames } from '../texts/format.ts';

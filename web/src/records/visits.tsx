@@ -2,7 +2,8 @@
 import { Badge, Group, List, Stack, Text } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
-import { type AttendingInterval, dayNames, nextVisits, todayIn } from '../calendar/visits.ts';
+import { dayNames, todayIn } from '../../../core/calendar-days.ts';
+import { type AttendingInterval, nextVisits } from '../../../core/visits.ts';
 import { formatDay, locale, monthNames, weekdayNames } from '../texts/format.ts';
 import classes from './visits.module.css';
 

@@ -1,5 +1,6 @@
-// Opening hours of the known shape (after schema.org's OpeningHoursSpecification), as a week.
-import { type DayName, dayNames } from './visits.ts';
+// Opening hours of the known shape, as a week.
+import { type DayName, dayNames } from './calendar-days.ts';
+import { hasShape, type ObjectShape } from './shape.ts';
 
 export interface OpeningHours {
   dayOfWeek: DayName;
@@ -9,19 +10,22 @@ export interface OpeningHours {
   validUntil?: string;
 }
 
-const knownMembers = new Set(['dayOfWeek', 'opens', 'closes', 'validFrom', 'validUntil']);
-const day = /^\d{4}-\d{2}-\d{2}$/;
+/** After schema.org's OpeningHoursSpecification. Several items of a day are breaks; closing before opening is the next day. */
+export const openingHoursShape: ObjectShape = {
+  type: 'object',
+  properties: {
+    dayOfWeek: { type: 'string', enum: dayNames },
+    opens: { type: 'string', format: 'time' },
+    closes: { type: 'string', format: 'closing-time' },
+    validFrom: { type: 'string', format: 'date' },
+    validUntil: { type: 'string', format: 'date' },
+  },
+  required: ['dayOfWeek', 'opens', 'closes'],
+  additionalProperties: false,
+};
 
 export function isOpeningHours(item: unknown): item is OpeningHours {
-  if (typeof item !== 'object' || item === null) return false;
-  const hours = item as Record<string, unknown>;
-  return (
-    dayNames.includes(hours.dayOfWeek as DayName) &&
-    /^([01]\d|2[0-3]):[0-5]\d$/.test(String(hours.opens)) &&
-    /^(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(String(hours.closes)) &&
-    [hours.validFrom, hours.validUntil].every((date) => date === undefined || day.test(String(date))) &&
-    Object.keys(hours).every((name) => knownMembers.has(name))
-  );
+  return hasShape(openingHoursShape, item);
 }
 
 /** Items that hold for the same part of the year, as a week; the one that always holds comes first. */

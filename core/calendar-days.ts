@@ -1,0 +1,83 @@
+// Days and times of the calendar as texts: YYYY-MM-DD and HH:mm. For counting, a day is the number of whole days since
+// 1970, which no time zone and no summer time can shift.
+
+export const dayNames = [
+  'MONDAY',
+  'TUESDAY',
+  'WEDNESDAY',
+  'THURSDAY',
+  'FRIDAY',
+  'SATURDAY',
+  'SUNDAY',
+] as const;
+export type DayName = (typeof dayNames)[number];
+
+/** Days that exist. The year 0000 does not: neither the calendar nor PostgreSQL has it. */
+export function isDay(text: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (!match) return false;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
+
+export function isTime(text: string): boolean {
+  return /^([01]\d|2[0-3]):[0-5]\d$/.test(text);
+}
+
+/** A time at which something ends may also be the end of the day. */
+export function isClosingTime(text: string): boolean {
+  return isTime(text) || text === '24:00';
+}
+
+const msPerDay = 86_400_000;
+
+export function toDayNumber(day: string): number {
+  const [year = 1, month = 1, date = 1] = day.split('-').map(Number);
+  // Date.UTC takes the years up to 99 for those of the twentieth century.
+  return new Date(0).setUTCFullYear(year, month - 1, date) / msPerDay;
+}
+
+export function fromDayNumber(day: number): string {
+  return new Date(day * msPerDay).toISOString().slice(0, 10);
+}
+
+export interface DayParts {
+  year: number;
+  /** January is 1. */
+  month: number;
+  date: number;
+  /** Monday is 0. */
+  weekday: number;
+  monthLength: number;
+}
+
+export function partsOf(day: number): DayParts {
+  const date = new Date(day * msPerDay);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
+  return {
+    year,
+    month,
+    date: date.getUTCDate(),
+    weekday: (date.getUTCDay() + 6) % 7,
+    monthLength: daysInMonth(year, month),
+  };
+}
+
+/** 1970-01-05 was a Monday. */
+export function weekOf(day: number): number {
+  return Math.floor((day - 4) / 7);
+}
+
+/** The calendar day that it is now in a time zone. */
+export function todayIn(timeZone: string | undefined, now = new Date()): string {
+  try {
+    return new Intl.DateTimeFormat('en-CA', { timeZone }).format(now);
+  } catch {
+    return new Intl.DateTimeFormat('en-CA').format(now);
+  }
+}

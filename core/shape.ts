@@ -1,0 +1,68 @@
+// The known shape of a list's items: the part of JSON Schema that such shapes need, and whether a value has one. The server
+// stores the verdict for the attention list, and the web app shows and plans with items that have the shape.
+import { isClosingTime, isDay, isTime } from './calendar-days.ts';
+
+const formatChecks = { date: isDay, time: isTime, 'closing-time': isClosingTime } as const;
+
+interface TextShape {
+  readonly type: 'string';
+  readonly enum?: readonly string[];
+  readonly format?: keyof typeof formatChecks;
+}
+
+interface IntegerShape {
+  readonly type: 'integer';
+  readonly enum?: readonly number[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+interface ListShape {
+  readonly type: 'array';
+  readonly items: Shape;
+}
+
+export interface ObjectShape {
+  readonly type: 'object';
+  readonly properties: { readonly [name: string]: Shape };
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+export type Shape = TextShape | IntegerShape | ListShape | ObjectShape;
+
+/** A member that is undefined counts as absent, since JSON has no such value. */
+export function hasShape(shape: Shape, value: unknown): boolean {
+  switch (shape.type) {
+    case 'string':
+      return typeof value === 'string' && isText(shape, value);
+    case 'integer':
+      return typeof value === 'number' && isInteger(shape, value);
+    case 'array':
+      return Array.isArray(value) && value.every((item) => hasShape(shape.items, item));
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value) && isObject(shape, value);
+  }
+}
+
+function isText({ enum: choices, format }: TextShape, text: string): boolean {
+  return (choices?.includes(text) ?? true) && (format === undefined || formatChecks[format](text));
+}
+
+function isInteger({ enum: choices, minimum, maximum }: IntegerShape, number: number): boolean {
+  return (
+    Number.isInteger(number) &&
+    (choices?.includes(number) ?? true) &&
+    number >= (minimum ?? Number.NEGATIVE_INFINITY) &&
+    number <= (maximum ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+function isObject({ properties, required }: ObjectShape, object: object): boolean {
+  const members = Object.entries(object).filter(([, member]) => member !== undefined);
+  const names = new Set(members.map(([name]) => name));
+  return (
+    required.every((name) => names.has(name)) &&
+    members.every(([name, member]) => Object.hasOwn(properties, name) && hasShape(properties[name]!, member))
+  );
+}

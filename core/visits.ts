@@ -1,0 +1,114 @@
+// Visit intervals of the known shape, and the days that follow from them.
+import { type DayName, dayNames, fromDayNumber, partsOf, toDayNumber, weekOf } from './calendar-days.ts';
+import { hasShape, type ObjectShape } from './shape.ts';
+
+export const frequencies = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const;
+export type Frequency = (typeof frequencies)[number];
+
+export interface AttendingInterval {
+  frequency: Frequency;
+  interval?: number;
+  byDay?: DayName[];
+  weekOfMonth?: 1 | 2 | 3 | 4 | -1;
+  byMonth?: number[];
+  startDate?: string;
+  endDate?: string;
+  timeFrom?: string;
+  timeUntil?: string;
+  durationInMinutes?: number;
+  toleranceInDays?: number;
+}
+
+export interface Visit {
+  /** YYYY-MM-DD */
+  day: string;
+  interval: AttendingInterval;
+}
+
+/** After JSCalendar's recurrence rule. */
+export const attendingIntervalShape: ObjectShape = {
+  type: 'object',
+  properties: {
+    frequency: { type: 'string', enum: frequencies },
+    interval: { type: 'integer', minimum: 1, maximum: 52 },
+    byDay: { type: 'array', items: { type: 'string', enum: dayNames } },
+    weekOfMonth: { type: 'integer', enum: [1, 2, 3, 4, -1] },
+    byMonth: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 12 } },
+    startDate: { type: 'string', format: 'date' },
+    endDate: { type: 'string', format: 'date' },
+    timeFrom: { type: 'string', format: 'time' },
+    timeUntil: { type: 'string', format: 'closing-time' },
+    durationInMinutes: { type: 'integer', minimum: 1, maximum: 1440 },
+    toleranceInDays: { type: 'integer', minimum: 0, maximum: 31 },
+  },
+  required: ['frequency'],
+  additionalProperties: false,
+};
+
+/** Whether we can plan with it. Items of any other shape are shown as they are. */
+export function isAttendingInterval(item: unknown): item is AttendingInterval {
+  return hasShape(attendingIntervalShape, item);
+}
+
+/**
+ * Whether a rule names a day. Where it has no first day, `origin` stands in for it, so that "every two weeks" begins with
+ * the week in which one looks.
+ */
+function namesDay(rule: AttendingInterval, day: number, origin: number): boolean {
+  const { frequency, interval = 1, byDay, weekOfMonth, byMonth } = rule;
+  const start = rule.startDate ? toDayNumber(rule.startDate) : origin;
+  if (rule.startDate && day < start) return false;
+  if (rule.endDate && day > toDayNumber(rule.endDate)) return false;
+  const here = partsOf(day);
+  const first = partsOf(start);
+  if (byMonth && byMonth.length > 0 && !byMonth.includes(here.month)) return false;
+  const days = byDay && byDay.length > 0 ? byDay.map((name) => dayNames.indexOf(name)) : undefined;
+  if (days && !days.includes(here.weekday)) return false;
+  if (weekOfMonth !== undefined) {
+    const isThere =
+      weekOfMonth === -1 ? here.date > here.monthLength - 7 : Math.ceil(here.date / 7) === weekOfMonth;
+    if (!isThere) return false;
+  }
+  const isDivisible = (distance: number) => ((distance % interval) + interval) % interval === 0;
+  // Named days are all of them in the month or year, as calendars count; without any, the first day decides.
+  const isRightDay = () => {
+    if (days) return true;
+    if (weekOfMonth !== undefined) return here.weekday === first.weekday;
+    // A month without the 31st has its visit on its last day.
+    return here.date === Math.min(first.date, here.monthLength);
+  };
+  switch (frequency) {
+    case 'DAILY':
+      return isDivisible(day - start);
+    case 'WEEKLY':
+      return (
+        isDivisible(weekOf(day) - weekOf(start)) && (days !== undefined || here.weekday === first.weekday)
+      );
+    case 'MONTHLY':
+      return isDivisible((here.year - first.year) * 12 + here.month - first.month) && isRightDay();
+    case 'YEARLY': {
+      const isRightMonth = days !== undefined || (byMonth?.length ?? 0) > 0 || here.month === first.month;
+      return isDivisible(here.year - first.year) && isRightMonth && isRightDay();
+    }
+  }
+}
+
+const horizonInDays = 731;
+
+/** The next visits from `today` on, of all rules together, each day once a rule. */
+export function nextVisits(intervals: readonly AttendingInterval[], today: string, count: number): Visit[] {
+  const origin = toDayNumber(today);
+  const visits: Visit[] = [];
+  for (let day = origin; day < origin + horizonInDays && visits.length < count; day += 1) {
+    for (const interval of intervals) {
+      if (namesDay(interval, day, origin)) visits.push({ day: fromDayNumber(day), interval });
+    }
+  }
+  return visits
+    .sort((one, other) =>
+      `${one.day}${one.interval.timeFrom ?? ''}`.localeCompare(
+        `${other.day}${other.interval.timeFrom ?? ''}`,
+      ),
+    )
+    .slice(0, count);
+}
