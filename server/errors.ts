@@ -91,18 +91,6 @@ type FormFaultCode = 'too_easy' | 'wrong_password';
 
 export type FaultCode = (typeof faultCodes)[number] | FormFaultCode;
 
-/** Why something is on the attention list. */
-export const attentionCodes = [
-  'unresolved_reference',
-  'unknown_shape',
-  'half_position',
-  'no_position',
-  'probable_duplicate',
-  'validity_ended',
-] as const;
-
-export type AttentionCode = (typeof attentionCodes)[number];
-
 const maxFaults = 100;
 
 /** The Retry-After of refusals of which nobody knows how long their reason lasts. */

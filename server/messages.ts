@@ -1,5 +1,6 @@
 // Every sentence that an API answer can hold, in both languages. Codes are the contract; sentences may change.
-import type { AttentionCode, ErrorCode, FaultCode } from './errors.ts';
+import type { AttentionCode } from '../core/codes.ts';
+import type { ErrorCode, FaultCode } from './errors.ts';
 
 export type Language = 'en' | 'de';
 

@@ -1,5 +1,6 @@
-import { byteOrderMark, toCsvLine } from '../crud/csv.ts';
-import { csvColumnsOf } from '../import/csv-columns.ts';
+import { columnsOf } from '../../core/columns.ts';
+import { byteOrderMark, toCsvLine } from '../../core/csv.ts';
+import { describeDefinition } from '../crud/description.ts';
 import type { Language } from '../messages.ts';
 import { resources } from '../resources/index.ts';
 import { type Command, UsageError } from './command.ts';
@@ -19,7 +20,9 @@ export const template: Command = {
       );
     }
     if (language !== 'de' && language !== 'en') throw new UsageError('--language must be de or en.');
-    const titles = csvColumnsOf(definition).map((column) => column.titles[language satisfies Language]);
+    const titles = columnsOf(describeDefinition(definition)).map(
+      (column) => column.titles[language satisfies Language],
+    );
     // A semicolon in both languages: with it numbers are read alike, and a German spreadsheet opens it in columns.
     return { text: `${byteOrderMark}${toCsvLine(titles, ';').trimEnd()}`, json: { type, titles } };
   },

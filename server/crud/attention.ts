@@ -1,7 +1,7 @@
 // What is stored as it was sent but should be looked at. Nothing of it is kept: each entry is a condition that holds
 // now, so that the list empties itself when the cause goes.
 import type pg from 'pg';
-import type { AttentionCode } from '../errors.ts';
+import type { AttentionCode } from '../../core/codes.ts';
 import { type Language, text } from '../messages.ts';
 import { columnName, columnsOf, type Definition, shapeColumnsOf, tableOf } from './definition.ts';
 import type { Fields } from './fields.ts';

@@ -1,5 +1,5 @@
 // What a resource is: data from which its routes, validation, OpenAPI, SQL, import and export follow.
-import type { AttentionCode } from '../errors.ts';
+import type { AttentionCode } from '../../core/codes.ts';
 import type { Language } from '../messages.ts';
 import { externalIdName, externalIdSchema, type Field, type Fields, text } from './fields.ts';
 

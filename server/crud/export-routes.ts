@@ -2,13 +2,14 @@
 // fast as the client takes it: between two pages no connection and no transaction is held, and memory holds one page.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { byteOrderMark, toCsvLine } from '../../core/csv.ts';
 import { recordAudit } from '../auth/audit-log.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { type Fault, validationError } from '../errors.ts';
 import { logRequest } from '../http/request-log.ts';
 import type { Language } from '../messages.ts';
-import { byteOrderMark, separators, toCell, toCsvLine } from './csv.ts';
+import { separators, toCell } from './csv.ts';
 import { columnsOf, type Definition } from './definition.ts';
 import type { FieldKind } from './fields.ts';
 import { commonHeaders, errorResponses } from './openapi-answers.ts';

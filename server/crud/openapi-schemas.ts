@@ -1,5 +1,6 @@
 // The schemas that the OpenAPI document shares between routes: bodies, answers and errors.
-import { attentionCodes, faultCodes } from '../errors.ts';
+import { attentionCodes } from '../../core/codes.ts';
+import { faultCodes } from '../errors.ts';
 import { type Definition, ownersOf } from './definition.ts';
 import { type JsonSchema, objectSchema } from './fields.ts';
 

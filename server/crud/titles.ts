@@ -1,10 +1,12 @@
 // What columns are called by people: the titles of exports, import templates and forms.
+import { titledLeaves } from '../../core/columns.ts';
+import type { Titles } from '../../core/definition.ts';
 import type { Language } from '../messages.ts';
 import type { Definition } from './definition.ts';
-import type { Fields } from './fields.ts';
+import { describeFields } from './description.ts';
 
 /** What the service itself keeps of every object. An import ignores these columns. */
-export const keptTitles: Readonly<Record<string, Record<Language, string>>> = {
+export const keptTitles: Readonly<Record<string, Titles>> = {
   id: { en: 'Id', de: 'Id' },
   version: { en: 'Version', de: 'Version' },
   createdAt: { en: 'Created at', de: 'Angelegt am' },
@@ -12,37 +14,11 @@ export const keptTitles: Readonly<Record<string, Record<Language, string>>> = {
 };
 
 /** The titles by path ("address.city"), in the order of the definition: the id first, what else is kept last. */
-export function titlesOf(definition: Definition, language: Language): Map<string, string> {
+export function titlesOf({ fields }: Definition, language: Language): Map<string, string> {
   const { id, ...rest } = keptTitles;
   return new Map([
     ['id', id![language]],
-    ...fieldTitles(definition.fields, language, [], []),
-    ...Object.entries(rest).map(([name, titles]): [string, string] => [name, titles[language]]),
+    ...titledLeaves(describeFields(fields)).map(({ path, titles }) => [path, titles[language]] as const),
+    ...Object.entries(rest).map(([name, titles]) => [name, titles[language]] as const),
   ]);
-}
-
-function fieldTitles(
-  fields: Fields,
-  language: Language,
-  parents: readonly string[],
-  parentTitles: readonly string[],
-): [path: string, title: string][] {
-  return Object.entries(fields).flatMap(([name, { de, fields: members }]): [string, string][] => {
-    const path = [...parents, name];
-    if (language === 'en')
-      return members ? fieldTitles(members, language, path, []) : [[path.join('.'), englishTitle(path)]];
-    const titles = [...parentTitles, de];
-    return members ? fieldTitles(members, language, path, titles) : [[path.join('.'), titles.join(' ')]];
-  });
-}
-
-const abbreviations = new Set(['gtin', 'vat']);
-
-/** address.zipCode is "Address zip code". */
-export function englishTitle(path: readonly string[]): string {
-  const words = path.flatMap((step) =>
-    step.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' '),
-  );
-  const written = words.map((word) => (abbreviations.has(word) ? word.toUpperCase() : word)).join(' ');
-  return written[0]!.toUpperCase() + written.slice(1);
 }

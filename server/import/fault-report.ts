@@ -2,12 +2,19 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { byteOrderMark, guardText, toCsvLine, unguardText } from '../crud/csv.ts';
+import { isNumberCell, thousandsMarkOf } from '../../core/cells.ts';
+import { columnsOf, faultTitles, type ImportColumn } from '../../core/columns.ts';
+import {
+  byteOrderMark,
+  type Cell,
+  guardText,
+  type Separator,
+  toCsvLine,
+  unguardText,
+} from '../../core/csv.ts';
 import { isObject } from '../crud/validation.ts';
 import { parseJson } from '../http/json-body.ts';
-import { type Cell, thousandsMarkOf, toFieldValue } from './csv-cells.ts';
-import { type CsvColumn, csvColumnsOf, faultTitles } from './csv-columns.ts';
-import { readRows } from './csv-file.ts';
+import { readFileRows } from './csv-file.ts';
 import type { CsvInput } from './csv-input.ts';
 import { readLines } from './lines.ts';
 import type { LineResult } from './results.ts';
@@ -27,29 +34,28 @@ export async function writeCsvReport({ file, columns, definition, language }: Cs
   const kept = file.titles.map((title) => !Object.values(faultTitles).includes(title));
   const keep = (cells: readonly Cell[]) =>
     file.titles.map((_, index) => cells[index] ?? null).filter((_, index) => kept[index]);
-  const titleOf = new Map(
-    csvColumnsOf(definition).map(({ path, titles }) => [path.join('.'), titles[language]]),
-  );
+  const titleOf = new Map(columnsOf(definition).map(({ path, titles }) => [path, titles[language]]));
 
   async function* lines(): AsyncGenerator<string> {
     yield byteOrderMark + toCsvLine([...keep(file.titles), faultTitles[language]], separator);
-    for await (const { number, cells } of readRows(file)) {
-      const answer = faults.get(number);
-      if (!answer) continue;
-      const guarded = file.titles.map((_, index) =>
-        guardCell(columns[index], cells[index] ?? null, separator),
-      );
-      yield toCsvLine([...keep(guarded), sentencesOf(answer, titleOf)], separator);
+    for await (const rows of readFileRows(file)) {
+      for (const { number, cells } of rows) {
+        const answer = faults.get(number);
+        if (!answer) continue;
+        const guarded = file.titles.map((_, index) =>
+          guardCell(columns[index], cells[index] ?? null, separator),
+        );
+        yield toCsvLine([...keep(guarded), sentencesOf(answer, titleOf)], separator);
+      }
     }
   }
   await pipeline(lines, createWriteStream(reportName(file.name)));
 }
 
 /** A negative number stays one. Any other cell that a spreadsheet would calculate is kept a text. */
-function guardCell(column: CsvColumn | undefined, cell: Cell, separator: string): Cell {
+function guardCell(column: ImportColumn | undefined, cell: Cell, separator: Separator): Cell {
   if (cell === null) return null;
-  const isNumber =
-    column !== undefined && JSON.isRawJSON(toFieldValue(column.field, cell, thousandsMarkOf(separator)));
+  const isNumber = column && isNumberCell(column.field, cell, thousandsMarkOf(separator));
   return isNumber ? cell : guardText(unguardText(cell));
 }
 

@@ -1,5 +1,7 @@
 // The attention list: everything that should be looked at, over all resources.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { attentionCodes } from '../../core/codes.ts';
 import { type AttentionCheck, type AttentionEntry, attentionChecksOf } from '../crud/attention.ts';
 import type { Definition } from '../crud/definition.ts';
 import type { JsonSchema } from '../crud/fields.ts';
@@ -8,7 +10,7 @@ import { answer, errorResponses } from '../crud/openapi-answers.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
-import { attentionCodes, type Fault, validationError } from '../errors.ts';
+import { type Fault, validationError } from '../errors.ts';
 import { type Language, text } from '../messages.ts';
 
 const defaultLimit = 50;

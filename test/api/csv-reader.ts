@@ -1,6 +1,7 @@
 // Reads an exported CSV back as the bodies that would create the same objects, as an import does.
 import assert from 'node:assert/strict';
-import { flagWords, separators, unguardText } from '../../server/crud/csv.ts';
+import { unguardText } from '../../core/csv.ts';
+import { flagWords, separators } from '../../server/crud/csv.ts';
 import { columnsOf, type Definition } from '../../server/crud/definition.ts';
 import type { Field } from '../../server/crud/fields.ts';
 import { titlesOf } from '../../server/crud/titles.ts';

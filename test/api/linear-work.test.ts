@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { toCell, toCsvLine } from '../../server/crud/csv.ts';
+import { toFieldValue } from '../../core/cells.ts';
+import { matchTitles } from '../../core/columns.ts';
+import { toCsvLine } from '../../core/csv.ts';
+import { toCell } from '../../server/crud/csv.ts';
+import { describeDefinition } from '../../server/crud/description.ts';
 import { text } from '../../server/crud/fields.ts';
 import { parseJson } from '../../server/http/json-body.ts';
-import { toFieldValue } from '../../server/import/csv-cells.ts';
-import { matchTitles } from '../../server/import/csv-columns.ts';
 import { readLines } from '../../server/import/lines.ts';
 import { customer } from '../../server/resources/customer.ts';
 import { product } from '../../server/resources/product.ts';
@@ -194,7 +196,7 @@ const cells: Record<string, (length: number) => string> = {
   separators: (length) => `${repeat(';=,', length)}`,
   'opening brackets': (length) => '['.repeat(length),
 };
-const fields = Object.values(product.fields);
+const { fields } = describeDefinition(product);
 
 for (const [name, cellOf] of Object.entries(cells)) {
   test(`a CSV cell of ${name} is read and written in linear time`, () =>
@@ -210,7 +212,8 @@ for (const [name, cellOf] of Object.entries(cells)) {
 test('a CSV with many columns is understood in linear time', () =>
   assertLinear((length) => {
     const titles = repeat('Ort;Unbekannt;', length).split(';');
-    return () => matchTitles(customer, titles);
+    const definition = describeDefinition(customer);
+    return () => matchTitles(definition, titles);
   }, 10_000));
 
 test('lines of an import are split in linear time, however their bytes arrive', async () => {

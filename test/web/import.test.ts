@@ -1,136 +1,116 @@
-// The web app keeps rules of its own for the cells and titles of a file, since it shares no code with the server.
-// They are the command line's.
+// What the shared rules make of the real definitions, as the web app gets them and as the command line has them.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import Fastify from 'fastify';
-import { guardText, unguardText } from '../../server/crud/csv.ts';
-import { columnsOf as serverColumns } from '../../server/crud/definition.ts';
-import { toFieldValue } from '../../server/import/csv-cells.ts';
-import { csvColumnsOf, guessResource, matchTitles } from '../../server/import/csv-columns.ts';
+import {
+  columnsOf,
+  findDefinition,
+  guessColumns,
+  guessDefinition,
+  matchTitles,
+  missingColumns,
+} from '../../core/columns.ts';
+import type { Definition } from '../../core/definition.ts';
+import { toLine } from '../../core/import-lines.ts';
+import { describeDefinition } from '../../server/crud/description.ts';
 import { resources } from '../../server/resources/index.ts';
 import { definitionRoutes } from '../../server/routes/definitions.ts';
-import type { Definition } from '../../web/src/api/definition.ts';
-import * as cells from '../../web/src/import/cells.ts';
-import * as columns from '../../web/src/import/columns.ts';
 
 const app = Fastify();
 await app.register(definitionRoutes, { resources });
 const definitions: Definition[] = (await app.inject('/definitions')).json();
+const own = resources.map(describeDefinition);
 
-const samples: (string | null)[] = [
-  ...['a;=1', "a,'+1,-2", '\t=1', "'\t'=1", "a\r\n''@x", 'a;＝1', '[1,-2]', "[1,'-2]"],
-  ...[
-    null,
-    '',
-    ' ',
-    'x',
-    'ja',
-    'NEIN',
-    'wahr',
-    '0',
-    '1',
-    '12',
-    '-3',
-    '+4',
-    '007',
-    '1,5',
-    '1.5',
-    '1.234',
-    '1,234',
-  ],
-  ...['1.234,50', '1,234.50', '12.345.678', '1e3', '1,', '.5', '5 %', '31.12.2026', '1.2.2026', '2026-12-31'],
-  ...[
-    '31.12.26',
-    'aktiv',
-    'ACTIVE',
-    ' Aktiv ',
-    'Hydroculture',
-    "'=1+1",
-    "'t Hoekje",
-    '=1',
-    '[{"a":1.10}]',
-    '[1',
-    '{}',
-  ],
-  ...['0198C0DE-0000-7000-8000-000000000001', ' text ', '53,5503', '9.992'],
-];
+function definitionOf(name: string): Definition {
+  return definitions.find((definition) => definition.name === name)!;
+}
 
-describe('the import of the web app', () => {
-  test('has the columns and titles of the command line', () => {
+describe('the import of a file', () => {
+  test('makes of any cells the same line in the web app and at the command line', () => {
+    const cell = fc.oneof(
+      fc.constant(null),
+      fc.string(),
+      fc.double({ noNaN: true }).map(String),
+      fc.constantFrom('ja', '1.234,5', '31.12.2026', 'aktiv', "'=1", '[{"a":1.10}]', '', ' '),
+    );
     for (const [index, definition] of definitions.entries()) {
-      const own = columns.columnsOf(definition).map(({ path, titles }) => ({ path, titles }));
-      const theirs = csvColumnsOf(resources[index]!).map(({ path, titles }) => ({
-        path: path.join('.'),
-        titles,
-      }));
-      assert.deepEqual(own, theirs);
+      const [webColumns, serverColumns] = [columnsOf(definition), columnsOf(own[index]!)];
+      const cells = fc.array(cell, { minLength: webColumns.length, maxLength: webColumns.length });
+      fc.assert(
+        fc.property(cells, fc.constantFrom(',', '.'), (row, mark) => {
+          assert.equal(
+            toLine(definition.name, webColumns, row, mark),
+            toLine(own[index]!.name, serverColumns, row, mark),
+          );
+        }),
+        { numRuns: 50 },
+      );
     }
   });
 
-  test('understands every cell as the command line does', () => {
-    for (const [index, definition] of definitions.entries()) {
-      const own = new Map(columns.columnsOf(definition).map(({ path, field }) => [path, field]));
-      for (const { path, field } of serverColumns(resources[index]!.fields)) {
-        for (const sample of samples) {
-          // A required choice without a value is refused by both; the web app leaves it out, and "required" says more.
-          if (sample === null && field.choiceTitles) continue;
-          for (const mark of [',', '.'] as const) {
-            const place = `${definition.name} ${path.join('.')} ${JSON.stringify(sample)} ${mark}`;
-            const mine = JSON.stringify(cells.toFieldValue(own.get(path.join('.'))!, sample, mark));
-            const theirs = JSON.stringify(toFieldValue(field, sample, mark));
-            // Within lists a number may be written in another way, as long as it is the same.
-            if (field.kind === 'list' && mine) assert.deepEqual(JSON.parse(mine), JSON.parse(theirs), place);
-            else assert.equal(mine, theirs, place);
-          }
-        }
-      }
-    }
-  });
-
-  test('guards texts that look like formulas alike', () => {
-    for (const sample of samples.filter((one) => one !== null)) {
-      assert.equal(cells.guardText(sample), guardText(sample));
-      assert.equal(cells.unguardText(sample), unguardText(sample));
-    }
-  });
-
-  test('knows every title that the command line knows, and guesses the same resource', () => {
-    for (const [index, definition] of definitions.entries()) {
-      const resource = resources[index]!;
+  test('knows every title of a template in both languages, each for one field, and the resource by them', () => {
+    for (const definition of definitions) {
       for (const language of ['de', 'en'] as const) {
-        const titles = csvColumnsOf(resource).map((column) => column.titles[language]);
-        const own = columns.matchTitles(definition, titles).map((column) => column?.path);
-        assert.deepEqual(
-          own,
-          matchTitles(resource, titles).map((column) => column?.path.join('.')),
-        );
-        assert.equal(
-          columns.guessDefinition(definitions, titles)?.name,
-          guessResource(resources, titles)?.name,
-        );
+        const columns = columnsOf(definition);
+        const titles = columns.map((column) => column.titles[language]);
+        const paths = columns.map(({ path }) => path);
+        for (const match of [matchTitles, guessColumns]) {
+          assert.deepEqual(
+            match(definition, titles).map((column) => column?.path),
+            paths,
+          );
+        }
+        assert.equal(guessDefinition(definitions, titles)?.name, definition.name);
+        assert.equal(findDefinition(definitions, titles)?.name, definition.name);
       }
     }
+  });
+
+  test('calls members by all of their titles, and abbreviations by their capitals', () => {
+    const titleOf = (name: string, path: string) =>
+      columnsOf(definitionOf(name)).find((column) => column.path === path)?.titles;
+    assert.deepEqual(titleOf('site', 'address.location.lat'), {
+      de: 'Adresse Position Breitengrad',
+      en: 'Address location lat',
+    });
+    assert.equal(titleOf('product', 'vatRate')?.en, 'VAT rate');
+    assert.deepEqual(titleOf('site', 'customerExternalId'), {
+      de: 'Kunde externe Id',
+      en: 'Customer external id',
+    });
   });
 
   test('guesses what offices call things', () => {
-    const customer = definitions.find(({ name }) => name === 'customer')!;
     const titles = ['KdNr', 'Kunde', 'Str.', 'Hausnr.', 'Postleitzahl', 'Stadt', 'Tel.', 'Umsatz', 'Fehler'];
     assert.deepEqual(
-      columns.matchTitles(customer, titles).map((column) => column?.path),
+      guessColumns(definitionOf('customer'), titles).map((column) => column?.path),
       [
         ...['customerNumber', 'companyName', 'address.streetName', 'address.houseNumber', 'address.zipCode'],
         ...['address.city', 'phone', undefined, undefined],
       ],
     );
-    assert.equal(columns.guessDefinition(definitions, titles)?.name, 'customer');
+    assert.equal(guessDefinition(definitions, titles)?.name, 'customer');
+    assert.equal(findDefinition(definitions, titles), undefined, 'the command line does not guess');
+  });
+
+  test('fills each field once, and prefers its own title to a guess', () => {
+    const titles = ['Notiz', 'Bemerkung', 'Comment', 'Tel.', 'Tel'];
+    assert.deepEqual(
+      guessColumns(definitionOf('customer'), titles).map((column) => column?.path),
+      [undefined, 'comment', undefined, 'phone', undefined],
+    );
+    assert.deepEqual(
+      matchTitles(definitionOf('customer'), titles).map((column) => column?.path),
+      [undefined, 'comment', 'comment', undefined, undefined],
+    );
   });
 
   test('says what every row needs and no column brings', () => {
-    const site = definitions.find(({ name }) => name === 'site')!;
     const titles = ['Name', 'Straße', 'Ort', 'Kunde externe Id', 'Breitengrad'];
-    const missing = columns.missingColumns(site, columns.matchTitles(site, titles));
+    const site = definitionOf('site');
     assert.deepEqual(
-      missing.map((some) => some.map(({ path }) => path)),
+      missingColumns(site, guessColumns(site, titles)).map((some) => some.map(({ path }) => path)),
       [['address.zipCode'], ['needsAppointment'], ['hasKey']],
     );
   });

@@ -1,8 +1,9 @@
 // The audit record for Verwaltung: a list with filters, and the same as a file.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { byteOrderMark, guardText, toCsvLine } from '../../../core/csv.ts';
 import { auditEvents, recordAudit } from '../../auth/audit-log.ts';
-import { byteOrderMark, guardText, separators, toCsvLine } from '../../crud/csv.ts';
+import { separators } from '../../crud/csv.ts';
 import { languageOf, refuseUnknownParameters } from '../../crud/requests.ts';
 import type { Database } from '../../database/database.ts';
 import { toApiFailure } from '../../database/failures.ts';

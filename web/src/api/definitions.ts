@@ -1,10 +1,10 @@
 // The definitions of all resources, from which tables, pages and forms follow.
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import type { Definition, Titles } from '../../../core/definition.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { call } from './client.ts';
-import type { Definition, Titles } from './definition.ts';
 
-export { type Definition, type Entity, type Field, leavesOf, setAt, valueAt } from './definition.ts';
+export { type Definition, type Entity, type Field, leavesOf, setAt, valueAt } from '../../../core/definition.ts';
 
 export const definitionsQuery = queryOptions({
   queryKey: ['definitions'],

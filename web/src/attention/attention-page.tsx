@@ -4,6 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { type AttentionCode, attentionCodes } from '../../../core/codes.ts';
 import { call, queryString } from '../api/client.ts';
 import { type Definition, labelOf, leavesOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
@@ -18,21 +19,12 @@ import { Icon, resourceIcon } from '../icons.tsx';
 import classes from './attention.module.css';
 import { Mending } from './mending.tsx';
 
-const codes = [
-  'unresolved_reference',
-  'unknown_shape',
-  'half_position',
-  'no_position',
-  'probable_duplicate',
-  'validity_ended',
-] as const;
-
 export function AttentionPage() {
   const { t } = useTranslation();
   const search = useSearch({ strict: false }) as { code?: string; resource?: string };
   const navigate = useNavigate();
   const definitions = useDefinitions();
-  const code = codes.find((known) => known === search.code);
+  const code = attentionCodes.find((known) => known === search.code);
   const resource = definitions.find(({ name }) => name === search.resource)?.name;
   const list = useInfiniteQuery({
     queryKey: ['attention', code, resource],
@@ -59,7 +51,7 @@ export function AttentionPage() {
           onChange={(value) => change({ code: value || undefined })}
           data={[
             { value: '', label: t('attention.all') },
-            ...codes.map((value) => ({ value, label: t(`attention.codes.${value}`) })),
+            ...attentionCodes.map((value) => ({ value, label: t(`attention.codes.${value}`) })),
           ]}
         />
         <Select
@@ -70,7 +62,7 @@ export function AttentionPage() {
           clearButtonProps={{ 'aria-label': t('actions.remove') }}
           value={code ?? null}
           onChange={(value) => change({ code: value ?? undefined })}
-          data={codes.map((value) => ({ value, label: t(`attention.codes.${value}`) }))}
+          data={attentionCodes.map((value) => ({ value, label: t(`attention.codes.${value}`) }))}
         />
         <Select
           w={180}
@@ -113,7 +105,7 @@ function Entry({ entry }: { entry: AttentionEntry }) {
   const definition = useDefinitions().find(({ name }) => name === entry.resource);
   const { data: named } = useNamed([entry.resource], entry.id);
   if (!definition) return null;
-  const code = entry.code as (typeof codes)[number];
+  const code = entry.code as AttentionCode;
   const name = named ? labelOf(definition, named.entity) : '…';
   return (
     <li>

@@ -1,13 +1,13 @@
 // Where each column of the file goes.
 import { Select, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import type { ImportColumn } from '../../../core/columns.ts';
+import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { Icon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import { currentLanguage } from '../texts/language.ts';
-import type { ImportColumn } from './columns.ts';
 import type { CsvFile } from './csv-file.ts';
 import classes from './import.module.css';
-import type { ChosenColumns } from './lines.ts';
 
 interface ColumnChoiceProps {
   csv: CsvFile;

@@ -3,6 +3,8 @@ import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { columnsOf, guessColumns, guessDefinition, missingColumns } from '../../../core/columns.ts';
+import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { EmptyNote } from '../frame/failure.tsx';
@@ -11,10 +13,8 @@ import { Card } from '../records/card.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { ColumnChoice } from './column-choice.tsx';
-import { columnsOf, guessDefinition, matchTitles, missingColumns } from './columns.ts';
 import classes from './import.module.css';
 import type { OpenedFile } from './import-page.tsx';
-import type { ChosenColumns } from './lines.ts';
 import { Preview } from './preview.tsx';
 import { RunPanel } from './run-panel.tsx';
 import { useRun } from './use-run.ts';
@@ -30,7 +30,7 @@ export function Preparation({ opened, onClose }: PreparationProps) {
   const { titles } = opened.csv;
   const [definition, setDefinition] = useState(() => guessDefinition(definitions, titles));
   const [columns, setColumns] = useState<ChosenColumns>(() =>
-    definition ? matchTitles(definition, titles) : [],
+    definition ? guessColumns(definition, titles) : [],
   );
   const run = useRun(opened.reader);
   const isRunning = run.state?.status === 'running';
@@ -45,7 +45,7 @@ export function Preparation({ opened, onClose }: PreparationProps) {
   function choose(name: string | null) {
     const chosen = definitions.find((candidate) => candidate.name === name);
     setDefinition(chosen);
-    setColumns(chosen ? matchTitles(chosen, titles) : []);
+    setColumns(chosen ? guessColumns(chosen, titles) : []);
     run.forget();
   }
 

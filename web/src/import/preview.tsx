@@ -3,14 +3,15 @@ import { Badge, Loader, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
+import { thousandsMarkOf } from '../../../core/cells.ts';
+import { columnAt, type ImportColumn } from '../../../core/columns.ts';
+import type { CsvRow } from '../../../core/csv-file.ts';
+import { type ChosenColumns, holdsData, toLine } from '../../../core/import-lines.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { Card } from '../records/card.tsx';
 import { currentLanguage } from '../texts/language.ts';
-import { thousandsMarkOf } from './cells.ts';
-import { columnAt, type ImportColumn } from './columns.ts';
-import type { CsvFile, CsvRow } from './csv-file.ts';
+import type { CsvFile } from './csv-file.ts';
 import classes from './import.module.css';
-import { type ChosenColumns, holdsData, toLine } from './lines.ts';
 import { type RowFault, type RowResult, sendLines } from './sending.ts';
 
 interface PreviewProps {
@@ -28,7 +29,7 @@ export function Preview({ csv, type, columns, known }: PreviewProps) {
     queryKey: ['import preview', id, type, columns.map((column) => column?.path), currentLanguage()],
     queryFn: async ({ signal }) => {
       const mark = thousandsMarkOf(csv.separator);
-      const body = rows.map((row) => toLine(type, columns, row, mark)).join('');
+      const body = rows.map(({ cells }) => `${toLine(type, columns, cells, mark)}\n`).join('');
       const numbers = rows.map(({ number }) => number);
       const { results } = await sendLines(body, numbers, { columns, isRehearsal: true, signal });
       return new Map(results.map((result) => [result.row, result]));

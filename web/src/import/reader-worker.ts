@@ -1,9 +1,10 @@
 // Reads a file beside the page, so that a large one does not hold it up.
-import { guardText, isNumberCell, type ThousandsMark, thousandsMarkOf, unguardText } from './cells.ts';
-import { faultTitles } from './columns.ts';
-import { byteOrderMark, toCsvLine } from './csv.ts';
-import { type CsvFile, CsvFileError, type CsvRow, inspectFile, isFilled, readRows } from './csv-file.ts';
-import { type ChosenColumns, holdsData, toLine } from './lines.ts';
+import { isNumberCell, type ThousandsMark, thousandsMarkOf } from '../../../core/cells.ts';
+import { faultTitles } from '../../../core/columns.ts';
+import { byteOrderMark, CsvFormatError, guardText, toCsvLine, unguardText } from '../../../core/csv.ts';
+import type { CsvRow } from '../../../core/csv-file.ts';
+import { type ChosenColumns, holdsData, toLine } from '../../../core/import-lines.ts';
+import { type CsvFile, CsvFileError, inspectFile, isFilled, readFileRows } from './csv-file.ts';
 import type { Answer, Chunk, Question } from './reader.ts';
 
 /** Small enough that a browser can send a request before it reads the answer, as it has to. */
@@ -19,12 +20,12 @@ async function* readChunks(type: string, columns: ChosenColumns): AsyncGenerator
   let body = '';
   let rows: number[] = [];
   let read = 0;
-  for await (const some of readRows(file, csv)) {
+  for await (const some of readFileRows(file, csv)) {
     for (const row of some) {
       if (row.number === 1 || !isFilled(row)) continue;
       read += 1;
       if (!holdsData(columns, row.cells)) continue;
-      body += toLine(type, columns, row, mark);
+      body += `${toLine(type, columns, row.cells, mark)}\n`;
       rows.push(row.number);
       if (rows.length < chunkLines && body.length < chunkCharacters) continue;
       yield { body, rows, read };
@@ -49,7 +50,7 @@ async function writeReport(
   const parts = [
     byteOrderMark + toCsvLine([...titles.filter((_, index) => kept[index]), faultTitle], separator),
   ];
-  for await (const rows of readRows(file, csv)) {
+  for await (const rows of readFileRows(file, csv)) {
     for (const row of rows) {
       const fault = faults.get(row.number);
       if (fault === undefined) continue;
@@ -92,7 +93,8 @@ self.onmessage = async ({ data: { id, question } }: MessageEvent<{ id: number; q
   try {
     reply = { id, value: await answer(question) };
   } catch (error) {
-    reply = { id, fault: error instanceof CsvFileError ? error.fault : 'unreadable' };
+    const isKnown = error instanceof CsvFileError || error instanceof CsvFormatError;
+    reply = { id, fault: isKnown ? error.fault : 'unreadable' };
   }
   self.postMessage(reply);
 };

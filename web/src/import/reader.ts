@@ -1,6 +1,6 @@
 // The page's side of the worker that reads a file.
+import type { ChosenColumns } from '../../../core/import-lines.ts';
 import type { CsvFile, FileFault } from './csv-file.ts';
-import type { ChosenColumns } from './lines.ts';
 
 /** Lines that are sent together, the rows that they come from, and how many rows have been read so far. */
 export interface Chunk {

@@ -2,6 +2,8 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { columnAt, faultTitles, type ImportColumn } from '../../../core/columns.ts';
+import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { type Definition, pluralOf } from '../api/definitions.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
@@ -10,11 +12,9 @@ import { Icon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
-import { columnAt, faultTitles, type ImportColumn } from './columns.ts';
 import { saveBlob } from './download.ts';
 import classes from './import.module.css';
 import type { OpenedFile } from './import-page.tsx';
-import type { ChosenColumns } from './lines.ts';
 import type { RowFault } from './sending.ts';
 import type { RunState, useRun } from './use-run.ts';
 

@@ -1,8 +1,9 @@
 // Sends the rows of a file, some at a time. Each part has a key of its own, so that sending it again is safe.
+
+import { columnAt } from '../../../core/columns.ts';
+import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { type FieldFault, send, toFailure, unreachable } from '../api/client.ts';
 import { faultText } from '../records/fault-text.ts';
-import { columnAt } from './columns.ts';
-import type { ChosenColumns } from './lines.ts';
 import type { Reader } from './reader.ts';
 
 interface LineAnswer {

@@ -1,12 +1,12 @@
 // Empty files with the right titles, to fill in with a spreadsheet program.
 import { Text, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { columnsOf } from '../../../core/columns.ts';
+import { byteOrderMark, toCsvLine } from '../../../core/csv.ts';
 import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import { currentLanguage } from '../texts/language.ts';
-import { columnsOf } from './columns.ts';
-import { byteOrderMark, toCsvLine } from './csv.ts';
 import { saveBlob } from './download.ts';
 import classes from './import.module.css';
 

@@ -1,7 +1,7 @@
 // A run over the whole file, tried or in earnest, and what has become of its rows so far.
 import { useCallback, useRef, useState } from 'react';
+import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { useForgetReadings } from '../api/records.ts';
-import type { ChosenColumns } from './lines.ts';
 import type { Reader } from './reader.ts';
 import { type Counts, type RowFault, sendFile } from './sending.ts';
 

@@ -1,5 +1,5 @@
 // A body that was refused, as far as a form can show it. What has the wrong type comes in as the text of its value.
-import { type Definition, type Field, leavesOf, setAt, valueAt } from '../api/definition.ts';
+import { type Definition, type Field, leavesOf, setAt, valueAt } from '../../../core/definition.ts';
 
 /** By which other name a body may call an owner: customerExternalId for customerId. */
 export function ownerNamesOf(definition: Definition): Map<string, string> {

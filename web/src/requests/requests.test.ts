@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Definition, Field } from '../api/definition.ts';
+import type { Definition, Field } from '../../../core/definition.ts';
 import { toBodyLines } from './body-lines.ts';
 import { ownerNamesOf, toCorrection } from './correction.ts';
 import { axisTop, toBuckets } from './hour-buckets.ts';

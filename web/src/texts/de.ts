@@ -459,6 +459,9 @@ export const de: Texts = {
       spreadsheet:
         'Das ist eine Arbeitsmappe. Bitte öffnen Sie sie im Tabellenprogramm und speichern Sie das Blatt als CSV („Speichern unter“, Typ „CSV UTF-8“).',
       binary: 'Das ist keine Textdatei. Bitte speichern Sie das Blatt im Tabellenprogramm als CSV.',
+      open_quote:
+        'Ein Anführungszeichen in der Datei wird nie geschlossen. Speichern Sie die Tabelle noch einmal als CSV.',
+      row_too_long: 'Eine Zeile der Datei ist zu lang. Speichern Sie die Tabelle noch einmal als CSV.',
       unreadable:
         'Die Datei kann nicht gelesen werden. Ist sie noch in einem anderen Programm geöffnet, schließen Sie sie dort und wählen Sie sie erneut.',
     },

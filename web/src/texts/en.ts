@@ -451,6 +451,8 @@ export const en = {
       spreadsheet:
         'This is a workbook. Open it in your spreadsheet program and save the sheet as CSV (“Save as”, type “CSV UTF-8”).',
       binary: 'This is no text file. Save the sheet as CSV in your spreadsheet program.',
+      open_quote: 'A quotation mark in this file is never closed. Save the sheet as CSV again.',
+      row_too_long: 'A row of this file is too long. Save the sheet as CSV again.',
       unreadable:
         'The file could not be read. If it is open in another program, close it there and choose it again.',
     },

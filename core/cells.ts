@@ -1,11 +1,9 @@
-// A cell as the JSON value that it means. What cannot be understood is passed on as it is, so that the check of the
-// field says what is wrong with it.
-import { unguardText } from '../crud/csv.ts';
-import type { Field } from '../crud/fields.ts';
-import { parseJson } from '../http/json-body.ts';
+// A cell of a spreadsheet as the JSON value that it means. Text that means nothing here is passed on as it is, and the
+// check of the field says what is wrong with it.
+import { type Cell, unguardText } from './csv.ts';
+import type { Field } from './definition.ts';
 
-/** Null is a cell without a value; an empty text has quotes. */
-export type Cell = string | null;
+export type CellField = Pick<Field, 'kind' | 'isRequired' | 'isBlankAllowed' | 'choices'>;
 
 export type ThousandsMark = ',' | '.';
 
@@ -15,15 +13,17 @@ export function thousandsMarkOf(separator: string): ThousandsMark {
 }
 
 /** Undefined where the field is not sent. */
-export function toFieldValue(field: Field, cell: Cell, thousandsMark: ThousandsMark): unknown {
+export function toFieldValue(field: CellField, cell: Cell, thousandsMark: ThousandsMark): unknown {
   const text = unguardText(cell ?? '');
-  if (cell === null || (text.trim() === '' && field.kind !== 'text')) {
+  const isText = field.kind === 'text' || field.kind === 'choice';
+  if (cell === null || (text.trim() === '' && !isText)) {
     // A required text that may be empty, such as the number of a house that has none, is sent as empty.
-    const mayBeEmpty = field.kind === 'text' && field.isRequired && field.schema.pattern === undefined;
-    return mayBeEmpty ? '' : undefined;
+    return field.kind === 'text' && field.isRequired && field.isBlankAllowed ? '' : undefined;
   }
   switch (field.kind) {
     case 'text':
+      return text;
+    case 'choice':
       return toChoice(field, text);
     case 'flag':
       return flagMeanings.get(text.trim().toLowerCase()) ?? text;
@@ -42,18 +42,23 @@ export function toFieldValue(field: Field, cell: Cell, thousandsMark: ThousandsM
   }
 }
 
+export function isNumberCell(field: CellField, cell: string, thousandsMark: ThousandsMark): boolean {
+  if (!['integer', 'decimal', 'double'].includes(field.kind)) return false;
+  return typeof toFieldValue(field, cell, thousandsMark) !== 'string';
+}
+
 const flagMeanings = new Map([
   ...['ja', 'j', 'yes', 'y', 'true', 'wahr', '1', 'x'].map((word) => [word, true] as const),
   ...['nein', 'n', 'no', 'false', 'falsch', '0'].map((word) => [word, false] as const),
 ]);
 
 /** A value of a choice by itself or by its title in either language. */
-function toChoice({ choiceTitles }: Field, text: string): string {
+function toChoice({ choices = [] }: CellField, text: string): string {
   const folded = text.trim().toLowerCase();
-  for (const [choice, { de, en }] of choiceTitles ?? []) {
-    if ([choice, de, en].some((form) => form.toLowerCase() === folded)) return choice;
-  }
-  return text;
+  const choice = choices.find(({ value, title }) =>
+    [value, title.de, title.en].some((form) => form.toLowerCase() === folded),
+  );
+  return choice?.value ?? text;
 }
 
 /** The exact decimal. "1.234" is ambiguous: there the mark of thousands decides; everything else speaks for itself. */
@@ -71,8 +76,15 @@ function toNumber(text: string, thousandsMark: ThousandsMark | undefined): unkno
   if (!match) return text;
   const [, sign, whole = '', fraction, power] = match;
   const digits = whole.replaceAll(groupMark, '').replace(/^0+(?=\d)/, '');
-  const written = `${sign === '-' ? '-' : ''}${digits}${fraction ? `.${fraction}` : ''}${power ? `e${power}` : ''}`;
-  return JSON.rawJSON(written);
+  return exactNumber(
+    `${sign === '-' ? '-' : ''}${digits}${fraction ? `.${fraction}` : ''}${power ? `e${power}` : ''}`,
+  );
+}
+
+/** Older browsers know no raw JSON, and there a number has the exactness of a double. */
+function exactNumber(written: string): unknown {
+  const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
+  return rawJSON ? rawJSON(written) : Number(written);
 }
 
 /** 31.12.2026 beside 2026-12-31. */
@@ -83,9 +95,10 @@ function toIsoDate(text: string): string {
 
 /** With numbers as exact as they were written. */
 function toList(text: string): unknown {
+  const keepNumber = (_name: string, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && context?.source ? exactNumber(context.source) : value;
   try {
-    const { value, exact } = parseJson(Buffer.from(text));
-    return exact ?? value;
+    return JSON.parse(text, keepNumber as (name: string, value: unknown) => unknown);
   } catch {
     return text;
   }

@@ -1,5 +1,5 @@
-// Which field a column of a file fills, guessed from its title: German or English, the field's name, or its whole path.
-import type { Definition, Field, Titles } from '../api/definition.ts';
+// Which field a column of a file fills, by its title: German or English, the field's name, or its whole path.
+import type { Definition, Field, Titles } from './definition.ts';
 
 export interface ImportColumn {
   /** "address.city" */
@@ -11,9 +11,9 @@ export interface ImportColumn {
 /** The last column of a report: what is wrong with the row. The next import ignores it. */
 export const faultTitles: Titles = { en: 'Error', de: 'Fehler' };
 
-/** All columns of a resource; what names an owner by its external id stands beside what names it by its id. */
+/** All columns of a resource. An owner has two: one for its id and one for its external id. */
 export function columnsOf(definition: Definition): ImportColumn[] {
-  return leafColumns(definition.fields, { de: [], en: [] }).flatMap((column) => {
+  return titledLeaves(definition.fields).flatMap((column) => {
     const { field, path, titles } = column;
     if (!field.reference) return [column];
     // In German the title of a reference names the thing itself, and here an id is wanted.
@@ -40,20 +40,28 @@ function externalName(path: string): string {
   return path.replace(/Id$/, 'ExternalId');
 }
 
-function leafColumns(fields: readonly Field[], parents: Record<'de' | 'en', string[]>): ImportColumn[] {
+/** Every field that holds a value, called by the titles of its groups and its own: "Address zip code". */
+export function titledLeaves(
+  fields: readonly Field[],
+  parents: Record<'de' | 'en', string> = { de: '', en: '' },
+): ImportColumn[] {
   return fields.flatMap((field) => {
-    const de = [...parents.de, field.title.de];
-    const en = [...parents.en, field.title.en];
-    if (field.fields) return leafColumns(field.fields, { de, en });
-    const english = en.map((title, index) => (index === 0 ? title : title.toLowerCase()));
-    return [{ path: field.path, field, titles: { de: de.join(' '), en: english.join(' ') } }];
+    const { de, en } = field.title;
+    const titles =
+      parents.en === '' ? { de, en } : { de: `${parents.de} ${de}`, en: `${parents.en} ${uncapitalize(en)}` };
+    return field.fields ? titledLeaves(field.fields, titles) : [{ path: field.path, field, titles }];
   });
+}
+
+/** "VAT rate" stays as it is. */
+function uncapitalize(title: string): string {
+  return /^\p{Lu}{2}/u.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
 }
 
 const umlauts: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss' };
 
 /** "Address city", "address.city" and "ADRESSE_ORT" are compared without case and without what separates words. */
-function fold(title: string): string {
+export function foldTitle(title: string): string {
   return title
     .normalize('NFC')
     .toLowerCase()
@@ -61,7 +69,30 @@ function fold(title: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** What spreadsheets of offices say for the name of a field. A guess: the person sees it and can choose another. */
+/** The column of each title; titles that mean nothing here have none. */
+export function matchTitles(definition: Definition, titles: readonly string[]): (ImportColumn | undefined)[] {
+  const known = knownTitles(columnsOf(definition));
+  return titles.map((title) => known.get(foldTitle(title)));
+}
+
+function knownTitles(columns: readonly ImportColumn[]): Map<string, ImportColumn> {
+  const known = new Map<string, ImportColumn>();
+  const add = (column: ImportColumn, forms: readonly string[]) => {
+    for (const form of forms.map(foldTitle)) if (!known.has(form)) known.set(form, column);
+  };
+  for (const column of columns) {
+    const { path, field, titles } = column;
+    // An export calls a reference by its plain title.
+    add(column, [path, titles.de, titles.en, ...(field.reference ? [field.title.de] : [])]);
+  }
+  // A member goes by its own name too, where nothing else does.
+  for (const column of columns.filter(({ path }) => path.includes('.'))) {
+    add(column, [column.field.name, column.field.title.de]);
+  }
+  return known;
+}
+
+/** What spreadsheets of offices call a field. */
 const habits: Record<string, string[]> = {
   companyName: ['Firmenname', 'Kunde', 'Kundenname', 'Unternehmen', 'Company', 'Customer'],
   customerNumber: ['Kundennr', 'Kd-Nr', 'KdNr', 'Kunden-Nr.', 'Customer no'],
@@ -81,35 +112,32 @@ const habits: Record<string, string[]> = {
   'address.location.lng': ['Longitude', 'Länge', 'Lon', 'Long'],
 };
 
-/** The column of each title; titles that mean nothing here, or the same as one before, have none. */
-export function matchTitles(definition: Definition, titles: readonly string[]): (ImportColumn | undefined)[] {
-  const known = knownTitles(definition);
-  const used = new Set<ImportColumn>();
-  return titles.map((title) => {
-    const column = known.get(fold(title));
-    if (!column || used.has(column)) return undefined;
-    used.add(column);
-    return column;
+/**
+ * The columns that titles probably mean, each once: by what offices call things, where no title says it exactly. For people
+ * who see the guess and can choose another.
+ */
+export function guessColumns(
+  definition: Definition,
+  titles: readonly string[],
+): (ImportColumn | undefined)[] {
+  const columns = columnsOf(definition);
+  const habitual = new Map(
+    columns.flatMap((column) =>
+      (habits[column.path] ?? []).map((title) => [foldTitle(title), column] as const),
+    ),
+  );
+  const known = knownTitles(columns);
+  const exact = titles.map((title) => known.get(foldTitle(title)));
+  const used = new Set(exact);
+  const guessed = titles.map((title, index) => {
+    const guess = habitual.get(foldTitle(title));
+    return exact[index] ?? (used.has(guess) ? undefined : guess);
   });
+  return withoutRepetitions(guessed);
 }
 
-function knownTitles(definition: Definition): Map<string, ImportColumn> {
-  const columns = columnsOf(definition);
-  const known = new Map<string, ImportColumn>();
-  const add = (column: ImportColumn, forms: readonly string[]) => {
-    for (const form of forms.map(fold)) if (!known.has(form)) known.set(form, column);
-  };
-  for (const column of columns) {
-    const { path, field, titles } = column;
-    // An export calls a reference by its plain title.
-    add(column, [path, titles.de, titles.en, ...(field.reference ? [field.title.de] : [])]);
-  }
-  // A member goes by its own name too, where nothing else does.
-  for (const column of columns.filter(({ path }) => path.includes('.'))) {
-    add(column, [column.field.name, column.field.title.de]);
-  }
-  for (const column of columns) add(column, habits[column.path] ?? []);
-  return known;
+function withoutRepetitions(columns: readonly (ImportColumn | undefined)[]): (ImportColumn | undefined)[] {
+  return columns.map((column, index) => (column && columns.indexOf(column) === index ? column : undefined));
 }
 
 /** The resource that most titles belong to, of those whose required columns are there if there are such. */
@@ -117,9 +145,29 @@ export function guessDefinition(
   definitions: readonly Definition[],
   titles: readonly string[],
 ): Definition | undefined {
-  const candidates = definitions
+  return rankDefinitions(definitions, titles, guessColumns)[0]?.definition;
+}
+
+/** The resource that most titles belong to and whose required columns are all there; none where several fit alike. */
+export function findDefinition(
+  definitions: readonly Definition[],
+  titles: readonly string[],
+): Definition | undefined {
+  const [best, second] = rankDefinitions(definitions, titles, matchTitles).filter(
+    ({ isComplete }) => isComplete,
+  );
+  return best && best.count > (second?.count ?? 0) ? best.definition : undefined;
+}
+
+/** Those that any title belongs to, the best first. */
+function rankDefinitions(
+  definitions: readonly Definition[],
+  titles: readonly string[],
+  match: typeof matchTitles,
+): { definition: Definition; count: number; isComplete: boolean }[] {
+  return definitions
     .map((definition) => {
-      const columns = matchTitles(definition, titles);
+      const columns = match(definition, titles);
       return {
         definition,
         count: columns.filter(Boolean).length,
@@ -128,7 +176,6 @@ export function guessDefinition(
     })
     .filter(({ count }) => count > 0)
     .sort((one, other) => Number(other.isComplete) - Number(one.isComplete) || other.count - one.count);
-  return candidates[0]?.definition;
 }
 
 /** What every row needs and no column of the file brings; any one of the columns of an entry would do. */

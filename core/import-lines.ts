@@ -1,20 +1,25 @@
 // Rows of a file as lines of an import.
-import { setAt } from '../api/definition.ts';
-import { type Cell, type ThousandsMark, toFieldValue } from './cells.ts';
+import { type ThousandsMark, toFieldValue } from './cells.ts';
 import type { ImportColumn } from './columns.ts';
-import type { CsvRow } from './csv-file.ts';
+import type { Cell } from './csv.ts';
+import { setAt } from './definition.ts';
 
 /** One for each title of the file; undefined where the column is ignored. */
 export type ChosenColumns = readonly (ImportColumn | undefined)[];
 
-export function toLine(type: string, columns: ChosenColumns, { cells }: CsvRow, mark: ThousandsMark): string {
+export function toLine(
+  type: string,
+  columns: ChosenColumns,
+  cells: readonly Cell[],
+  mark: ThousandsMark,
+): string {
   const data: Record<string, unknown> = {};
   columns.forEach((column, index) => {
     if (!column) return;
     const value = toFieldValue(column.field, cells[index] ?? null, mark);
     if (value !== undefined) setAt(data, column.path, value);
   });
-  return `${JSON.stringify({ type, data })}\n`;
+  return JSON.stringify({ type, data });
 }
 
 /** Rows in which every chosen column is empty are left out. */

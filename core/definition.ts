@@ -1,4 +1,4 @@
-// A resource as the service describes it.
+// A resource as the service describes it to the web app, and to itself where it reads and writes files.
 export type Titles = Record<'de' | 'en', string>;
 
 export interface Field {
@@ -13,11 +13,13 @@ export interface Field {
   maxLength?: number;
   minimum?: number;
   maximum?: number;
-  choices?: { value: string; title: Titles }[];
+  /** Of a list. */
+  maxItems?: number;
+  choices?: readonly { value: string; title: Titles }[];
   format?: string;
   default?: unknown;
-  reference?: { resources: string[]; isOwner: boolean };
-  fields?: Field[];
+  reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
+  fields?: readonly Field[];
   description: string;
 }
 
@@ -31,12 +33,12 @@ export interface Definition {
   plural: Titles;
   nameField: string;
   description: string;
-  fields: Field[];
-  uniqueFields: string[];
-  requiredOneOf: string[][];
-  dateOrders: [string, string][];
-  sorts: string[];
-  filters: { name: string; path: string }[];
+  fields: readonly Field[];
+  uniqueFields: readonly string[];
+  requiredOneOf: readonly (readonly string[])[];
+  dateOrders: readonly (readonly [earlier: string, later: string])[];
+  sorts: readonly string[];
+  filters: readonly { name: string; path: string }[];
 }
 
 /** An object as the service answers it. */

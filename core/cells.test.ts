@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type CellField, isNumberCell, type ThousandsMark, toFieldValue } from './cells.ts';
+import type { Cell } from './csv.ts';
+
+/** The JSON that a cell becomes; undefined where the field is not sent. */
+function sent(field: Partial<CellField>, cell: Cell, mark: ThousandsMark = '.'): string | undefined {
+  return JSON.stringify(toFieldValue({ kind: 'text', isRequired: false, ...field }, cell, mark));
+}
+
+test('a cell without a value is not sent, unless the text is required and may be empty', () => {
+  for (const kind of [
+    'text',
+    'choice',
+    'flag',
+    'integer',
+    'decimal',
+    'double',
+    'date',
+    'uuid',
+    'list',
+  ] as const) {
+    assert.equal(sent({ kind }, null), undefined, kind);
+    assert.equal(sent({ kind, isRequired: true }, null), undefined, kind);
+  }
+  assert.equal(sent({ isRequired: true, isBlankAllowed: true }, null), '""');
+  assert.equal(sent({ kind: 'date' }, ' '), undefined);
+  assert.equal(sent({}, ''), '""');
+});
+
+test('texts stay as they are, but for the apostrophe that guards a formula', () => {
+  assert.deepEqual(
+    [sent({}, ' x '), sent({}, "'=1+1"), sent({}, "'t Hoekje"), sent({}, '007')],
+    ['" x "', '"=1+1"', '"\'t Hoekje"', '"007"'],
+  );
+});
+
+test('flags and choices are understood in both languages', () => {
+  for (const word of ['ja', 'Yes', 'WAHR', '1', 'x'])
+    assert.equal(sent({ kind: 'flag' }, word), 'true', word);
+  for (const word of ['Nein', 'no', 'falsch', '0']) assert.equal(sent({ kind: 'flag' }, word), 'false', word);
+  assert.equal(sent({ kind: 'flag' }, 'vielleicht'), '"vielleicht"');
+  const choice = {
+    kind: 'choice',
+    choices: [{ value: 'ACTIVE', title: { de: 'Aktiv', en: 'Active' } }],
+  } as const;
+  for (const word of ['ACTIVE', ' aktiv ', 'active']) assert.equal(sent(choice, word), '"ACTIVE"', word);
+  assert.equal(sent(choice, 'neu'), '"neu"');
+});
+
+const numbers: [cell: string, withPoint: string, withComma: string][] = [
+  ['12', '12', '12'],
+  ['-3', '-3', '-3'],
+  ['+4', '4', '4'],
+  ['007', '7', '7'],
+  ['1,5', '1.5', '1.5'],
+  ['1.5', '1.5', '1.5'],
+  // Only here the mark of thousands decides.
+  ['1.234', '1234', '1.234'],
+  ['1,234', '1.234', '1234'],
+  ['1.234,50', '1234.50', '1234.50'],
+  ['1,234.50', '1234.50', '1234.50'],
+  ['12.345.678', '12345678', '12345678'],
+  ['1e3', '1e3', '1e3'],
+  ['0.10000000000000000001', '0.10000000000000000001', '0.10000000000000000001'],
+  ['1,', '"1,"', '"1,"'],
+  ['.5', '".5"', '".5"'],
+  ['5 %', '"5 %"', '"5 %"'],
+];
+
+test('numbers are exact, with the decimal mark of either language', () => {
+  for (const [cell, withPoint, withComma] of numbers) {
+    assert.equal(sent({ kind: 'decimal' }, cell, '.'), withPoint, cell);
+    assert.equal(sent({ kind: 'decimal' }, cell, ','), withComma, cell);
+  }
+  assert.equal(sent({ kind: 'double' }, '9.992', '.'), '9.992', 'a measure has no thousands');
+  const field = { kind: 'integer', isRequired: false } as const;
+  assert.deepEqual([isNumberCell(field, '-3', '.'), isNumberCell(field, '-x', '.')], [true, false]);
+});
+
+test('German days become ISO days', () => {
+  assert.equal(sent({ kind: 'date' }, '31.12.2026'), '"2026-12-31"');
+  assert.equal(sent({ kind: 'date' }, ' 1.2.2026'), '"2026-02-01"');
+  assert.equal(sent({ kind: 'date' }, '31.12.26'), '"31.12.26"');
+});
+
+test('lists are JSON, with numbers as they were written', () => {
+  assert.equal(sent({ kind: 'list' }, '[{"a":1.10}]'), '[{"a":1.10}]');
+  assert.equal(sent({ kind: 'list' }, '[1'), '"[1"');
+  const tooDeep = '['.repeat(100_000) + ']'.repeat(100_000);
+  assert.equal(sent({ kind: 'list' }, tooDeep), JSON.stringify(tooDeep));
+});
+
+test('every number that JSON can write is read back as it was written', () => {
+  const written = fc.oneof(
+    fc.integer().map(String),
+    fc.tuple(fc.integer(), fc.stringMatching(/^\d{1,30}$/)).map(([whole, digits]) => `${whole}.${digits}`),
+  );
+  fc.assert(
+    fc.property(written, (text) => {
+      assert.equal(sent({ kind: 'decimal' }, text, ','), text);
+      assert.equal(sent({ kind: 'decimal' }, text.replace('.', ','), '.'), text);
+    }),
+  );
+});

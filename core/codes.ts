@@ -1,0 +1,13 @@
+// Codes of the API that the web app knows by name.
+
+/** Why something is on the attention list. */
+export const attentionCodes = [
+  'unresolved_reference',
+  'unknown_shape',
+  'half_position',
+  'no_position',
+  'probable_duplicate',
+  'validity_ended',
+] as const;
+
+export type AttentionCode = (typeof attentionCodes)[number];

@@ -1,0 +1,51 @@
+// The bytes of a CSV file as people have it: from a German or an English spreadsheet, in any of the usual encodings.
+import { buildCsvParser, type Cell, type Separator } from './csv.ts';
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
+
+export interface CsvRow {
+  /** As a spreadsheet counts: the titles are row 1. */
+  number: number;
+  cells: Cell[];
+}
+
+type Bytes = AsyncIterable<Uint8Array<ArrayBuffer>>;
+
+/** Reads all bytes: a file that is no valid UTF-8 was written by an older Windows program. */
+export async function findEncoding(bytes: Bytes): Promise<Encoding> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let isFirst = true;
+  for await (const piece of bytes) {
+    if (isFirst && piece[0] === 0xff && piece[1] === 0xfe) return 'utf-16le';
+    isFirst = false;
+    if (!isDecodable(() => decoder.decode(piece, { stream: true }))) return 'windows-1252';
+  }
+  return isDecodable(() => decoder.decode()) ? 'utf-8' : 'windows-1252';
+}
+
+function isDecodable(decode: () => string): boolean {
+  try {
+    decode();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** All rows, the titles included, as many at a time as a piece of the file holds. */
+export async function* readRows(
+  bytes: Bytes,
+  { encoding, separator }: { encoding: Encoding; separator: Separator },
+): AsyncGenerator<CsvRow[]> {
+  const decoder = new TextDecoder(encoding);
+  const parser = buildCsvParser(separator);
+  let number = 0;
+  const numbered = (rows: Cell[][]) =>
+    rows.map((cells): CsvRow => {
+      number += 1;
+      return { number, cells };
+    });
+  for await (const piece of bytes) yield numbered(parser.push(decoder.decode(piece, { stream: true })));
+  yield numbered(parser.push(decoder.decode()));
+  yield numbered(parser.end());
+}
