@@ -1,10 +1,11 @@
 // The interactive API reference at /docs, drawn by Scalar from /openapi.json. The page asks no other host for anything.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { runInThisContext } from 'node:vm';
 import { gunzip, gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { notStored } from '../http/answer-headers.ts';
 
 // Scalar's defaults send telemetry, load fonts, offer an AI agent and link to its own products.
 const configuration = {
@@ -27,30 +28,44 @@ const configuration = {
     .scalar-password-input::placeholder { color: transparent !important; }`,
 };
 
-// The bundle writes its own style elements; every script is a file.
-const contentSecurityPolicy = [
-  "default-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "connect-src 'self'",
-  "font-src 'self' data:",
-  "img-src 'self' data: blob:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+function contentSecurityPolicy(nonce: string): string {
+  return [
+    "default-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    // Scalar writes examples as HTML whose code elements carry their number of lines in a style attribute.
+    "style-src-attr 'unsafe-inline'",
+    "connect-src 'self'",
+    "font-src 'self' data:",
+    "img-src 'self' data: blob:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
 
 // Zod, inside the bundle, probes whether it may compile code, which the policy would report, unless told not to.
+// Scalar gives the nonce to its first style element only, and forgets it for the others.
 const startScript = `globalThis.__zod_globalConfig = { jitless: true };
+{
+  const { content: nonce } = document.head.querySelector('meta[property=csp-nonce]');
+  const { createElement } = Document.prototype;
+  Document.prototype.createElement = function (name, options) {
+    const element = createElement.call(this, name, options);
+    if (name === 'style') element.nonce = nonce;
+    return element;
+  };
+}
 addEventListener('DOMContentLoaded', () =>
   Scalar.createApiReference('#reference', ${JSON.stringify(configuration)}));
 `;
 
-const page = (bundleVersion: string) => `<!doctype html>
+const page = (bundleVersion: string, nonce: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta property="csp-nonce" content="${nonce}">
 <title>Stamm API</title>
 <link rel="icon" href="data:,">
 </head>
@@ -78,8 +93,9 @@ export async function referenceRoutes(app: FastifyInstance): Promise<void> {
   }
 
   app.get('/docs', hidden, async (_request, reply) => {
-    reply.headers({ 'Content-Security-Policy': contentSecurityPolicy, 'Cache-Control': 'no-cache' });
-    return reply.type('text/html; charset=utf-8').send(page((await bundle()).version));
+    const nonce = randomBytes(16).toString('base64url');
+    reply.headers({ 'Content-Security-Policy': contentSecurityPolicy(nonce), ...notStored });
+    return reply.type('text/html; charset=utf-8').send(page((await bundle()).version, nonce));
   });
 
   app.get('/docs/start.js', hidden, async (_request, reply) => {

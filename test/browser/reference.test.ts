@@ -128,6 +128,23 @@ describe('the API reference', () => {
     await page.close();
   });
 
+  test('allows styles by a nonce that no other answer has, and no script of the page itself', async () => {
+    const policies = await Promise.all(
+      [1, 2].map(async () => {
+        const { headers, body } = await app.inject('/docs');
+        const policy = String(headers['content-security-policy']).split('; ');
+        const [, nonce] = /<meta property="csp-nonce" content="([\w-]{22})">/.exec(body)!;
+        assert.ok(policy.includes(`style-src 'self' 'nonce-${nonce}'`), policy.join('; '));
+        assert.deepEqual(
+          policy.filter((rule) => rule.includes('unsafe')),
+          ["style-src-attr 'unsafe-inline'"],
+        );
+        return nonce;
+      }),
+    );
+    assert.notEqual(policies[0], policies[1]);
+  });
+
   test('the bundle is kept for a year under its version only, and is the same compressed and plain', async () => {
     const { body } = await app.inject('/docs');
     const url = /"(\/docs\/scalar\.js\?v=[^"]+)"/.exec(body)?.[1];
