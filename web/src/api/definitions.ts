@@ -4,7 +4,14 @@ import type { Definition, Titles } from '../../../core/definition.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { call } from './client.ts';
 
-export { type Definition, type Entity, type Field, leavesOf, setAt, valueAt } from '../../../core/definition.ts';
+export {
+  type Definition,
+  type Entity,
+  type Field,
+  leavesOf,
+  setAt,
+  valueAt,
+} from '../../../core/definition.ts';
 
 export const definitionsQuery = queryOptions({
   queryKey: ['definitions'],
