@@ -45,17 +45,16 @@ export async function apiRoutes(
     if (admission.ordinal > limit) throw await rateLimited(reply, 'rate_limited', count.windowEndsInMs);
   });
 
-  /** Limits guesses per address. A key that has ended was no guess: its sender is known, and is told each time. */
+  /** Limits guesses per address. An ended key counts too: the finder of a leaked key may send it forever. */
   async function countFailure(
     request: FastifyRequest,
     reply: FastifyReply,
     error: ApiError,
   ): Promise<ApiError> {
     const limit = config.FAILED_AUTH_LIMIT_PER_MINUTE;
-    const isGuess = error.code !== 'key_replaced' && error.code !== 'key_deleted';
-    const count = await countFailures(request.ip, isGuess ? 1 : 0);
+    const count = await countFailures(request.ip, 1);
     reply.headers(rateLimitHeaders('failed-authentication', limit, count));
-    return isGuess && count.requests > limit
+    return count.requests > limit
       ? await rateLimited(reply, 'too_many_failed_authentications', count.windowEndsInMs)
       : error;
   }

@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify';
 import { apiRoutes } from './api.ts';
 import { buildAuthenticate } from './auth/authentication.ts';
-import { KeyUse } from './auth/key-use.ts';
+import { forgetEndedKeyUse, KeyUse } from './auth/key-use.ts';
 import { buildFailureCounter, type CountFailures, openRedisCounter } from './auth/rate-limit.ts';
 import { forgetOldSignIns } from './auth/sessions.ts';
 import type { Config } from './config.ts';
@@ -66,6 +66,7 @@ declare module 'fastify' {
 export type AppConfig = Pick<
   Config,
   | 'BODY_LIMIT_BYTES'
+  | 'ENDED_KEY_USE_RETENTION_DAYS'
   | 'FAILED_AUTH_LIMIT_PER_MINUTE'
   | 'RATE_LIMIT_PER_MINUTE'
   | 'RECORDED_CALLS_RETENTION_DAYS'
@@ -104,6 +105,7 @@ export async function buildApp(
   const upkeep = setInterval(() => {
     void forgetOldRequests(database);
     void forgetOldSignIns(database);
+    void forgetEndedKeyUse(database, config.ENDED_KEY_USE_RETENTION_DAYS);
     void trimRecordedRequests(database, config.RECORDED_CALLS_RETENTION_DAYS).catch(() => {});
     void enforceRetention(database, config).catch(() => {});
   }, upkeepIntervalMs).unref();

@@ -131,9 +131,15 @@ export const settings = {
   }),
   FAILED_AUTH_LIMIT_PER_MINUTE: setting({
     meaning:
-      'Requests without a valid key that one address may send a minute before they are answered with 429.',
+      'Requests without a valid key that one address may send per minute before they are answered with 429. Replaced and deleted keys count too.',
     default: '600',
     parse: integerBetween(1, 1_000_000_000, 600),
+  }),
+  ENDED_KEY_USE_RETENTION_DAYS: setting({
+    meaning:
+      'How many days Settings names a sender of a replaced or deleted key after its last request. Long enough to find a system that runs once a quarter.',
+    default: '90',
+    parse: integerBetween(1, 3650, 90),
   }),
   REQUEST_DEADLINE_MS: setting({
     meaning:

@@ -5,6 +5,9 @@ import { maskKeys } from '../http/key-mask.ts';
 
 const flushIntervalMs = 10_000;
 const maxEntries = 10_000;
+/** As in the database: all further senders of a key are counted together. */
+const maxSendersOfKey = 99;
+const others = { address: '', user_agent: 'others' };
 const maxUserAgentLength = 200;
 
 interface LiveUse {
@@ -23,7 +26,9 @@ export class KeyUse {
   readonly #database: Database;
   readonly #timer: NodeJS.Timeout;
   #live = new Map<string, LiveUse>();
-  #ended = new Map<string, EndedUse>();
+  /** By the hash of the key, then by sender. */
+  #ended = new Map<string, Map<string, EndedUse>>();
+  #endedEntries = 0;
 
   constructor(database: Database) {
     this.#database = database;
@@ -41,22 +46,27 @@ export class KeyUse {
       else this.#live.set(key.key_hash, { ...identify(key), last_used_at: new Date() });
       return;
     }
-    const user_agent = maskKeys(userAgent).slice(0, maxUserAgentLength);
-    const name = `${key.tenant_id} ${address} ${user_agent} ${key.key_hash}`;
-    const known = this.#ended.get(name);
+    const senders = this.#ended.get(key.key_hash) ?? new Map<string, EndedUse>();
+    let sender = { address, user_agent: maskKeys(userAgent).slice(0, maxUserAgentLength) };
+    if (!senders.has(nameOf(sender)) && senders.size >= maxSendersOfKey) sender = others;
+    const known = senders.get(nameOf(sender));
     if (known) {
       known.requests++;
       known.last_used_at = new Date();
-    } else if (this.#ended.size < maxEntries) {
-      this.#ended.set(name, { ...identify(key), address, user_agent, requests: 1, last_used_at: new Date() });
+    } else if (this.#endedEntries < maxEntries) {
+      this.#endedEntries++;
+      senders.set(nameOf(sender), { ...identify(key), ...sender, requests: 1, last_used_at: new Date() });
+      this.#ended.set(key.key_hash, senders);
     }
   }
 
   async flush(): Promise<void> {
     if (this.#live.size === 0 && this.#ended.size === 0) return;
-    const uses = { live: [...this.#live.values()], ended: [...this.#ended.values()] };
+    const ended = [...this.#ended.values()].flatMap((senders) => [...senders.values()]);
+    const uses = { live: [...this.#live.values()], ended };
     this.#live = new Map();
     this.#ended = new Map();
+    this.#endedEntries = 0;
     // While the database is away these few minutes are lost, which is better than an ever longer list.
     await this.#database.pool.query('SELECT record_key_use($1)', [JSON.stringify(uses)]).catch(() => {});
   }
@@ -69,4 +79,14 @@ export class KeyUse {
 
 function identify({ tenant_id, key_hash }: { tenant_id: string; key_hash: string }) {
   return { tenant_id, key_hash };
+}
+
+function nameOf({ address, user_agent }: { address: string; user_agent: string }): string {
+  return `${address} ${user_agent}`;
+}
+
+/** Removes senders that have not come back for that long; called every hour. */
+export async function forgetEndedKeyUse(database: Database, retentionDays: number): Promise<void> {
+  // If the database is away, the next call removes them.
+  await database.pool.query('SELECT forget_ended_key_use($1)', [`${retentionDays} days`]).catch(() => {});
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createApiKey, makeApiKey } from '../../server/auth/api-keys.ts';
+import { createApiKey, deleteApiKey, makeApiKey } from '../../server/auth/api-keys.ts';
 import { startService, type TestService, validCustomer } from '../service.ts';
 import { countRows } from './stored-rows.ts';
 
@@ -134,13 +134,20 @@ test('failed authentications are limited per address, and a valid key from there
   assert.equal((await guess('10.0.0.2', makeApiKey())).statusCode, 401, 'another address is not concerned');
 });
 
-test('a replaced key is told so each time, however often it is sent', async () => {
+test('an ended key is limited like a guess, with its code below the limit, and the new key still works', async () => {
   const { key, tenantId } = await guarded.createTenant();
-  await createApiKey(guarded.owner, tenantId);
-  for (let count = 0; count < 3 * guesses; count++) {
+  const newKey = (await createApiKey(guarded.owner, tenantId))!;
+  for (let count = 0; count < guesses; count++) {
     const response = await guess('10.0.0.3', key);
     assert.deepEqual([response.statusCode, response.json().code], [401, 'key_replaced']);
   }
+  const limited = await guess('10.0.0.3', key);
+  assert.deepEqual([limited.statusCode, limited.json().code], [429, 'too_many_failed_authentications']);
+  assert.equal((await guess('10.0.0.3', newKey)).statusCode, 201);
+  await deleteApiKey(guarded.owner, tenantId);
+  const deleted = await guess('10.0.0.4', newKey);
+  assert.deepEqual([deleted.statusCode, deleted.json().code], [401, 'key_deleted']);
+  assert.equal(quotaOf(deleted, 'failed-authentication').left, guesses - 1);
 });
 
 test('the address is that of the client behind a trusted proxy, and of nobody who only claims it', async () => {

@@ -26,7 +26,11 @@ const enough = 40;
 
 async function startTwoNodes() {
   const connection = await createTestDatabase();
-  const env = { DATABASE_URL: databaseUrl(connection), RATE_LIMIT_PER_MINUTE: '1000000000' };
+  const env = {
+    DATABASE_URL: databaseUrl(connection),
+    RATE_LIMIT_PER_MINUTE: '1000000000',
+    FAILED_AUTH_LIMIT_PER_MINUTE: '1000000000',
+  };
   const nodes = await Promise.all([startStamm(env), startStamm(env)]);
   return { connection, env, nodes };
 }

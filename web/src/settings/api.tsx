@@ -209,8 +209,10 @@ function EndedKeys({ keys }: { keys: EndedKey[] }) {
                       {t('api.uses', { count: use.count, formatted: formatNumber(use.count) })}
                     </Badge>
                     <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-                      {t('api.from', { address: use.address })} · {use.userAgent} ·{' '}
-                      {t('api.used', { ago: formatAgo(use.lastUsedAt) })}
+                      {use.address
+                        ? `${t('api.from', { address: use.address })} · ${use.userAgent}`
+                        : t('api.fromOthers')}{' '}
+                      · {t('api.used', { ago: formatAgo(use.lastUsedAt) })}
                     </Text>
                   </Group>
                 ))

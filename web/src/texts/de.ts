@@ -436,6 +436,7 @@ export const de: Texts = {
     uses_one: '{{count}} abgewiesene Anfrage',
     uses_other: '{{count}} abgewiesene Anfragen',
     from: 'von {{address}}',
+    fromOthers: 'von weiteren Absendern',
   },
   fault: {
     choice: 'Möglich sind nur: {{choices}}.',

@@ -428,6 +428,7 @@ export const en = {
     uses_one: '{{count}} refused request',
     uses_other: '{{count}} refused requests',
     from: 'from {{address}}',
+    fromOthers: 'from other senders',
   },
   fault: {
     choice: 'Only these are possible: {{choices}}.',
