@@ -99,7 +99,8 @@ export const settings = {
     parse: (text) => (text === undefined ? defaultDataDir(checkout) : path.resolve(text)),
   }),
   DATABASE_URL: setting({
-    meaning: 'A PostgreSQL (15 or newer) to use instead of the one that Stamm brings.',
+    meaning:
+      'A PostgreSQL (15 or newer) to use instead of the one that Stamm brings. The login owns the database and has `CREATEROLE`: requests use a login that Stamm makes, which is only a member of `stamm_service`. A login of that kind is enough to serve where somebody else migrates.',
     default: 'none',
     parse: urlWithProtocol('postgres:', 'postgresql:'),
   }),

@@ -1,6 +1,7 @@
 // One of several processes on one port; commands/workers.ts starts it and tells it what to do.
 import type { CountFailures, WindowCount } from './auth/rate-limit.ts';
 import { type RunningApp, runApp } from './commands/running-app.ts';
+import { becomeAccount } from './commands/serving-account.ts';
 import type { Order, Report } from './commands/workers.ts';
 
 let app: Promise<RunningApp> | undefined;
@@ -17,7 +18,7 @@ const countFailures: CountFailures = (address, addition) =>
 
 process.on('message', (order: Order) => {
   if (order.kind === 'start') {
-    app = runApp(order.config, order.connection, countFailures);
+    app = start(order);
     app.then(
       ({ port }) => report({ kind: 'listening', port }),
       (error) => {
@@ -30,6 +31,12 @@ process.on('message', (order: Order) => {
     asked.delete(order.id);
   } else void stop();
 });
+
+/** The port is opened by the process that started this one, so nothing here needs root. */
+async function start({ config, connection, account }: Extract<Order, { kind: 'start' }>) {
+  if (account) becomeAccount(account);
+  return runApp(config, connection, countFailures);
+}
 
 async function stop(): Promise<void> {
   const running = await app?.catch(() => undefined);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../server/database/embedded.ts';
 import { migrate } from '../server/database/migrations.ts';
+import { openServiceLogin } from '../server/database/service-login.ts';
 
 export const templateDatabase = 'stamm_template';
 
@@ -21,7 +22,10 @@ export async function globalSetup(): Promise<void> {
   await client.query('SELECT pg_reload_conf()');
   await client.query(`CREATE DATABASE ${templateDatabase}`);
   await client.end();
-  await migrate({ ...postgres.connection, database: templateDatabase });
+  const template = { ...postgres.connection, database: templateDatabase };
+  await migrate(template);
+  // Copies have the same login, which is there from now on: files that start together need not make it.
+  await openServiceLogin(template);
   process.env.STAMM_TEST_POSTGRES = JSON.stringify(postgres.connection);
 }
 

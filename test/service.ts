@@ -10,6 +10,7 @@ import { createApiKey } from '../server/auth/api-keys.ts';
 import { createTenant as insertTenant } from '../server/auth/tenants.ts';
 import type { Config } from '../server/config.ts';
 import { openDatabase } from '../server/database/database.ts';
+import { openServiceLogin } from '../server/database/service-login.ts';
 import { assertDeclared } from './api/declared-answers.ts';
 import { templateDatabase } from './postgres.ts';
 
@@ -71,7 +72,9 @@ export const generousLimits: ServiceConfig = {
 export async function startService(settings: Partial<ServiceConfig> & { connection?: pg.ClientConfig } = {}) {
   const { connection = await createTestDatabase(), ...rest } = settings;
   const config = { ...generousLimits, ...rest };
-  const database = openDatabase(connection, {
+  const login = await openServiceLogin(connection);
+  assert.equal(login.obstacle, undefined);
+  const database = openDatabase(login.client, {
     maxConnections: 10,
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
   });
@@ -142,6 +145,7 @@ export async function startService(settings: Partial<ServiceConfig> & { connecti
   return {
     app,
     connection,
+    serviceConnection: login.client,
     database,
     owner,
     logLines,

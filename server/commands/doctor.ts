@@ -3,10 +3,14 @@ import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
 import type { Config } from '../config.ts';
-import { asOwner, openConnection } from '../database/connection.ts';
+import { asOwner, type Connection, openConnection } from '../database/connection.ts';
 import { serviceRole } from '../database/database.ts';
+import { nameAccount } from '../database/embedded-programs.ts';
 import { findPendingMigrations } from '../database/migrations.ts';
+import { inspectServiceLogin, type ServiceLogin } from '../database/service-login.ts';
 import type { Command } from './command.ts';
+import { ownLoginAdvice } from './listening.ts';
+import { findServingAccount } from './serving-account.ts';
 
 interface Finding {
   check: string;
@@ -73,7 +77,12 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
     try {
       return await asOwner(connection.client, async (client) => {
         const database: Finding = { check: 'database', status: 'ok', message: connection.description };
-        return [database, await checkMigrations(client), await checkRole(client), ...disk];
+        const migrations = await checkMigrations(client);
+        const role = await checkRole(client);
+        if (migrations.status !== 'ok') return [database, migrations, role, ...disk];
+        const login = await inspectServiceLogin(client, connection.client);
+        const account = await checkAccount(config, connection, login);
+        return [database, migrations, role, checkLogin(connection, login), ...account, ...disk];
       });
     } finally {
       await connection.close();
@@ -113,6 +122,27 @@ async function checkRole(client: pg.Client): Promise<Finding> {
         status: 'ok',
         message: `requests run as ${serviceRole}, which bypasses no row-level security`,
       };
+}
+
+function checkLogin({ client }: Connection, login: ServiceLogin): Finding {
+  if (login.obstacle) {
+    const message = `requests have no login of their own (${login.obstacle}). Start the service, which makes it; if it cannot, ${ownLoginAdvice}`;
+    return { check: 'login', status: 'warning', message };
+  }
+  const whose = login.client === client ? 'the login of DATABASE_URL' : 'a login of their own';
+  return {
+    check: 'login',
+    status: 'ok',
+    message: `requests use ${whose}, which is only a member of ${serviceRole}`,
+  };
+}
+
+/** Only root has a choice. */
+async function checkAccount(config: Config, connection: Connection, login: ServiceLogin): Promise<Finding[]> {
+  if (!connection.account) return [];
+  const { warning } = await findServingAccount(config, connection, login.client);
+  const message = `started as root, Node runs as ${nameAccount(connection.account)}`;
+  return [{ check: 'account', status: warning ? 'warning' : 'ok', message: warning ?? message }];
 }
 
 async function checkDisk(dataDir: string): Promise<Finding> {

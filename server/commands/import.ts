@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type pg from 'pg';
 import { openDatabase } from '../database/database.ts';
+import { openServiceLogin } from '../database/service-login.ts';
 import { type CsvInput, prepareCsv, readCsvLines } from '../import/csv-input.ts';
 import { reportName, writeCsvReport, writeLinesReport } from '../import/fault-report.ts';
 import { type ImportOptions, importModes, runImport } from '../import/import-run.ts';
@@ -108,7 +109,8 @@ async function importSource(
     language: source.csv?.language ?? 'en',
     onFailure: (error) => process.stderr.write(`${(error as Error).message}\n`),
   };
-  const database = openDatabase(connection, { maxConnections: 1 });
+  const { client } = await openServiceLogin(connection);
+  const database = openDatabase(client, { maxConnections: 1 });
   const faults: Faults = new Map();
   let summary: Summary | undefined;
   const progress = startProgress(process.stderr, totalBytes);

@@ -4,11 +4,14 @@ import { endSetupToken, makeSetupToken } from '../auth/links.ts';
 import type { Config } from '../config.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { type Database, openDatabase } from '../database/database.ts';
+import type { Account } from '../database/embedded-programs.ts';
 import { migrate } from '../database/migrations.ts';
+import { openServiceLogin } from '../database/service-login.ts';
 import { openLog } from '../http/request-log.ts';
 import { UsageError } from './command.ts';
 import { connectionsInAll } from './connection-count.ts';
 import type { RunningApp } from './running-app.ts';
+import { becomeAccount, findServingAccount } from './serving-account.ts';
 import { buildWeb } from './web-build.ts';
 import { startWorkers } from './workers.ts';
 
@@ -23,6 +26,10 @@ export interface Listening {
   /** Where the first person begins; undefined where there is somebody already. */
   setupLink: string | undefined;
 }
+
+/** Completes a sentence. */
+export const ownLoginAdvice =
+  'give the login in DATABASE_URL the right CREATEROLE, or serve with a login that is only a member of stamm_service.';
 
 /** Prints what `announce` answers once the service listens; what it throws stops the service again. */
 export async function listenUntilStopped(
@@ -43,21 +50,30 @@ export async function listenUntilStopped(
     });
     try {
       await migrate(connection.client);
+      const login = await openServiceLogin(connection.client);
+      if (login.obstacle)
+        log.warn(
+          `Requests use the login of the owner, because their own cannot be used: ${login.obstacle}. To change this, ${ownLoginAdvice}`,
+        );
       await webBuild;
-      const app = await processes.listen(connection.client).catch((error) => {
+      const { account, warning } = await findServingAccount(config, connection, login.client);
+      if (warning) log.warn(warning);
+      const app = await processes.listen(login.client, account).catch((error) => {
         // Ctrl-C reaches workers as well, and ends those that are still loading: whoever stops a start knows that.
         if (stop.isAsked()) return undefined;
         throw listenError(error, config);
       });
       if (!app) return;
-      const database = openDatabase(connection.client, { maxConnections: 1 });
+      // After the port, which only root may open if it is below 1024.
+      if (account) becomeAccount(account);
+      const database = openDatabase(login.client, { maxConnections: 1 });
       try {
         const origin = originOf(config.HOST, app.port);
         const setupToken = await makeSetupToken(database);
         const setupLink = setupToken && `${origin}/setup#${setupToken}`;
         try {
           process.stdout.write(await announce({ origin, connection, database, setupLink }));
-          await stop.asked;
+          await Promise.race([stop.asked, processes.failed]);
         } finally {
           // Nobody should find a link of a service that has been stopped, in a terminal or a log, and use it later.
           if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
@@ -75,7 +91,9 @@ export async function listenUntilStopped(
 }
 
 interface Processes {
-  listen(connection: pg.ClientConfig): Promise<RunningApp>;
+  listen(connection: pg.ClientConfig, account: Account): Promise<RunningApp>;
+  /** Rejects where it cannot go on by itself. */
+  failed: Promise<never>;
   kill(): void;
 }
 
@@ -89,6 +107,7 @@ function startProcesses(config: Config, log: ReturnType<typeof openLog>): Proces
       const { runApp } = await program;
       return runApp(config, connection);
     },
+    failed: new Promise(() => {}),
     kill() {},
   };
 }

@@ -6,11 +6,13 @@ import type { FastifyBaseLogger } from 'fastify';
 import type pg from 'pg';
 import { buildFailureCounter } from '../auth/rate-limit.ts';
 import type { Config } from '../config.ts';
+import type { Account } from '../database/embedded-programs.ts';
+import { UsageError } from './command.ts';
 import type { RunningApp } from './running-app.ts';
 
 /** What a worker is told: to start, to stop, or the count that it asked for. */
 export type Order =
-  | { kind: 'start'; config: Config; connection: pg.ClientConfig }
+  | { kind: 'start'; config: Config; connection: pg.ClientConfig; account: Account }
   | { kind: 'stop' }
   | { kind: 'counted'; id: number; requests: number; windowEndsInMs: number };
 
@@ -25,7 +27,9 @@ const restartAfterMs = 1000;
 
 export interface Workers {
   /** Resolves once all of them listen; rejects with what keeps one of them from it. */
-  listen(connection: pg.ClientConfig): Promise<RunningApp>;
+  listen(connection: pg.ClientConfig, account: Account): Promise<RunningApp>;
+  /** Rejects where no worker is left and none can open the port again. */
+  failed: Promise<never>;
   /** Ends them whatever they do. */
   kill(): void;
 }
@@ -37,6 +41,9 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   const workers = new Set<Worker>();
   let isStopping = false;
   let settled = config;
+  const failure = Promise.withResolvers<never>();
+  // It is waited for only once the service runs.
+  failure.promise.catch(() => {});
   // Also where a stop took too long: a worker that hangs would not notice that nobody is there any more.
   process.once('exit', kill);
 
@@ -59,7 +66,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     return worker;
   }
 
-  function replaceWhenItDies(worker: Worker, connection: pg.ClientConfig, port: number): void {
+  function replaceWhenItDies(worker: Worker, serving: Serving, port: number): void {
     worker.on('exit', (code, signal) => {
       if (isStopping) return;
       log.error(`Worker ${worker.process.pid} ended (${signal ?? `exit code ${code}`}) and is replaced.`);
@@ -68,24 +75,27 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
         // A free port that was picked is free again once nobody has it; the next ones must not pick another.
         if (workers.size === 0) settled = { ...config, PORT: port };
         const next = fork();
-        replaceWhenItDies(next, connection, port);
+        replaceWhenItDies(next, serving, port);
         // One that cannot start ends by itself, and is replaced in its turn.
-        listening(next, settled, connection).catch((error) => log.error(error));
+        listening(next, settled, serving).catch((error) => {
+          log.error(error);
+          if (error.code === 'EACCES') failure.reject(portLost(port));
+        });
       }, restartAfterMs);
     });
   }
 
   /** One that has listened is replaced from then on, also while others are still starting. */
-  async function startFirst(worker: Worker, connection: pg.ClientConfig): Promise<number> {
-    const port = await listening(worker, config, connection);
-    replaceWhenItDies(worker, connection, port);
+  async function startFirst(worker: Worker, serving: Serving): Promise<number> {
+    const port = await listening(worker, config, serving);
+    replaceWhenItDies(worker, serving, port);
     return port;
   }
 
   const first = Array.from({ length: config.WORKERS }, fork);
   return {
-    async listen(connection) {
-      const [port] = await Promise.all(first.map((worker) => startFirst(worker, connection)));
+    async listen(connection, account) {
+      const [port] = await Promise.all(first.map((worker) => startFirst(worker, { connection, account })));
       return {
         port: port!,
         async close() {
@@ -96,15 +106,26 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
         },
       };
     },
+    failed: failure.promise,
     kill,
   };
+}
+
+/** A port below 1024 that all workers have left stays closed, since nobody is root any more. */
+function portLost(port: number): Error {
+  return new UsageError(`All workers ended, and only root may open port ${port} again. Start Stamm again.`);
 }
 
 function tell(worker: Worker, order: Order): void {
   if (worker.isConnected()) worker.send(order);
 }
 
-function listening(worker: Worker, config: Config, connection: pg.ClientConfig): Promise<number> {
+interface Serving {
+  connection: pg.ClientConfig;
+  account: Account;
+}
+
+function listening(worker: Worker, config: Config, serving: Serving): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.on('message', (report: Report) => {
       if (report.kind === 'listening') resolve(report.port);
@@ -115,6 +136,6 @@ function listening(worker: Worker, config: Config, connection: pg.ClientConfig):
     worker.once('exit', refuse);
     // It may have ended while nobody waited for it.
     if (worker.isDead()) refuse(worker.process.exitCode, worker.process.signalCode);
-    tell(worker, { kind: 'start', config, connection });
+    tell(worker, { kind: 'start', config, ...serving });
   });
 }

@@ -4,10 +4,13 @@ import type { Config } from '../config.ts';
 import { patienceMs } from './client.ts';
 import { checkConnection } from './database.ts';
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded.ts';
+import { type Account, findAccount } from './embedded-programs.ts';
 
 export interface Connection {
   /** What pg takes, with the rights of the owner: migrations and the command line use it as it is. */
   client: pg.ClientConfig;
+  /** Whom the service should run as where root starts it. */
+  account: Account;
   /** For people: version and place, without a password. */
   description: string;
   close(): Promise<void>;
@@ -28,7 +31,9 @@ export async function openConnection(
   const place = `${host || 'localhost'}${pathname}`;
   try {
     const { version } = await checkConnection(client);
-    return { client, description: `PostgreSQL ${version} at ${place}`, close: async () => {} };
+    // Not postgres: that account can read everything that a server on the same machine keeps.
+    const account = process.getuid?.() === 0 ? findAccount('stamm', 'nobody') : undefined;
+    return { client, account, description: `PostgreSQL ${version} at ${place}`, close: async () => {} };
   } catch (error) {
     throw new ConnectionError(
       `The database at ${place} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and that the database runs, or unset DATABASE_URL to use the PostgreSQL that Stamm brings.`,

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import {
   chmod,
-  chown,
+  lchown,
   link,
   lstat,
   mkdir,
@@ -46,7 +46,7 @@ export async function prepareDataDir(wantedDataDir: string): Promise<Cluster> {
   checkCluster(dataDir, folder);
   const account = findServerAccount(dataDir, folder);
   if (account) await openToAccount(dataDir, account);
-  const password = await readOrMakePassword(dataDir, folder);
+  const password = await readOrMakePassword(dataDir, folder, account);
   const socketDir = await makeSocketDir(dataDir, account);
   return { dataDir, folder, socketDir, logFile: join(dataDir, 'postgres.log'), password, account };
 }
@@ -81,18 +81,30 @@ function checkCluster(dataDir: string, folder: string): void {
   }
 }
 
-/** A data directory that root made for itself is opened for passing through; what lies above it is not ours to change. */
+/**
+ * A data directory that root made goes to the account, which can then start PostgreSQL again without root. One that holds
+ * other things too stays root's and is only opened for passing through; what lies above it is not ours to change.
+ */
 async function openToAccount(dataDir: string, account: NonNullable<Account>): Promise<void> {
   const closed = findClosedFolder(dataDir, account);
-  if (!closed) return;
-  if (closed === dataDir) return chmod(dataDir, ((await stat(dataDir)).mode & 0o777) | 0o011);
-  throw new EmbeddedPostgresError(
-    `PostgreSQL cannot run as root, and the user it runs as (uid ${account.uid}) may not enter ${closed}, ` +
-      `so the data cannot be in ${dataDir}. Set DATA_DIR=/var/lib/stamm, for instance.`,
-  );
+  if (closed && closed !== dataDir) {
+    throw new EmbeddedPostgresError(
+      `PostgreSQL cannot run as root, and the user it runs as (uid ${account.uid}) may not enter ${closed}, ` +
+        `so the data cannot be in ${dataDir}. Set DATA_DIR=/var/lib/stamm, for instance.`,
+    );
+  }
+  const { uid, mode } = await stat(dataDir);
+  if (uid !== 0) return;
+  if (readdirSync(dataDir).every((name) => ownNames.test(name))) {
+    await lchown(dataDir, account.uid, account.gid);
+  } else if (closed) await chmod(dataDir, (mode & 0o777) | 0o011);
 }
 
-async function readOrMakePassword(dataDir: string, folder: string): Promise<string> {
+/** What the data directory holds of ours. A disk of its own brings lost+found. */
+const ownNames =
+  /^(database-password|postgres-\d+|programs-[^/]*)(\.new-[0-9a-f]+)?$|^(postgres\.log(\.1)?|run|lost\+found)$/;
+
+async function readOrMakePassword(dataDir: string, folder: string, account: Account): Promise<string> {
   const file = join(dataDir, 'database-password');
   if (!existsSync(file)) {
     if (existsSync(folder)) {
@@ -109,6 +121,8 @@ async function readOrMakePassword(dataDir: string, folder: string): Promise<stri
     await unlink(draft);
     await syncToDisk(dataDir);
   }
+  // The account can read it, and so can be the one that starts Stamm later.
+  if (account && (await lstat(file)).uid === 0) await lchown(file, account.uid, account.gid);
   return (await readFile(file, 'utf8')).trim();
 }
 
@@ -122,7 +136,7 @@ async function makeSocketDir(dataDir: string, account: Account): Promise<string>
     if (error.code !== 'EEXIST') throw error;
   });
   const found = await lstat(socketDir);
-  if (found.isDirectory() && account && found.uid === 0) await chown(socketDir, account.uid, account.gid);
+  if (found.isDirectory() && account && found.uid === 0) await lchown(socketDir, account.uid, account.gid);
   else if (!found.isDirectory() || found.uid !== (account?.uid ?? process.getuid?.())) {
     throw new EmbeddedPostgresError(
       `${socketDir} is not a folder of the user that runs PostgreSQL. Remove it.`,

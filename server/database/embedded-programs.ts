@@ -30,13 +30,27 @@ export function findServerAccount(dataDir: string, cluster: string): Account {
     const owner = statSync(path, { throwIfNoEntry: false });
     if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   }
-  const accounts = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .map((line) => line.split(':'));
-  const found = ['postgres', 'nobody']
-    .map((name) => accounts.find((fields) => fields[0] === name))
-    .find(Boolean);
-  return { uid: Number(found?.[2] ?? 65534), gid: Number(found?.[3] ?? 65534) };
+  return findAccount('stamm', 'postgres', 'nobody');
+}
+
+/** The first of these accounts that the machine has. */
+export function findAccount(...names: string[]): NonNullable<Account> {
+  const accounts = readAccounts();
+  const found = names.map((name) => accounts.find((account) => account.name === name)).find(Boolean);
+  return { uid: found?.uid ?? 65534, gid: found?.gid ?? 65534 };
+}
+
+/** For people. */
+export function nameAccount({ uid }: NonNullable<Account>): string {
+  return readAccounts().find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
+}
+
+function readAccounts(): { name: string; uid: number; gid: number }[] {
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+  return lines.map((line) => {
+    const [name = '', , uid, gid] = line.split(':');
+    return { name, uid: Number(uid), gid: Number(gid) };
+  });
 }
 
 /** The outermost folder on the way to `path`, itself included, that the account may not enter. */

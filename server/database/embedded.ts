@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { patienceMs } from './client.ts';
 import { type Cluster, port, prepareDataDir } from './embedded-data-dir.ts';
-import { defaultDataDir, EmbeddedPostgresError } from './embedded-programs.ts';
+import { type Account, defaultDataDir, EmbeddedPostgresError } from './embedded-programs.ts';
 import {
   describeLog,
   isServerProcess,
@@ -21,6 +21,8 @@ export { defaultDataDir, EmbeddedPostgresError };
 export interface EmbeddedPostgres {
   /** What pg.Pool and pg.Client take. The host is the folder of the socket. */
   connection: { host: string; port: number; user: string; password: string; database: string; ssl: false };
+  /** Whom the server and the data belong to where root started it. */
+  account: Account;
   /** For people, such as "PostgreSQL 18.4, data in /srv/stamm/data/postgres-18". */
   description: string;
   /** Gives up our hold on the server. The last process to do so waits until the server is down. */
@@ -103,6 +105,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   let closed: Promise<void> | undefined;
   return {
     connection: connectionTo(cluster),
+    account: cluster.account,
     description: `PostgreSQL ${version}, data in ${cluster.folder}`,
     close: () => {
       closed ??= close();

@@ -6,9 +6,10 @@ import type { TimedQuery } from '../../server/database/client.ts';
 import { asOwner, ConnectionError } from '../../server/database/connection.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { isDatabaseAway } from '../../server/database/failures.ts';
+import { openServiceLogin } from '../../server/database/service-login.ts';
 import { createTestDatabase } from '../service.ts';
 
-const connection = await createTestDatabase();
+const { client: connection } = await openServiceLogin(await createTestDatabase());
 const endless: TimedQuery = { text: 'SELECT pg_sleep(5)', timeoutMs: 300 };
 
 /** What has survived the collections of young objects, be it in use or not. */

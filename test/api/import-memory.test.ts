@@ -10,8 +10,8 @@ import { openImport, sendImport } from './import-client.ts';
 const heap = ['--max-old-space-size=96', '--max-semi-space-size=2'];
 const maxGrowthBytes = 60 * 1024 * 1024;
 
-const { connection, owner, createTenant } = await startService();
-const child = fork(path.join(import.meta.dirname, 'import-process.ts'), [JSON.stringify(connection)], {
+const { serviceConnection, owner, createTenant } = await startService();
+const child = fork(path.join(import.meta.dirname, 'import-process.ts'), [JSON.stringify(serviceConnection)], {
   execArgv: heap,
 });
 after(() => child.kill());

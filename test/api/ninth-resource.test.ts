@@ -11,6 +11,7 @@ import { createApiKey } from '../../server/auth/api-keys.ts';
 import { createTenant } from '../../server/auth/tenants.ts';
 import { readConfig } from '../../server/config.ts';
 import { openDatabase } from '../../server/database/database.ts';
+import { openServiceLogin } from '../../server/database/service-login.ts';
 import { createTestDatabase } from '../service.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -54,7 +55,7 @@ test('a ninth resource is one file, one migration and one line', async () => {
   await owner.connect();
   const key = await createApiKey(owner, await createTenant(owner, 'Grün & Gut GmbH'));
   await owner.end();
-  const database = openDatabase(connection, { maxConnections: 4 });
+  const database = openDatabase((await openServiceLogin(connection)).client, { maxConnections: 4 });
   const app = await buildApp(readConfig({}), database, pino({ level: 'silent' }));
 
   const call = (method: 'POST' | 'GET' | 'PATCH' | 'DELETE', url: string, body?: object) =>

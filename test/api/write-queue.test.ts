@@ -24,7 +24,7 @@ function creationOf(columns: object = {}): Creation {
 }
 
 function openQueue(maxConnections: number) {
-  const database = openDatabase(service.connection, { maxConnections });
+  const database = openDatabase(service.serviceConnection, { maxConnections });
   const queue = buildWriteQueue(database, buildWrites(customer, []));
   const create = (creation: Creation) =>
     queue.create(creation, performance.now() + database.requestDeadlineMs);

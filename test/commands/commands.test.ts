@@ -90,8 +90,11 @@ describe('beside a running service', { concurrency: 3 }, () => {
   test('the doctor finds nothing wrong, and there is nothing to migrate', async () => {
     const { ok, findings } = await runJson(['doctor'], env);
     assert.equal(ok, true);
-    const checks = findings.map(({ check, status }: Record<string, string>) => `${check} ${status}`);
-    const wanted = ['runtime', 'settings', 'proxy', 'database', 'migrations', 'role', 'disk'];
+    const checks = findings
+      // Root is told whom Node runs as, which depends on the machine.
+      .filter(({ check }: Record<string, string>) => check !== 'account')
+      .map(({ check, status }: Record<string, string>) => `${check} ${status}`);
+    const wanted = ['runtime', 'settings', 'proxy', 'database', 'migrations', 'role', 'login', 'disk'];
     assert.deepEqual(
       checks,
       wanted.map((check) => `${check} ok`),

@@ -396,7 +396,8 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
       const { postgres, error } = await command.opened;
       assert.equal(error, undefined);
       await query(postgres, 'select 1');
-      assert.equal(statSync(dataDir).mode & 0o777, 0o711);
+      const serverOwner = statSync(join(dataDir, 'postgres-18')).uid;
+      assert.deepEqual([statSync(dataDir).uid, statSync(dataDir).mode & 0o777], [serverOwner, 0o700]);
       assert.equal(statSync(join(dataDir, 'database-password')).mode & 0o777, 0o600);
       if (process.platform === 'linux') {
         const status = readFileSync(`/proc/${serverPid(dataDir)}/status`, 'utf8');

@@ -113,6 +113,8 @@ export async function startStamm(env: Environment, command: readonly string[] = 
     origin,
     pid: child.pid!,
     output,
+    /** Resolves when it ends by itself. */
+    waitForEnd: () => within('the end of the service', ended),
     /** Asks it to end, as an operator does, and resolves when it has. */
     async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Ended> {
       child.kill(signal);

@@ -1,0 +1,130 @@
+// The login that requests use: a member of stamm_service and of nothing else. Its name and password are in the database,
+// where only the owner reads them, so that all nodes agree and nothing else has to be kept.
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { patienceMs } from './client.ts';
+import { asOwner } from './connection.ts';
+import { serviceRole } from './database.ts';
+
+export interface ServiceLogin {
+  /** What pg takes. */
+  client: pg.ClientConfig;
+  /** Why requests use the owner's login instead of their own; undefined where they have one. */
+  obstacle: string | undefined;
+}
+
+interface Credentials {
+  name: string;
+  password: string;
+}
+
+/** Finds the login of a migrated database and makes it where it is missing. Safe to call from many processes. */
+export async function openServiceLogin(owner: pg.ClientConfig): Promise<ServiceLogin> {
+  return asOwner(owner, async (client) => {
+    const credentials = await readCredentials(client);
+    // The given login is not the owner: somebody else migrates, and this one only serves.
+    if (!credentials) return { client: owner, obstacle: undefined };
+    const service = withCredentials(owner, credentials);
+    if ((await findObstacle(service)) === undefined) return { client: service, obstacle: undefined };
+    const refusal = await makeRole(client, credentials).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    // Another process may have made it meanwhile.
+    const obstacle = await findObstacle(service);
+    if (obstacle === undefined) return { client: service, obstacle };
+    return { client: owner, obstacle: refusal ?? obstacle };
+  });
+}
+
+/** The same without making anything. */
+export async function inspectServiceLogin(client: pg.Client, owner: pg.ClientConfig): Promise<ServiceLogin> {
+  const credentials = await readCredentials(client);
+  if (!credentials) return { client: owner, obstacle: undefined };
+  const service = withCredentials(owner, credentials);
+  const obstacle = await findObstacle(service);
+  return { client: obstacle === undefined ? service : owner, obstacle };
+}
+
+const insufficientPrivilege = '42501';
+
+async function readCredentials(client: pg.Client): Promise<Credentials | undefined> {
+  try {
+    return (await client.query<Credentials>('SELECT name, password FROM service_login')).rows[0];
+  } catch (error) {
+    if ((error as pg.DatabaseError).code === insufficientPrivilege) return undefined;
+    throw error;
+  }
+}
+
+/** An address names its login in two ways, and in both of them before anything beside it. */
+function withCredentials(owner: pg.ClientConfig, { name, password }: Credentials): pg.ClientConfig {
+  if (owner.connectionString === undefined) return { ...owner, user: name, password };
+  const address = new URL(owner.connectionString);
+  address.searchParams.delete('user');
+  address.searchParams.delete('password');
+  Object.assign(address, { username: name, password });
+  return { ...owner, connectionString: address.href };
+}
+
+/** What keeps requests from using the login, or undefined. Throws where the database does not answer at all. */
+async function findObstacle(service: pg.ClientConfig): Promise<string | undefined> {
+  const client = new pg.Client({
+    ...service,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(`SET ROLE ${serviceRole}`);
+    const { rows } = await client.query<{ is_mighty: boolean }>(
+      `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls OR EXISTS (
+         SELECT FROM pg_auth_members WHERE member = pg_roles.oid AND roleid <> '${serviceRole}'::regrole) AS is_mighty
+       FROM pg_roles WHERE rolname = session_user`,
+    );
+    return rows[0]!.is_mighty ? 'the login has more rights than those of stamm_service' : undefined;
+  } catch (error) {
+    // Refused, by PostgreSQL or a pooler before it, is an answer. Overloaded or starting is not.
+    const isRefused = error instanceof pg.DatabaseError && !/^5[37]/.test(error.code ?? '');
+    if (!isRefused) throw error;
+    return error.message;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Any number that nothing else locks. */
+const roleLock = 7_882_002;
+
+async function makeRole(client: pg.Client, { name, password }: Credentials): Promise<void> {
+  const role = pg.escapeIdentifier(name);
+  // Without INHERIT a session that leaves stamm_service has no right at all.
+  const attributes = `LOGIN NOINHERIT PASSWORD ${pg.escapeLiteral(toVerifier(password))}`;
+  try {
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock($1)', [roleLock]);
+    const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
+    await client.query(
+      rowCount === 0
+        ? `CREATE ROLE ${role} ${attributes} NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS`
+        : `ALTER ROLE ${role} ${attributes}`,
+    );
+    await client.query(`GRANT ${serviceRole} TO ${role}`);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+/** As PostgreSQL stores it (RFC 5803), so that no server log ever shows the password itself. */
+function toVerifier(password: string): string {
+  const iterations = 4096;
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const keyed = (text: string) => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64');
+  const serverKey = keyed('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+}
