@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { buildApp } from '../server/app.ts';
 import { readConfig, settings } from '../server/config.ts';
 import { openDatabase } from '../server/database/database.ts';
+import { buildBillOfMaterials, isBillOfMaterialsCurrent } from './bill-of-materials.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -40,11 +41,25 @@ const files = new Map([
   ['docs/settings.md', settingsPage()],
 ]);
 
+const isCheck = process.argv.includes('--check');
+const billOfMaterials = 'generated/sbom.json';
+
+function readCommitted(name: string): Promise<string> {
+  return readFile(path.join(root, name), 'utf8').catch(() => '');
+}
+
+function reportStale(name: string): void {
+  process.stderr.write(`${name} is stale: run "npm run generate" and commit it.\n`);
+  process.exitCode = 1;
+}
+
 for (const [name, content] of files) {
-  const file = path.join(root, name);
-  if (!process.argv.includes('--check')) await writeFile(file, content);
-  else if ((await readFile(file, 'utf8').catch(() => '')) !== content) {
-    process.stderr.write(`${name} is stale: run "npm run generate" and commit it.\n`);
-    process.exitCode = 1;
-  }
+  if (!isCheck) await writeFile(path.join(root, name), content);
+  else if ((await readCommitted(name)) !== content) reportStale(name);
+}
+
+// Making it takes seconds, so it is made only where it is stale.
+if (!(await isBillOfMaterialsCurrent(await readCommitted(billOfMaterials)))) {
+  if (isCheck) reportStale(billOfMaterials);
+  else await writeFile(path.join(root, billOfMaterials), await buildBillOfMaterials());
 }

@@ -19,8 +19,8 @@ function fingerprintSources(): string {
     .map((entry) => path.join(entry.parentPath, entry.name));
   for (const file of [
     ...sources.sort(),
-    ...['index.html', 'vite.config.ts', 'outline.ts', 'build.ts', '../package-lock.json'].map((name) =>
-      path.join(root, name),
+    ...['index.html', 'vite.config.ts', 'notices.ts', 'outline.ts', 'build.ts', '../package-lock.json'].map(
+      (name) => path.join(root, name),
     ),
   ]) {
     const content = readFileSync(file);
@@ -61,7 +61,7 @@ async function buildApp(fingerprint: string): Promise<void> {
 /** Once here, so that no answer waits for it. */
 async function compressFiles(directory: string): Promise<void> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && /\.(js|css|svg|json)$/.test(entry.name));
+  const files = entries.filter((entry) => entry.isFile() && /\.(js|css|svg|json|txt)$/.test(entry.name));
   for (const { parentPath, name } of files) {
     const file = path.join(parentPath, name);
     const content = await readFile(file);

@@ -1,10 +1,12 @@
 import { defineConfig } from 'vite';
+import { thirdPartyNotices } from './notices.ts';
 import { writeEurope } from './outline.ts';
 
 writeEurope();
 
 export default defineConfig({
   root: import.meta.dirname,
+  plugins: [thirdPartyNotices()],
   build: {
     // Browsers that know light-dark(); older ones would need a second set of every colour.
     target: ['chrome123', 'firefox120', 'safari17.5'],

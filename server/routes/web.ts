@@ -15,6 +15,7 @@ const types: Record<string, string> = {
   '.json': 'application/json; charset=utf-8',
   '.woff2': 'font/woff2',
   '.png': 'image/png',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 /** Paths below these are the service's own: whoever gets one wrong must hear so, and not see a page. */

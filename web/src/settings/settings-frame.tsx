@@ -27,6 +27,10 @@ export function SettingsFrame() {
             {title}
           </Link>
         ))}
+        <a href="/third-party-notices.txt" className={classes.link} target="_blank" rel="noreferrer">
+          <Icon name="contract" />
+          {t('licences.link')}
+        </a>
       </nav>
       <div className={classes.content}>
         <Outlet />

@@ -346,6 +346,7 @@ export const de: Texts = {
     },
     twins: 'Einträge, die sich gleichen',
   },
+  licences: { link: 'Lizenzen' },
   settings: {
     title: 'Einstellungen',
     profile: 'Mein Konto',

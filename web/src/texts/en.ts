@@ -338,6 +338,7 @@ export const en = {
     },
     twins: 'Entries that look alike',
   },
+  licences: { link: 'Licences' },
   settings: {
     title: 'Settings',
     profile: 'My account',
