@@ -1,5 +1,5 @@
 // The bill of materials: every package that the service runs with, as CycloneDX. It follows from the lockfile alone, so
-// the check compares the lockfile's hash instead of running the tool again.
+// the check compares the lockfile's hash and needs neither npm nor the network.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -7,16 +7,18 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 const root = path.resolve(import.meta.dirname, '..');
-const tool = path.join(root, 'node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js');
 const lockfileHashName = 'stamm:package-lock.json:sha-256';
 
-interface Component {
-  name: string;
-  version?: string;
-}
-
 interface BillOfMaterials {
-  metadata: { tools: { components: Component[] }; properties: { name: string; value: string }[] };
+  components: { 'bom-ref': string; name: string; version: string }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+  serialNumber?: string;
+  metadata: {
+    timestamp?: string;
+    tools?: object;
+    component: { name: string; type: string };
+    properties: { name: string; value: string }[];
+  };
 }
 
 async function hashLockfile(): Promise<string> {
@@ -25,18 +27,36 @@ async function hashLockfile(): Promise<string> {
 }
 
 export async function buildBillOfMaterials(): Promise<string> {
-  const options = ['--output-reproducible', '--package-lock-only', '--omit', 'dev', '--output-file', '-'];
+  // With --omit dev npm would also leave out what both the service and a tool need, such as ajv.
+  const words = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
   const maxBuffer = 64 * 1024 * 1024;
-  const { stdout } = await promisify(execFile)(process.execPath, [tool, ...options], {
-    cwd: root,
-    maxBuffer,
-  });
+  const { stdout } = await promisify(execFile)('npm', words, { cwd: root, maxBuffer });
   const document: BillOfMaterials = JSON.parse(stdout);
-  const { tools, properties } = document.metadata;
-  // Which npm made it depends on the machine.
-  tools.components = tools.components.filter(({ name }) => name !== 'npm');
-  properties.push({ name: lockfileHashName, value: await hashLockfile() });
+  leaveOutTools(document, await readRuntimePackages());
+  // The same lockfile gives the same file: without a time, a random number, the version of npm and the name of the folder.
+  delete document.serialNumber;
+  delete document.metadata.timestamp;
+  delete document.metadata.tools;
+  Object.assign(document.metadata.component, { name: 'stamm', type: 'application' });
+  document.metadata.properties = [{ name: lockfileHashName, value: await hashLockfile() }];
   return `${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+/** Name and version of each package of the lockfile that is not for development only. */
+async function readRuntimePackages(): Promise<Set<string>> {
+  const lockfile = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'));
+  const packages: [string, { version: string; dev?: boolean }][] = Object.entries(lockfile.packages);
+  const kept = packages.filter(([place, { dev }]) => place !== '' && !dev);
+  return new Set(kept.map(([place, { version }]) => `${place.split('node_modules/').at(-1)}@${version}`));
+}
+
+function leaveOutTools(document: BillOfMaterials, kept: ReadonlySet<string>): void {
+  const tools = document.components.filter(({ name, version }) => !kept.has(`${name}@${version}`));
+  const left = new Set(tools.map((tool) => tool['bom-ref']));
+  document.components = document.components.filter((component) => !left.has(component['bom-ref']));
+  document.dependencies = document.dependencies
+    .filter(({ ref }) => !left.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => !left.has(other)) }));
 }
 
 export async function isBillOfMaterialsCurrent(committed: string): Promise<boolean> {
