@@ -153,6 +153,12 @@ export const settings = {
     default: '102400',
     parse: integerBetween(1024, 100 * 1024 * 1024, 102_400),
   }),
+  PUBLIC_URL: setting({
+    meaning:
+      'Address at which people reach the office, e.g. `https://stamm.example`; used for links and passkeys.',
+    default: 'the address of the request',
+    parse: urlWithProtocol('http:', 'https:'),
+  }),
   TRUST_PROXY: setting({
     meaning:
       'Addresses or networks of the proxies in front of Stamm, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; `loopback`, `linklocal` and `uniquelocal` name the usual ones. Without it all people behind a proxy share one address, and its limits.',

@@ -16,7 +16,10 @@ import { personalDataRoutes } from './routes/personal-data.ts';
 
 /** What the API and the office use together. */
 export interface SharedOptions {
-  config: Pick<Config, 'BODY_LIMIT_BYTES' | 'FAILED_AUTH_LIMIT_PER_MINUTE' | 'RATE_LIMIT_PER_MINUTE'>;
+  config: Pick<
+    Config,
+    'BODY_LIMIT_BYTES' | 'FAILED_AUTH_LIMIT_PER_MINUTE' | 'PUBLIC_URL' | 'RATE_LIMIT_PER_MINUTE'
+  >;
   database: Database;
   congestion: Congestion;
   openImport: OpenSession;

@@ -45,6 +45,46 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     en: 'This e-mail address and password do not belong together.',
     de: 'Diese E-Mail-Adresse und dieses Passwort gehören nicht zusammen.',
   },
+  sign_in_expired: {
+    en: 'This sign-in took too long. Start again with your password.',
+    de: 'Diese Anmeldung hat zu lange gedauert. Bitte neu mit Passwort beginnen.',
+  },
+  passkey_refused: {
+    en: 'This passkey was not accepted. Try again or sign in another way.',
+    de: 'Dieser Passkey wurde nicht angenommen. Bitte erneut oder anders anmelden.',
+  },
+  recovery_code_wrong: {
+    en: 'This recovery code is wrong or already used. Try another one.',
+    de: 'Dieser Notfallcode ist falsch oder verbraucht. Bitte einen anderen eingeben.',
+  },
+  passkey_required: {
+    en: 'Your business requires a passkey. Add one first.',
+    de: 'Ihr Betrieb verlangt einen Passkey. Bitte richten Sie zuerst einen ein.',
+  },
+  proof_required: {
+    en: 'Confirm your password or passkey again, then repeat this.',
+    de: 'Bitte bestätigen Sie zuerst Ihr Passwort oder Ihren Passkey.',
+  },
+  last_passkey: {
+    en: 'Your business requires a passkey. Add another one first.',
+    de: 'Ihr Betrieb verlangt einen Passkey. Bitte zuerst einen weiteren einrichten.',
+  },
+  passkey_missing: {
+    en: 'You have no passkey yet. Add one to your account first.',
+    de: 'Sie haben noch keinen Passkey. Bitte richten Sie zuerst einen ein.',
+  },
+  passkey_known: {
+    en: 'You have already added this passkey. Use it or choose another.',
+    de: 'Diesen Passkey haben Sie schon eingerichtet. Bitte einen anderen wählen.',
+  },
+  passkeys_unavailable: {
+    en: 'Passkeys do not work at this address. Open Stamm with https.',
+    de: 'Unter dieser Adresse gehen keine Passkeys. Bitte Stamm mit https öffnen.',
+  },
+  too_many_passkeys: {
+    en: 'You have the most passkeys allowed. Remove one first.',
+    de: 'Mehr Passkeys sind nicht möglich. Bitte entfernen Sie zuerst einen.',
+  },
   foreign_origin: {
     en: 'This request does not come from this web app itself.',
     de: 'Diese Anfrage kommt nicht aus dieser Webanwendung selbst.',

@@ -3,6 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { demandAccess } from './auth/office-access.ts';
 import { ApiError } from './errors.ts';
 import { auditRoutes } from './features/audit/routes.ts';
+import { passkeyRoutes } from './features/passkeys/passkey-routes.ts';
+import { proofRoutes } from './features/passkeys/proof-routes.ts';
 import { officeHeaders } from './http/answer-headers.ts';
 import { historyRoutes } from './journal/history.ts';
 import { addMasterData, isOpenEnded, type SharedOptions } from './master-data.ts';
@@ -19,6 +21,7 @@ import { sessionRoutes } from './routes/session.ts';
 /** The same routes as the API's, and what the office has beside them. */
 export async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Promise<void> {
   const { database, congestion } = shared;
+  const publicUrl = shared.config.PUBLIC_URL;
   // They are no part of the published interface, and their answers change with the app.
   office.addHook('onRoute', (route) => {
     route.schema = { hide: true };
@@ -40,7 +43,9 @@ export async function officeRoutes(office: FastifyInstance, shared: SharedOption
     throw new ApiError('not_found');
   });
   await addMasterData(office, shared);
-  await office.register(sessionRoutes, { database });
+  await office.register(sessionRoutes, { database, publicUrl });
+  await office.register(passkeyRoutes, { database, publicUrl });
+  await office.register(proofRoutes, { database, publicUrl });
   await office.register(definitionRoutes, { resources });
   await office.register(historyRoutes, { database });
   await office.register(namedObjectRoutes, { database, resources });

@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
+import { demandRecentProof } from './recent-proof.ts';
 import { findSession, readSessionCookie, type Session } from './sessions.ts';
 
 /**
@@ -19,6 +20,10 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access;
+    /** Whether the person must have shown a password or passkey in the last minutes. */
+    needsRecentProof?: boolean;
+    /** Whether a person without the passkey that their business requires may use the route. */
+    allowsMissingPasskey?: boolean;
   }
 }
 
@@ -28,15 +33,17 @@ function isRead(method: string): boolean {
 
 export async function demandAccess(database: Database, request: FastifyRequest): Promise<void> {
   if (!isRead(request.method)) demandOwnOrigin(request);
-  const { access } = request.routeOptions.config;
+  const { access, needsRecentProof, allowsMissingPasskey } = request.routeOptions.config;
   if (access === 'PUBLIC') return;
   const session = await findSession(database, readSessionCookie(request));
   if (!session) throw new ApiError('session_missing');
   request.session = session;
   request.tenantId = session.tenantId;
   request.actor = session.person.name;
+  if (session.needsPasskey && !allowsMissingPasskey) throw new ApiError('passkey_required');
   const needsVerwaltung = access === 'VERWALTUNG' || (access !== 'SELF' && !isRead(request.method));
   if (needsVerwaltung && session.person.role !== 'VERWALTUNG') throw new ApiError('role_insufficient');
+  if (needsRecentProof) demandRecentProof(session);
 }
 
 /**

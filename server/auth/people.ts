@@ -101,6 +101,7 @@ export async function setPassword(
     id,
     passwordHash,
   ]);
+  await client.query('DELETE FROM pending_sign_in WHERE tenant_id = $1 AND person_id = $2', [tenantId, id]);
   await client.query(
     'DELETE FROM session WHERE tenant_id = $1 AND person_id = $2 AND id IS DISTINCT FROM $3',
     [tenantId, id, keptSessionId],

@@ -14,6 +14,9 @@ export interface Session {
   tenantId: string;
   person: { id: string; name: string; email: string; role: Role };
   businessName: string;
+  /** The business requires a passkey and this person has none. */
+  needsPasskey: boolean;
+  proofAgeSeconds: number;
 }
 
 const cookieName = 'stamm_session';
@@ -67,6 +70,8 @@ interface SessionRow {
   email: string;
   role: Role;
   business_name: string;
+  proof_age_seconds: number;
+  needs_passkey: boolean;
 }
 
 export async function findSession(
@@ -90,15 +95,18 @@ export async function findSession(
       tenantId: row.tenant_id,
       person: { id: row.person_id, name: row.name, email: row.email, role: row.role },
       businessName: row.business_name,
+      needsPasskey: row.needs_passkey,
+      proofAgeSeconds: row.proof_age_seconds,
     }
   );
 }
 
-/** Whether a session is still there with this role, without counting as a use of it. */
+/** Whether a session is still there with this role and may be used, without counting as a use of it. */
 export async function isSessionLive(database: Database, session: Session): Promise<boolean> {
   const { rowCount } = await database.queryInTenants([session.tenantId], {
     text: `SELECT FROM session JOIN person ON person.tenant_id = session.tenant_id AND person.id = session.person_id
       WHERE session.tenant_id = $1 AND session.id = $2 AND person.role = $3
+        AND NOT lacks_required_passkey(session.tenant_id, session.person_id)
         AND session.last_used_at > now() - $4::interval AND session.created_at > now() - $5::interval`,
     values: [session.tenantId, session.id, session.person.role, idle, lifetime],
   });

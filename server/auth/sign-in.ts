@@ -10,19 +10,20 @@ import { ApiError } from '../errors.ts';
 import { verifyPassword } from './passwords.ts';
 import { hashEmail } from './people.ts';
 import { secondsUntil } from './rate-limit.ts';
+import { beginSecondFactor, type SecondFactor } from './second-factor.ts';
 import { beginSession, endSession, readSessionCookie } from './sessions.ts';
 
 const windowSeconds = 15 * 60;
 /** Failed attempts in a window. Many people of an office can share an address. */
 export const attemptLimits = { account: 10, address: 100 };
 
-/** Answers with the token of a new session; throws `sign_in_failed` or `too_many_sign_ins`. */
+/** Answers with the token of a new session, or with what is still missing; throws `sign_in_failed` or `too_many_sign_ins`. */
 export async function signIn(
   database: Database,
   request: FastifyRequest,
   reply: FastifyReply,
   { email, password }: { email: string; password: string },
-): Promise<string> {
+): Promise<string | SecondFactor> {
   const account = hashSubject('account', hashEmail(email));
   const address = hashSubject('address', networkOf(request.ip));
   // The address first: once it is refused, it can neither lock accounts nor fill the table with them.
@@ -33,17 +34,18 @@ export async function signIn(
   if (!isRight || !found) throw new ApiError('sign_in_failed');
   // The browser's earlier session ends: what somebody else may have put there is worth nothing afterwards.
   await endSession(database, readSessionCookie(request));
-  const token = await database.inTenants([found.tenant_id], async (client) => {
+  const outcome = await database.inTenants([found.tenant_id], async (client) => {
     // Whoever changes a password because somebody else knows it must not find that one signed in afterwards.
     const { rowCount } = await client.query(
       'SELECT FROM person WHERE tenant_id = $1 AND id = $2 AND password_hash = $3 FOR UPDATE',
       [found.tenant_id, found.person_id, found.password_hash],
     );
     if (rowCount === 0) throw new ApiError('sign_in_failed');
-    return beginSession(client, found.tenant_id, found.person_id, request);
+    const secondFactor = await beginSecondFactor(client, found.tenant_id, found.person_id);
+    return secondFactor ?? beginSession(client, found.tenant_id, found.person_id, request);
   });
   await database.pool.query('SELECT forgive_sign_in($1, $2)', [account, address]);
-  return token;
+  return outcome;
 }
 
 /** Also for other places where a password is asked for, or guesses would be worth something. */
@@ -80,7 +82,7 @@ async function findAccount(database: Database, email: string) {
 }
 
 /** Of IPv6 everybody has a whole network of addresses: 64 bits name it. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail = ''] = address.split('::');
   const groups = head.split(':').filter(Boolean);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { recordCommand } from '../auth/audit-log.ts';
+import { removeAllPasskeys } from '../auth/passkeys.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { addPerson, hashEmail, type Role, roles, setPassword } from '../auth/people.ts';
 import { formatChecks } from '../crud/formats.ts';
@@ -59,13 +60,7 @@ export const userPassword: Command = {
     const { password, isGenerated } = await readNewPassword(flags);
     const passwordHash = await hashPassword(password);
     await withOwner(config, async (client) => {
-      const { rows } = await client.query<{ tenant_id: string; person_id: string }>(
-        'SELECT tenant_id, person_id FROM find_account($1)',
-        [hashEmail(email)],
-      );
-      const [found] = rows;
-      if (!found) throw new UsageError(`Nobody signs in with ${email}.`);
-      const { tenant_id: tenantId, person_id: id } = found;
+      const { tenant_id: tenantId, person_id: id } = await findPerson(client, email);
       await inTenant(client, tenantId, async () => {
         await setPassword(client, tenantId, id, passwordHash);
         await recordCommand(client, tenantId, { event: 'PASSWORD_RESET', subject: { id, name: email } });
@@ -78,6 +73,37 @@ export const userPassword: Command = {
     };
   },
 };
+
+export const userResetPasskeys: Command = {
+  name: 'user reset-passkeys',
+  summary: 'Remove the passkeys and recovery codes of a person who lost them; all their sessions end.',
+  options: { email: 'Address that the person signs in with.' },
+  async run({ config, options }) {
+    const email = options.email!.trim();
+    const passkeys = await withOwner(config, async (client) => {
+      const { tenant_id: tenantId, person_id: id } = await findPerson(client, email);
+      return inTenant(client, tenantId, async () => {
+        const count = await removeAllPasskeys(client, tenantId, id);
+        const subject = { id, name: email };
+        await recordCommand(client, tenantId, { event: 'PASSKEY_REMOVED', subject, details: { count } });
+        return count;
+      });
+    });
+    return {
+      text: `Removed ${passkeys} passkeys of ${email}. The password alone signs in now. All sessions have ended.`,
+      json: { email, passkeys },
+    };
+  },
+};
+
+async function findPerson(client: pg.Client, email: string) {
+  const { rows } = await client.query<{ tenant_id: string; person_id: string }>(
+    'SELECT tenant_id, person_id FROM find_account($1)',
+    [hashEmail(email)],
+  );
+  if (!rows[0]) throw new UsageError(`Nobody signs in with ${email}.`);
+  return rows[0];
+}
 
 function roleFrom(option: string): Role {
   const role = roles.find((known) => known === option.toUpperCase());

@@ -7,9 +7,9 @@ import { type Fault, validationError } from '../errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
 
 /** The value, or what is wrong with it. */
-type Reading<Value> = { value: Value } | Omit<Fault, 'path'>;
+export type Reading<Value> = { value: Value } | Omit<Fault, 'path'>;
 
-interface Input<Value> {
+export interface Input<Value> {
   isRequired: boolean;
   read(value: unknown): Reading<Value>;
 }
@@ -89,6 +89,12 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
     },
   };
 }
+
+export const flag: Input<boolean> = {
+  isRequired: true,
+  read: (value): Reading<boolean> =>
+    typeof value === 'boolean' ? { value } : { code: 'type', params: { type: 'boolean' } },
+};
 
 /** What can only be said, and not taken back. */
 export const yes: Input<true> = {

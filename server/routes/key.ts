@@ -8,6 +8,7 @@ import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
 const shownEndedKeys = 10;
 const shownUses = 20;
 
@@ -47,7 +48,7 @@ export async function keyRoutes(app: FastifyInstance, { database }: { database: 
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async () => undefined);
-  const creation = { config: { ...forVerwaltung.config, takesNoBody: true } };
+  const creation = { config: { ...withProof.config, takesNoBody: true } };
   app.post('/key', creation, async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
     const { key } = await database
@@ -64,7 +65,7 @@ export async function keyRoutes(app: FastifyInstance, { database }: { database: 
     return { key, lastFour: key.slice(-4) };
   });
 
-  app.delete('/key', forVerwaltung, async (request, reply) => {
+  app.delete('/key', withProof, async (request, reply) => {
     const { tenantId } = sessionOf(request);
     await database
       .inTenants([tenantId], async (client) => {

@@ -12,6 +12,7 @@ import { ApiError } from '../errors.ts';
 import { emailAddress, oneOf, optional, readForm, words } from './form.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
 const maxNameLength = 100;
 
 interface IdRoute {
@@ -23,7 +24,7 @@ export async function peopleRoutes(app: FastifyInstance, { database }: { databas
     data: await inBusiness(request, (client) => readPeople(client, request)),
   }));
 
-  app.patch<IdRoute>('/people/:id', forVerwaltung, async (request) => {
+  app.patch<IdRoute>('/people/:id', withProof, async (request) => {
     const { tenantId } = sessionOf(request);
     const changes = readForm(request, {
       name: optional(words(maxNameLength)),
@@ -41,7 +42,7 @@ export async function peopleRoutes(app: FastifyInstance, { database }: { databas
     });
   });
 
-  app.delete<IdRoute>('/people/:id', forVerwaltung, async (request, reply) => {
+  app.delete<IdRoute>('/people/:id', withProof, async (request, reply) => {
     const { tenantId } = sessionOf(request);
     const id = idOf(request);
     await inBusiness(request, async (client) => {
@@ -62,7 +63,7 @@ export async function peopleRoutes(app: FastifyInstance, { database }: { databas
     return { data: rows };
   });
 
-  app.post('/invitations', forVerwaltung, async (request, reply) => {
+  app.post('/invitations', withProof, async (request, reply) => {
     const form = readForm(request, { email: emailAddress, role: oneOf(roles) });
     const { id, token } = await inBusiness(request, async (client) => {
       const made = await makeInvitation(client, request.tenantId, form);

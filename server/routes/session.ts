@@ -19,14 +19,23 @@ import { isUuid } from '../crud/formats.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError, validationError } from '../errors.ts';
+import { askForSecondFactor, passkeySignInRoutes } from '../features/passkeys/sign-in-routes.ts';
 import { emailAddress, newPassword, readForm, typedPassword, words } from './form.ts';
 import { version } from './openapi.ts';
 
 const maxNameLength = 100;
 const isPublic = { config: { access: 'PUBLIC' } } as const;
 const isOwn = { config: { access: 'SELF' } } as const;
+const isOwnWithoutPasskey = { config: { access: 'SELF', allowsMissingPasskey: true } } as const;
 
-export async function sessionRoutes(app: FastifyInstance, { database }: { database: Database }) {
+interface Options {
+  database: Database;
+  publicUrl: string | undefined;
+}
+
+export async function sessionRoutes(app: FastifyInstance, { database, publicUrl }: Options) {
+  await app.register(passkeySignInRoutes, { database, publicUrl, welcome });
+
   // The app's first question, which is no failure where nobody is signed in.
   app.get('/state', isPublic, async (request) => {
     const session = await findSession(database, readSessionCookie(request));
@@ -81,12 +90,14 @@ export async function sessionRoutes(app: FastifyInstance, { database }: { databa
 
   app.post('/session', isPublic, async (request, reply) => {
     const credentials = readForm(request, { email: emailAddress, password: typedPassword });
-    return welcome(request, reply, await signIn(database, request, reply, credentials));
+    const outcome = await signIn(database, request, reply, credentials);
+    if (typeof outcome !== 'string') return askForSecondFactor({ database, publicUrl }, request, outcome);
+    return welcome(request, reply, outcome);
   });
 
-  app.get('/session', isOwn, async (request) => me(sessionOf(request)));
+  app.get('/session', isOwnWithoutPasskey, async (request) => me(sessionOf(request)));
 
-  app.delete('/session', isOwn, async (request, reply) => {
+  app.delete('/session', isOwnWithoutPasskey, async (request, reply) => {
     await endSession(database, readSessionCookie(request));
     reply.code(204).header('Set-Cookie', endedCookie(request));
   });
@@ -153,8 +164,9 @@ function begin(request: FastifyRequest) {
     beginSession(client, tenantId, personId, request);
 }
 
-function me({ tenantId, person, businessName }: Session) {
-  return { person, business: { id: tenantId, name: businessName } };
+function me({ tenantId, person, businessName, needsPasskey }: Session) {
+  const business = { id: tenantId, name: businessName };
+  return { person, business, ...(needsPasskey && { needsPasskey }) };
 }
 
 /** The first thing that somebody else would try. */

@@ -9,7 +9,14 @@ import { startService } from '../service.ts';
 const { owner, database, tenant, createCustomer } = await startService();
 
 /** The list of migrations, and what is asked before it is known which tenant it is about. */
-const sharedTables = ['schema_migration', 'service_login', 'sign_in_name', 'setup_link', 'sign_in_attempt'];
+const sharedTables = [
+  'schema_migration',
+  'service_login',
+  'sign_in_name',
+  'setup_link',
+  'sign_in_attempt',
+  'passkey_challenge',
+];
 
 async function tenantTables(): Promise<{ name: string; enabled: boolean; forced: boolean; owner: string }[]> {
   const { rows } = await owner.query(

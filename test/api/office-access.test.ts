@@ -23,9 +23,24 @@ const publicRoutes = [
   'GET /app/invitation/:token',
   'POST /app/invitation/:token',
   'POST /app/session',
+  'POST /app/session/passkey/options',
+  'POST /app/session/passkey',
+  'POST /app/session/second-factor',
 ];
-const ownRoutes = ['DELETE /app/session', 'DELETE /app/sessions/:id', 'POST /app/password'];
-const forVerwaltungOnly = /^\/app\/(people|invitations|business|key|checklist|requests)(\/|$)/;
+const ownRoutes = [
+  'DELETE /app/session',
+  'DELETE /app/sessions/:id',
+  'POST /app/password',
+  'POST /app/passkeys/options',
+  'POST /app/passkeys',
+  'PATCH /app/passkeys/:id',
+  'DELETE /app/passkeys/:id',
+  'POST /app/recovery-codes',
+  'POST /app/proof/options',
+  'POST /app/proof',
+];
+const forVerwaltungOnly =
+  /^\/app\/(people|invitations|business|key|checklist|passkey-requirement|requests)(\/|$)/;
 const nameOf = ({ method, path }: { method: string; path: string }) =>
   `${method === 'HEAD' ? 'GET' : method} ${path}`;
 
