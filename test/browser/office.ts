@@ -34,10 +34,12 @@ export interface Office extends TestService {
   enter: (email: string, options?: BrowserContextOptions) => Promise<Visit>;
 }
 
-export async function openOffice(): Promise<Office> {
+/** Browsers bind passkeys to names: those tests ask for `localhost`. */
+export async function openOffice({ hostname = '127.0.0.1' } = {}): Promise<Office> {
   await promisify(execFile)(process.execPath, [path.join(root, 'web/build.ts')]);
   const service = await startService();
-  const origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = new URL(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  const origin = `http://${hostname}:${port}`;
   const browser = await launchChromium();
   browsers.push(browser);
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
+import { SoftwareAuthenticator } from '../api/software-authenticator.ts';
 import {
   assertRefused,
   checkout,
@@ -106,6 +107,34 @@ describe('beside a running service', () => {
     assert.equal(await signInStatus(origin, email, 'vier Rosen im Garten'), 200);
   });
 
+  test('a person who lost all passkeys signs in with the password again after the command', async () => {
+    const email = 'birte@gruen.example';
+    const made = JSON.parse((await runStamm([...words(email), '--generate', '--json'], env)).stdout);
+    const send = (path: string, body?: object, cookie?: string) =>
+      fetch(`${origin}/app${path}`, {
+        method: 'POST',
+        headers: {
+          origin: 'http://localhost',
+          'sec-fetch-site': 'same-origin',
+          ...(body && { 'content-type': 'application/json' }),
+          ...(cookie && { cookie }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    const credentials = { email, password: made.password };
+    const signIn = async () => JSON.parse(await (await send('/session', credentials)).text());
+    const [cookie] = (await send('/session', credentials)).headers.getSetCookie()[0]!.split(';');
+    const options = JSON.parse(await (await send('/passkeys/options', undefined, cookie)).text());
+    const credential = new SoftwareAuthenticator().create(options);
+    assert.equal((await send('/passkeys', { credential }, cookie)).status, 201);
+    assert.equal((await signIn()).needs, 'SECOND_FACTOR');
+
+    const reset = await runStamm(['user', 'reset-passkeys', '--email', email, '--json'], env);
+    assert.deepEqual(JSON.parse(reset.stdout), { email, passkeys: 1 });
+    assert.equal((await send('/passkeys/options', undefined, cookie)).status, 401);
+    assert.equal((await signIn()).person.email, email);
+  });
+
   test('what cannot be done is told in a sentence', async () => {
     const { tenantId } = prepared;
     const refusals: [string[], RegExp][] = [
@@ -121,6 +150,7 @@ describe('beside a running service', () => {
         /^There is no tenant /,
       ],
       [['user', 'password', '--email', 'nobody@x.example', '--generate'], /^Nobody signs in with/],
+      [['user', 'reset-passkeys', '--email', 'nobody@x.example'], /^Nobody signs in with/],
       [[...words('x@y.example'), '--password', 'secret'], /Unknown option '--password'/],
     ];
     for (const [refused, sentence] of refusals) assertRefused(await runStamm(refused, env), sentence);

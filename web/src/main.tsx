@@ -7,6 +7,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Notices } from './frame/notices.tsx';
+import { ProofDialog } from './frame/proof-dialog.tsx';
 import { queryClient, router } from './router.tsx';
 import { startTexts } from './texts/language.ts';
 import { theme } from './theme.ts';
@@ -28,6 +29,7 @@ createRoot(document.getElementById('app')!).render(
     >
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
+        <ProofDialog />
         <Notices />
       </QueryClientProvider>
     </MantineProvider>

@@ -8,7 +8,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { toFailure, whenSessionEnds } from './api/client.ts';
+import { toFailure, whenPasskeyIsRequired, whenSessionEnds } from './api/client.ts';
 import { definitionsQuery } from './api/definitions.ts';
 import { sessionQuery, stateQuery } from './api/session.ts';
 import { NotFoundPage, PageFailure } from './frame/failure.tsx';
@@ -47,6 +47,17 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('./start/invitation.tsx'), 'InvitationPage'),
 });
 
+const requiredPasskey = createRoute({
+  getParentRoute: () => root,
+  path: '/required-passkey',
+  beforeLoad: async ({ context }) => {
+    const { me } = await context.queryClient.fetchQuery({ ...stateQuery, staleTime: 0 });
+    if (!me?.needsPasskey) throw redirect({ to: '/' });
+    context.queryClient.setQueryData(sessionQuery.queryKey, me);
+  },
+  component: lazyRouteComponent(() => import('./start/required-passkey.tsx'), 'RequiredPasskeyPage'),
+});
+
 /** Everything inside the frame needs somebody who is signed in. */
 const office = createRoute({
   getParentRoute: () => root,
@@ -58,6 +69,8 @@ const office = createRoute({
       if (!me) throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { to: location.href } });
       context.queryClient.setQueryData(sessionQuery.queryKey, me);
     }
+    if (context.queryClient.getQueryData(sessionQuery.queryKey)?.needsPasskey)
+      throw redirect({ to: '/required-passkey' });
     await context.queryClient.ensureQueryData(definitionsQuery);
   },
   component: lazyRouteComponent(() => import('./frame/frame.tsx'), 'Frame'),
@@ -145,6 +158,7 @@ export const router = createRouter({
     welcome,
     setup,
     invitation,
+    requiredPasskey,
     office.addChildren([
       home,
       table,
@@ -192,4 +206,8 @@ whenSessionEnds(() => {
   router.navigate({ to: '/sign-in', search: { to: href, ended: 'true' } }).then(() => {
     if (router.state.location.pathname === '/sign-in') queryClient.clear();
   });
+});
+
+whenPasskeyIsRequired(() => {
+  if (router.state.location.pathname !== '/required-passkey') router.navigate({ to: '/required-passkey' });
 });

@@ -49,6 +49,20 @@ export function whenSessionEnds(listener: () => void): void {
   onSessionEnd = listener;
 }
 
+let onPasskeyRequired: () => void = () => {};
+
+/** The business has begun to require passkeys, and this person has none. */
+export function whenPasskeyIsRequired(listener: () => void): void {
+  onPasskeyRequired = listener;
+}
+
+let askForProof: () => Promise<boolean> = async () => false;
+
+/** The listener answers whether the person has shown password or passkey again. */
+export function whenProofIsNeeded(listener: () => Promise<boolean>): void {
+  askForProof = listener;
+}
+
 /** `path` is below /app. */
 export async function call<Answer>(
   method: Method,
@@ -66,11 +80,26 @@ export async function call<Answer>(
   return response.status === 204 ? (undefined as Answer) : ((await response.json()) as Answer);
 }
 
-/** For bodies and answers of another kind. Whatever is no success is thrown. */
-export async function send(
+interface SendOptions {
+  headers: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+}
+
+/** For bodies and answers of another kind. Whatever is no success is thrown. A call that needs a proof is repeated once. */
+export async function send(method: Method, path: string, options: SendOptions): Promise<Response> {
+  try {
+    return await sendOnce(method, path, options);
+  } catch (error) {
+    if (toFailure(error).code !== 'proof_required' || !(await askForProof())) throw error;
+    return sendOnce(method, path, options);
+  }
+}
+
+async function sendOnce(
   method: Method,
   path: string,
-  { headers, body, signal }: { headers: Record<string, string>; body?: string; signal?: AbortSignal },
+  { headers, body, signal }: SendOptions,
 ): Promise<Response> {
   const response = await fetch(`/app${path}`, {
     method,
@@ -86,6 +115,7 @@ export async function send(
   const retryAfter = Number(response.headers.get('Retry-After')) || undefined;
   const failure = new ApiFailure(response.status, answer, retryAfter);
   if (failure.code === 'session_missing') onSessionEnd();
+  if (failure.code === 'passkey_required') onPasskeyRequired();
   throw failure;
 }
 

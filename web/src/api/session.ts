@@ -6,6 +6,8 @@ export type Role = 'VERWALTUNG' | 'PFLEGE';
 export interface Me {
   person: { id: string; name: string; email: string; role: Role };
   business: { id: string; name: string };
+  /** The business requires a passkey and this person has none: nothing else is possible. */
+  needsPasskey?: boolean;
 }
 
 export const sessionQuery = queryOptions({

@@ -13,6 +13,7 @@ import { PageHead } from '../frame/page-head.tsx';
 import { Icon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import { formatAgo, formatTime } from '../texts/format.ts';
+import { PasskeyRequirementCard } from './passkey-requirement.tsx';
 import classes from './settings.module.css';
 
 interface Person {
@@ -50,6 +51,7 @@ export function PeoplePage() {
       <Stack gap="lg">
         <PeopleCard />
         <InvitationsCard />
+        <PasskeyRequirementCard />
       </Stack>
       {isInviting && <InvitationDialog onClose={() => setIsInviting(false)} />}
     </>

@@ -11,6 +11,7 @@ import { PageHead } from '../frame/page-head.tsx';
 import { Card } from '../records/card.tsx';
 import record from '../records/record.module.css';
 import { formatAgo } from '../texts/format.ts';
+import { PasskeysCard } from './passkeys.tsx';
 import classes from './settings.module.css';
 
 export function ProfilePage() {
@@ -39,6 +40,7 @@ export function ProfilePage() {
           </dl>
         </Card>
         <PasswordCard />
+        <PasskeysCard />
         <SessionsCard />
         {isAdministrator && <BusinessCard />}
       </Stack>

@@ -1,11 +1,12 @@
 import { Alert, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useEffect } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, toFailure } from '../api/client.ts';
 import { type Me, sessionQuery, stateQuery } from '../api/session.ts';
 import { Icon } from '../icons.tsx';
+import { PasskeyButton, SecondFactor, type SecondFactorRequest } from './passkey-sign-in.tsx';
 import { StartFrame } from './start-frame.tsx';
 
 /** Only a path of this app: a link that leads elsewhere after the sign-in would be a trap. */
@@ -21,12 +22,18 @@ export function SignInPage() {
   const navigate = useNavigate();
   const { data: state } = useQuery(stateQuery);
   const signIn = useMutation({
-    mutationFn: (body: object) => call<Me>('POST', '/session', { body }),
-    onSuccess: async (me) => {
-      client.setQueryData(sessionQuery.queryKey, me);
-      await navigate({ href: isOwnAddress(to) ? to : '/', replace: true });
+    mutationFn: (body: object) => call<Me | SecondFactorRequest>('POST', '/session', { body }),
+    onSuccess: async (answer) => {
+      if ('needs' in answer) setSecondFactor(answer);
+      else await enter(answer);
     },
   });
+  const [secondFactor, setSecondFactor] = useState<SecondFactorRequest>();
+
+  async function enter(me: Me) {
+    client.setQueryData(sessionQuery.queryKey, me);
+    await navigate({ href: isOwnAddress(to) ? to : '/', replace: true });
+  }
 
   useEffect(() => {
     if (state?.hasPeople === false) navigate({ to: '/welcome', replace: true });
@@ -39,6 +46,16 @@ export function SignInPage() {
   }
 
   const failure = signIn.error && toFailure(signIn.error);
+  if (secondFactor)
+    return (
+      <StartFrame title={t('passkeys.secondTitle')} text={t('passkeys.secondText')}>
+        <SecondFactor
+          request={secondFactor}
+          onSignedIn={enter}
+          onRestart={() => setSecondFactor(undefined)}
+        />
+      </StartFrame>
+    );
   return (
     <StartFrame title={t('start.signIn')}>
       {ended && !failure && (
@@ -78,6 +95,7 @@ export function SignInPage() {
           </Button>
         </Stack>
       </form>
+      <PasskeyButton onSignedIn={enter} />
       <Text size="sm" c="dimmed">
         {t('start.forgotten')}
       </Text>
