@@ -29,6 +29,7 @@ import {
 } from './http/raw-requests.ts';
 import { logRequest } from './http/request-log.ts';
 import { buildForwardingWarning } from './http/untrusted-proxy.ts';
+import { defaultImportLimits, type ImportLimits } from './import/limits.ts';
 import { buildSessions } from './import/session.ts';
 import { journalSchemas } from './journal/changes.ts';
 import { trimRecordedRequests } from './journal/recorded-requests.ts';
@@ -68,13 +69,14 @@ export type AppConfig = Pick<
   | 'BODY_LIMIT_BYTES'
   | 'ENDED_KEY_USE_RETENTION_DAYS'
   | 'FAILED_AUTH_LIMIT_PER_MINUTE'
+  | 'IMPORT_TRANSACTION_MAX_MINUTES'
   | 'PUBLIC_URL'
   | 'RATE_LIMIT_PER_MINUTE'
   | 'RECORDED_CALLS_RETENTION_DAYS'
   | 'REDIS_URL'
   | 'TRUST_PROXY'
 > &
-  RetentionConfig;
+  RetentionConfig & { importLimits?: Partial<ImportLimits> };
 
 export async function buildApp(
   config: AppConfig,
@@ -159,7 +161,12 @@ export async function buildApp(
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes);
   await app.register(referenceRoutes);
-  const shared = { config, database, congestion, openImport: buildSessions(database) };
+  const openImport = buildSessions(database, {
+    ...defaultImportLimits,
+    transactionMs: config.IMPORT_TRANSACTION_MAX_MINUTES * 60_000,
+    ...config.importLimits,
+  });
+  const shared = { config, database, congestion, openImport };
   await app.register(apiRoutes, {
     prefix: '/api/v1',
     ...shared,

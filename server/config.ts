@@ -159,6 +159,12 @@ export const settings = {
     default: 'the address of the request',
     parse: urlWithProtocol('http:', 'https:'),
   }),
+  IMPORT_TRANSACTION_MAX_MINUTES: setting({
+    meaning:
+      'How long an import may keep one transaction open (all or nothing, dry run), in minutes, before it is undone. While one is open, PostgreSQL cannot clean up after anybody.',
+    default: '60',
+    parse: integerBetween(1, 1440, 60),
+  }),
   TRUST_PROXY: setting({
     meaning:
       'Addresses or networks of the proxies in front of Stamm, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; `loopback`, `linklocal` and `uniquelocal` name the usual ones. Without it all people behind a proxy share one address, and its limits.',

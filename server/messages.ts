@@ -153,13 +153,21 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     en: 'This line is longer than a line may be.',
     de: 'Diese Zeile ist länger, als eine Zeile sein darf.',
   },
-  not_stored: {
-    en: 'Nothing is wrong with this line. It was not stored because another one has a fault.',
-    de: 'Diese Zeile ist in Ordnung. Sie wurde nicht gespeichert, weil eine andere einen Fehler hat.',
+  import_expired: {
+    en: 'The import took too long and was undone. Send fewer lines.',
+    de: 'Der Import dauerte zu lange und wurde verworfen. Bitte weniger Zeilen senden.',
+  },
+  import_idle: {
+    en: 'No complete line came for 30 seconds. Send the rest again.',
+    de: '30 Sekunden lang kam keine vollständige Zeile. Bitte den Rest erneut senden.',
+  },
+  import_too_slow: {
+    en: 'Another import needed this place. Send the rest again, without pauses.',
+    de: 'Ein anderer Import brauchte den Platz. Bitte den Rest zügig erneut senden.',
   },
   too_many_imports: {
-    en: 'Other imports are under way. Wait for as many seconds as "Retry-After" says, then try again.',
-    de: 'Es laufen bereits andere Importe. Bitte so viele Sekunden warten, wie "Retry-After" angibt, dann erneut versuchen.',
+    en: 'Other imports are running. Wait a moment, then try again.',
+    de: 'Es laufen bereits andere Importe. Bitte kurz warten, dann erneut versuchen.',
   },
   too_many_at_once: {
     en: 'Too many requests of yours are under way at the same time. Wait for answers before you send more.',

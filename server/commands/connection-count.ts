@@ -1,6 +1,6 @@
 // How many connections the processes of the service share, and what PostgreSQL has to have room for.
 import type { Config } from '../config.ts';
-import { mostImportConnections } from '../import/session.ts';
+import { importPlaces, lanesOfAnImport } from '../import/limits.ts';
 
 type Counts = Pick<Config, 'DATABASE_CONNECTIONS' | 'WORKERS'>;
 
@@ -15,5 +15,6 @@ export function connectionsOfWorker({ DATABASE_CONNECTIONS, WORKERS }: Counts): 
 const spareConnections = 20;
 
 export function connectionsInAll(counts: Counts): number {
-  return counts.WORKERS * (connectionsOfWorker(counts) + mostImportConnections) + spareConnections;
+  const importConnections = importPlaces(counts.WORKERS) * lanesOfAnImport;
+  return counts.WORKERS * (connectionsOfWorker(counts) + importConnections) + spareConnections;
 }

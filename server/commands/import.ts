@@ -7,6 +7,7 @@ import { openServiceLogin } from '../database/service-login.ts';
 import { type CsvInput, prepareCsv, readCsvLines } from '../import/csv-input.ts';
 import { reportName, writeCsvReport, writeLinesReport } from '../import/fault-report.ts';
 import { type ImportOptions, importModes, runImport } from '../import/import-run.ts';
+import { defaultImportLimits } from '../import/limits.ts';
 import { prepareResources } from '../import/line-check.ts';
 import { type Line, readLines } from '../import/lines.ts';
 import type { LineResult, Summary } from '../import/results.ts';
@@ -93,7 +94,7 @@ async function prepareSource({ options, config }: CommandContext): Promise<Sourc
 
 async function importSource(
   connection: pg.ClientConfig,
-  { options, flags }: CommandContext,
+  { options, flags, config }: CommandContext,
   source: Source,
   tenantId: string,
   totalBytes: number,
@@ -116,7 +117,12 @@ async function importSource(
   const progress = startProgress(process.stderr, totalBytes);
   try {
     const isOneTransaction = mode === 'all-or-nothing' || importOptions.isRehearsal;
-    const session = await buildSessions(database)({ tenantId, idempotencyKey: undefined, isOneTransaction });
+    const transactionMs = config.IMPORT_TRANSACTION_MAX_MINUTES * 60_000;
+    const open = buildSessions(database, { ...defaultImportLimits, transactionMs });
+    const session = await open({ tenantId, idempotencyKey: undefined, isOneTransaction }).catch((error) => {
+      if (error.code !== 'too_many_imports') throw error;
+      throw new UsageError('Another import of this tenant is running. Try again when it has ended.');
+    });
     const lines = source.read(progress.noteBytes);
     for await (const answers of runImport(session, prepareResources(resources), lines, importOptions)) {
       for (const answer of answers) {
@@ -139,7 +145,7 @@ function describe(
   csv: CsvInput | undefined,
   hasReport: boolean,
 ): Outcome {
-  const { lines, created, replaced, unchanged, failed, notStored, code } = summary;
+  const { lines, created, replaced, unchanged, failed, notStored, unlistedFaults, code } = summary;
   const report = hasReport ? reportName(options.file!) : undefined;
   const isNothingStored = notStored > 0 || (failed > 0 && options.mode === 'all-or-nothing');
   const advice = isNothingStored
@@ -149,6 +155,9 @@ function describe(
     `${flags.has('dry-run') ? 'Dry run, nothing was stored. ' : ''}${lines} rows: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${failed} failed${notStored > 0 ? `, ${notStored} not stored because of others` : ''}.`,
     ...(code ? [`The import ended early: ${code}.`] : []),
     ...(report ? [advice] : []),
+    ...(unlistedFaults
+      ? [`${unlistedFaults} more faulty rows are not in it, because there are too many.`]
+      : []),
   ].join('\n');
   const ignoredColumns = csv?.unknownTitles;
   return { text, json: { ...summary, report, ignoredColumns }, exitCode: failed > 0 || code ? 1 : 0 };

@@ -6,6 +6,8 @@ import type { CountFailures } from '../auth/rate-limit.ts';
 import type { Config } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
 import { openLog } from '../http/request-log.ts';
+import { importPlaces } from '../import/limits.ts';
+import { removeStaleSpools } from '../import/spool.ts';
 import { connectionsOfWorker } from './connection-count.ts';
 
 /** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
@@ -40,7 +42,9 @@ export async function runApp(
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
     isAlone,
   });
-  const app = await buildApp(config, database, openLog(config.LOG_LEVEL), countFailures);
+  await removeStaleSpools();
+  const importLimits = { places: importPlaces(config.WORKERS) };
+  const app = await buildApp({ ...config, importLimits }, database, openLog(config.LOG_LEVEL), countFailures);
   async function close() {
     await app.close();
     await database.close();

@@ -10,7 +10,7 @@ import type { Line } from './lines.ts';
 import { emptySummary, failure, type LineResult, type Summary, toResult } from './results.ts';
 import type { ImportSession } from './session.ts';
 import { namesIn, writeSideBySide } from './side-by-side.ts';
-import { openSpool } from './spool.ts';
+import { buildSpool } from './spool.ts';
 
 export const importModes = ['each', 'all-or-nothing'] as const;
 
@@ -24,7 +24,10 @@ export interface ImportOptions extends Writer {
 
 export type ImportAnswer = LineResult | { summary: Summary };
 
-/** Answers for each line, and at last with the summary. The session is closed by then. */
+/**
+ * Answers for each line, or for all or nothing with the faults alone if there are any; at last with the summary. The
+ * session is closed by then.
+ */
 export async function* runImport(
   session: ImportSession,
   resources: readonly ImportedResource[],
@@ -32,20 +35,28 @@ export async function* runImport(
   options: ImportOptions,
 ): AsyncGenerator<ImportAnswer[]> {
   const summary = emptySummary(options.isRehearsal);
-  const written = writeInput(session, resources, input, options, summary);
-  const results = options.mode === 'each' ? written : settleTogether(session, written, options);
+  const written = countResults(
+    writeInput(session, resources, session.take(input), options, summary),
+    summary,
+  );
+  const results = options.mode === 'each' ? written : settleTogether(session, written, options, summary);
   try {
-    for await (const some of results) {
-      for (const { outcome } of some) {
-        summary.lines++;
-        summary[outcome]++;
-      }
-      yield some;
-    }
+    yield* results;
   } finally {
     await session.close();
   }
   yield [{ summary }];
+}
+
+async function* countResults(
+  results: AsyncIterable<LineResult[]>,
+  summary: Summary,
+): AsyncGenerator<LineResult[]> {
+  for await (const some of results) {
+    summary.lines += some.length;
+    for (const { outcome } of some) summary[outcome]++;
+    yield some;
+  }
 }
 
 /** The results of all lines in their order, but for those that had to wait for their owner: they come last. */
@@ -79,10 +90,10 @@ async function* writeInput(
     });
   }
 
-  /** Without the database nothing more can be said about any line than that it was not stored for sure. */
+  /** Without the database nobody knows whether a line was stored; after another end of the import, it was not. */
   function giveUp(error: unknown, lines: readonly Line[]): LineResult[] {
     const problem = toApiFailure(error);
-    if (!summary.code) options.onFailure(error);
+    if (!summary.code && !session.signal.aborted) options.onFailure(error);
     summary.code ??= problem.code;
     return lines.map(({ number }) => failure(number, problem, options.language));
   }
@@ -95,10 +106,11 @@ async function* writeInput(
     };
   }
 
-  const hasFailed = () => summary.code !== undefined;
-  for await (const results of writeSideBySide(input, session.lanes, prepare, hasFailed)) {
+  const isOver = () => summary.code !== undefined || session.signal.aborted;
+  for await (const results of writeSideBySide(input, session.lanes, prepare, isOver)) {
     if (results.length > 0) yield results;
   }
+  if (session.signal.aborted) summary.code ??= toApiFailure(session.signal.reason).code;
   for (const lines of aside.take()) {
     yield summary.code
       ? giveUp(new ApiError(summary.code), lines)
@@ -108,7 +120,8 @@ async function* writeInput(
 
 /**
  * All lines in one write. If that fails, a smaller part of them is tried: what was wrong with one line, or two writers
- * who crossed each other, must not be blamed on its neighbours. Throws only where the database is away.
+ * who crossed each other, must not be blamed on its neighbours. Throws only where the database is away
+ * or the import has to end.
  */
 async function writeTogether(
   session: ImportSession,
@@ -122,6 +135,7 @@ async function writeTogether(
     return await session.write((client) => writeLines(client, resources, lines, options));
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
+    session.signal.throwIfAborted();
     if (lines.length === 1) {
       if (attempt === 1) return writeTogether(session, resources, lines, options, 2);
       options.onFailure(error);
@@ -139,27 +153,43 @@ async function* settleTogether(
   session: ImportSession,
   results: AsyncIterable<LineResult[]>,
   { isRehearsal, language, onFailure }: ImportOptions,
+  summary: Summary,
 ): AsyncGenerator<LineResult[]> {
-  const spool = await openSpool();
+  const spool = buildSpool();
   try {
-    let isFaulty = false;
     for await (const some of results) {
-      isFaulty ||= some.some(({ outcome }) => outcome === 'failed');
-      await spool.write(some);
+      await spool.write(some).catch((error) => {
+        onFailure(error);
+        session.stop(new ApiError('internal_error', { cause: error }));
+      });
     }
-    let problem = isFaulty ? new ApiError('not_stored') : undefined;
+    if (session.signal.aborted) summary.code ??= toApiFailure(session.signal.reason).code;
+    const isFaulty = summary.failed > 0 || summary.code !== undefined;
+    let problem: ApiError | undefined;
     if (!isFaulty && !isRehearsal) {
       await session.commit().catch((error) => {
         onFailure(error);
         problem = toApiFailure(error);
       });
     }
+    // Others need not wait until the client has read everything.
+    await session.close();
+    if (isFaulty) noteNothingStored(summary, 'notStored');
+    if (problem) noteNothingStored(summary, 'failed');
+    if (spool.unlistedFaults > 0) summary.unlistedFaults = spool.unlistedFaults;
+    if (isFaulty && summary.failed === 0) return;
     for await (const some of spool.read()) {
-      yield some.map((result) =>
-        problem && result.outcome !== 'failed' ? failure(result.answer.line, problem, language) : result,
-      );
+      yield problem ? some.map(({ answer }) => failure(answer.line, problem!, language)) : some;
     }
   } finally {
     await spool.close();
+  }
+}
+
+/** Moves the lines that would have been stored. */
+function noteNothingStored(summary: Summary, outcome: 'failed' | 'notStored'): void {
+  for (const stored of ['created', 'replaced', 'unchanged'] as const) {
+    summary[outcome] += summary[stored];
+    summary[stored] = 0;
   }
 }

@@ -4,7 +4,7 @@ import type { Language } from '../messages.ts';
 import type { LineOutcome } from './line-writes.ts';
 
 export interface LineResult {
-  outcome: 'created' | 'replaced' | 'unchanged' | 'failed' | 'notStored';
+  outcome: 'created' | 'replaced' | 'unchanged' | 'failed';
   /** As it is answered: line and status, then an id, or what an error answer has. */
   answer: { line: number; status: number; [member: string]: unknown };
 }
@@ -16,6 +16,8 @@ export interface Summary {
   unchanged: number;
   failed: number;
   notStored: number;
+  /** How many of the failed lines have no result of their own, because there are too many. */
+  unlistedFaults?: number;
   dryRun?: true;
   /** Why the import ended before its input did. */
   code?: ErrorCode;
@@ -49,8 +51,5 @@ export function toResult(
 /** The same members as the body of an error, but for the id of the request, which is in the header of the answer. */
 export function failure(line: number, error: ApiError, language: Language, more: object = {}): LineResult {
   const { requestId: _requestId, ...body } = errorBody(error, '', language);
-  return {
-    outcome: error.code === 'not_stored' ? 'notStored' : 'failed',
-    answer: { line, status: error.status, ...body, ...more },
-  };
+  return { outcome: 'failed', answer: { line, status: error.status, ...body, ...more } };
 }

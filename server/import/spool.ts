@@ -1,25 +1,97 @@
-// Results that cannot be answered before all lines are known: kept in a file, since there may be any number of them.
-import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+// Results that cannot be answered before all lines are known: kept in a file that has no name, so the kernel removes it
+// with the process, however that ends. From the first fault on only faults are kept, and not all of them.
+import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { maxChunkLines } from './lines.ts';
 import type { LineResult } from './results.ts';
 
-export async function openSpool() {
-  const folder = await mkdtemp(path.join(tmpdir(), 'stamm-import-'));
-  const name = path.join(folder, 'results.ndjson');
-  const file = await open(name, 'w', 0o600);
+const maxFaults = 10_000;
+const maxFaultBytes = 64 * 1024 * 1024;
+
+/** A result without a fault is shorter than the line that it is for. */
+type Short = [line: number, outcome: number, id?: string | null, replayed?: 1 | 0, ignoredFields?: unknown];
+
+const outcomes = ['created', 'replaced', 'unchanged'] as const;
+
+function shorten({ outcome, answer }: LineResult): Short {
+  const { line, id = null, replayed, ignoredFields } = answer as LineResult['answer'] & { id?: string };
+  const short: Short = [line, outcomes.indexOf(outcome as (typeof outcomes)[number]), id];
+  if (replayed || ignoredFields) short.push(replayed ? 1 : 0);
+  if (ignoredFields) short.push(ignoredFields);
+  return short;
+}
+
+function lengthen([line, outcome, id, replayed, ignoredFields]: Short): LineResult {
   return {
-    async write(results: readonly LineResult[]): Promise<void> {
-      await file.write(results.map((result) => `${JSON.stringify(result)}\n`).join(''));
+    outcome: outcomes[outcome]!,
+    answer: {
+      line,
+      status: outcome === 0 ? 201 : 200,
+      ...(id && { id }),
+      ...(replayed && { replayed: true }),
+      ...(ignoredFields !== undefined && { ignoredFields }),
+    },
+  };
+}
+
+export function buildSpool() {
+  let file: FileHandle | undefined;
+  let bytes = 0;
+  let faults = 0;
+  let unlistedFaults = 0;
+
+  async function append(records: readonly string[]): Promise<void> {
+    if (records.length === 0) return;
+    file ??= await openNamelessFile();
+    await file.appendFile(records.join(''));
+  }
+
+  function toRecord(result: LineResult | Short): string {
+    const record = `${JSON.stringify(result)}\n`;
+    bytes += Buffer.byteLength(record);
+    return record;
+  }
+
+  async function writeFaults(failed: readonly LineResult[]): Promise<void> {
+    if (faults === 0) {
+      await file?.truncate();
+      bytes = 0;
+    }
+    const kept: string[] = [];
+    for (const result of failed) {
+      faults++;
+      if (faults <= maxFaults && bytes < maxFaultBytes) kept.push(toRecord(result));
+      else unlistedFaults++;
+    }
+    await append(kept);
+  }
+
+  return {
+    get unlistedFaults() {
+      return unlistedFaults;
     },
 
+    /** The length of the file. */
+    get bytes() {
+      return bytes;
+    },
+
+    async write(results: readonly LineResult[]): Promise<void> {
+      const failed = results.filter(({ outcome }) => outcome === 'failed');
+      if (failed.length > 0) await writeFaults(failed);
+      else if (faults === 0) await append(results.map((result) => toRecord(shorten(result))));
+    },
+
+    /** All results, or all faults that were kept. */
     async *read(): AsyncGenerator<LineResult[]> {
+      if (!file) return;
       let some: LineResult[] = [];
-      for await (const line of createInterface({ input: createReadStream(name) })) {
-        some.push(JSON.parse(line));
+      const input = file.createReadStream({ start: 0, autoClose: false });
+      for await (const text of createInterface({ input })) {
+        const record = JSON.parse(text);
+        some.push(Array.isArray(record) ? lengthen(record as Short) : record);
         if (some.length === maxChunkLines) {
           yield some;
           some = [];
@@ -29,8 +101,41 @@ export async function openSpool() {
     },
 
     async close(): Promise<void> {
-      await file.close();
-      await rm(folder, { recursive: true });
+      await file?.close();
     },
   };
+}
+
+const folderName = 'stamm-import-';
+
+async function openNamelessFile(): Promise<FileHandle> {
+  const folder = await mkdtemp(path.join(tmpdir(), folderName));
+  try {
+    return await open(path.join(folder, 'results.ndjson'), 'ax+', 0o600);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const staleAfterMs = 3_600_000;
+
+/**
+ * A process that was killed between two lines above leaves an empty folder; older versions left their results. Another
+ * process may still use a young one. Only our own are touched, and in a folder of ours nobody else can plant a link.
+ */
+export async function removeStaleSpools(): Promise<void> {
+  const names = await readdir(tmpdir()).catch(() => []);
+  const folders = names
+    .filter((name) => /^stamm-import-\w{6}$/.test(name))
+    .map((name) => path.join(tmpdir(), name));
+  await Promise.all(folders.map((folder) => removeIfStale(folder).catch(() => {})));
+}
+
+async function removeIfStale(folder: string): Promise<void> {
+  const contents = await readdir(folder);
+  const paths = [folder, ...contents.map((name) => path.join(folder, name))];
+  const found = await Promise.all(paths.map((name) => lstat(name)));
+  const isOurs = found[0]!.isDirectory() && found[0]!.uid === process.getuid?.();
+  const isStale = found.every(({ mtimeMs }) => Date.now() - mtimeMs > staleAfterMs);
+  if (isOurs && isStale) await rm(folder, { recursive: true });
 }

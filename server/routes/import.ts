@@ -1,6 +1,6 @@
 // POST /import: lines in, lines out, both streamed.
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Definition } from '../crud/definition.ts';
 import type { JsonSchema } from '../crud/fields.ts';
 import { readClaim } from '../crud/idempotency.ts';
@@ -26,6 +26,8 @@ interface ImportRouteOptions {
 /** How long nothing may move in either direction before the connection is cut. */
 const maxIdleMs = 60_000;
 const retryAfterSeconds = 10;
+const beatMs = 1000;
+const lingerMs = 2000;
 
 export async function importRoutes(api: FastifyInstance, options: ImportRouteOptions): Promise<void> {
   const resources = prepareResources(options.resources);
@@ -37,33 +39,68 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
   api.post('/import', route, async (request, reply) => {
     const importOptions = readOptions(request);
     const { tenantId, idempotencyKey, mode } = importOptions;
-    const isOneTransaction = mode === 'all-or-nothing' || importOptions.isRehearsal;
+    expectLongBody(request.raw, maxIdleMs);
+    const clientGone = watchClient(request, reply);
     const session = await options
-      .openImport({ tenantId, idempotencyKey, isOneTransaction })
+      .openImport({
+        tenantId,
+        idempotencyKey,
+        isOneTransaction: mode === 'all-or-nothing' || importOptions.isRehearsal,
+        signal: clientGone,
+      })
       .catch((error) => {
         if (error.code === 'too_many_imports') reply.header('Retry-After', retryAfterSeconds);
         throw error;
       });
-    expectLongBody(request.raw, maxIdleMs);
+    clientGone.addEventListener('abort', () => {
+      session.stop(clientGone.reason);
+      // Not after the writes that have begun: nobody reads their results.
+      void session.close();
+    });
     const lines = readLines(request.raw, options.maxLineBytes);
-    const answers = Readable.from(encode(runImport(session, resources, lines, importOptions)), {
+    const stopBeats = startBeats(reply);
+    const answers = Readable.from(encode(runImport(session, resources, lines, importOptions), stopBeats), {
       objectMode: false,
     });
     answers.once('end', () => {
       if (!importOptions.isRehearsal) options.onImport(tenantId);
     });
-    answers.once('close', () => {
-      // A client that left before the first answer was wanted leaves the session open.
-      void session.close();
-      // What nobody will read any more is taken from the connection all the same, so that the answer gets through.
-      request.raw.resume();
-    });
-    // The framework reports only answers that end.
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableEnded) logRequest(request, reply);
-    });
+    // An input that nobody reads any more is thrown away, so the client gets to reading the answer.
+    answers.once('close', () => request.raw.resume());
     return reply.type('application/x-ndjson; charset=utf-8').send(answers);
   });
+}
+
+/** Aborted when the connection closes before the answer is complete. */
+function watchClient(request: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (reply.raw.writableFinished) return;
+    // The framework reports only answers that end.
+    logRequest(request, reply);
+    gone.abort(new Error('The client has left.'));
+  });
+  // A client that sends on after the end of its import has a moment to notice it.
+  reply.raw.once('finish', () => {
+    if (request.raw.complete) return;
+    const { socket } = request.raw;
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once('close', () => clearTimeout(timer));
+  });
+  return gone.signal;
+}
+
+/**
+ * Sends a space between results now and then, which JSON allows before a value. Without an answer on its way, nobody
+ * notices that a client has left while lines of it are still unread.
+ */
+function startBeats({ raw }: FastifyReply): () => void {
+  const timer = setInterval(() => {
+    if (!raw.writableNeedDrain) raw.write(' ');
+  }, beatMs);
+  const stop = () => clearInterval(timer);
+  raw.once('close', stop);
+  return stop;
 }
 
 function readOptions(request: FastifyRequest): ImportOptions {
@@ -85,8 +122,12 @@ function readOptions(request: FastifyRequest): ImportOptions {
   };
 }
 
-async function* encode(answers: AsyncIterable<ImportAnswer[]>): AsyncGenerator<string> {
+async function* encode(
+  answers: AsyncIterable<ImportAnswer[]>,
+  onSummary: () => void,
+): AsyncGenerator<string> {
   for await (const some of answers) {
+    if (some.some((one) => 'summary' in one)) onSummary();
     yield some.map((one) => `${JSON.stringify('answer' in one ? one.answer : one)}\n`).join('');
   }
 }
@@ -117,7 +158,8 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
         status: {
           type: 'integer',
           enum: [200, 201, 400, 409, 415, 422, 424, 500],
-          description: '415 is a line that is too long; 424 one that was not stored because of another.',
+          description:
+            '415 is a line that is too long; 424 one that the import did not get to before it ended.',
         },
         id: {
           type: 'string',
@@ -146,12 +188,15 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
         summary: {
           type: 'object',
           properties: {
-            lines: count('Lines that were answered.'),
+            lines: count('Lines that were read and checked.'),
             created: count('Objects that are new.'),
             replaced: count('Objects that were changed.'),
             unchanged: count('Objects that were the same already, and lines that were stored earlier.'),
             failed: count('Lines with a fault.'),
-            notStored: count('Lines without a fault that were not stored because others have one.'),
+            notStored: count('All or nothing: lines without a fault that were not stored.'),
+            unlistedFaults: count(
+              'All or nothing: faulty lines without a result, because there are too many.',
+            ),
             dryRun: { type: 'boolean', const: true },
             code: { type: 'string', description: 'Why the import ended before its input did.' },
           },
@@ -170,9 +215,17 @@ const importDocs = {
 
 Lines may name owners that other lines bring (\`customerExternalId\`), in any order: a line whose owner is not there yet waits for the end of the input, 10,000 such lines at most, and its result comes last.
 
-\`mode=each\` stores each line by itself. \`mode=all-or-nothing\` stores all lines or none, and answers when all have arrived; if one has a fault, those without one get 424.
+\`mode=each\` stores each line by itself. \`mode=all-or-nothing\` stores all lines or none, and answers when all have arrived. If any line has a fault, only faulty lines get a result, at most 10,000 of them or 64 MiB; the summary counts the rest.
 
-At most two imports run at once in one process; a third gets 429.`,
+A tenant has one import at a time. Two more wait for up to 30 seconds; others get 429 \`too_many_imports\`.
+
+An import ends early, with a \`code\` in its summary:
+
+- \`import_idle\`: no complete line came for 30 seconds.
+- \`import_too_slow\`: another tenant needed the place, and this import sent fewer than ten lines per second or ran for more than ten minutes.
+- \`import_expired\`: all or nothing, or a dry run, took longer than the operator allows (60 minutes by default).
+
+Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others again, under the same \`Idempotency-Key\`. If the connection breaks, the import stops.`,
   tags: ['Import'],
   consumes: ['application/x-ndjson'],
   body: { $ref: 'ImportLine#' },
@@ -205,7 +258,7 @@ At most two imports run at once in one process; a third gets 429.`,
   },
   response: {
     200: {
-      ...answer('A result for each line, and a summary at last.', {}),
+      ...answer('A result for each line, and a summary at last. Spaces may precede a line.', {}),
       content: {
         'application/x-ndjson': {
           schema: { anyOf: [{ $ref: 'ImportResult#' }, { $ref: 'ImportSummary#' }] },

@@ -78,9 +78,12 @@ for (const [mode, lines] of [
       `${Math.round(lines / seconds)} lines a second, ${Math.round(growth / 1024 ** 2)} MB more memory`,
     );
 
-    const [sound, soundStatus] = mode === 'each' ? [summary.created, 201] : [summary.notStored, 424];
+    const sound = mode === 'each' ? summary.created : summary.notStored;
     assert.deepEqual([sound, summary.failed], [lines * 0.99, lines * 0.01]);
-    assert.deepEqual(Object.fromEntries(counts), { 400: lines * 0.01, [soundStatus]: lines * 0.99 });
+    assert.deepEqual(Object.fromEntries(counts), {
+      400: lines * 0.01,
+      ...(mode === 'each' && { 201: lines * 0.99 }),
+    });
     assert.ok(growth < maxGrowthBytes, `${growth} bytes more`);
     const { rows } = await owner.query(
       `SELECT count(*)::integer AS sites, count(DISTINCT customer_id)::integer AS customers FROM site

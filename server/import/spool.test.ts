@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { test } from 'node:test';
+import type { LineResult } from './results.ts';
+import { buildSpool } from './spool.ts';
+
+const created = (line: number, more: object = {}): LineResult => ({
+  outcome: 'created',
+  answer: { line, status: 201, id: randomUUIDv7(), ...more },
+});
+const failed = (line: number, message = 'wrong'): LineResult => ({
+  outcome: 'failed',
+  answer: { line, status: 400, message },
+});
+const readAll = async (spool: ReturnType<typeof buildSpool>) => (await Array.fromAsync(spool.read())).flat();
+
+test('results without a fault take less room than the shortest lines, and are read as they were', async () => {
+  const shortest = Buffer.byteLength('{"type":"product","data":{"name":"x","kind":"PLANT"}}\n');
+  const results: LineResult[] = Array.from({ length: 20_000 }, (_, index) => created(index + 1));
+  results.push({ outcome: 'replaced', answer: { line: 20_001, status: 200, id: randomUUIDv7() } });
+  results.push({ outcome: 'unchanged', answer: { line: 20_002, status: 200, id: 'x', replayed: true } });
+  results.push(created(20_003, { ignoredFields: ['a'] }));
+  results.push({ outcome: 'created', answer: { line: 20_004, status: 201 } });
+  const spool = buildSpool();
+  await spool.write(results.slice(0, 7));
+  await spool.write(results.slice(7));
+  assert.ok(spool.bytes / (results.length * shortest) < 1, `${spool.bytes} bytes`);
+  assert.deepEqual(await readAll(spool), results);
+  await spool.close();
+});
+
+test('from the first fault on only faults are kept', async () => {
+  const spool = buildSpool();
+  await spool.write(Array.from({ length: 1000 }, (_, index) => created(index + 1)));
+  await spool.write([created(1001), failed(1002), created(1003)]);
+  await spool.write([created(1004)]);
+  await spool.write([failed(1005)]);
+  assert.deepEqual(await readAll(spool), [failed(1002), failed(1005)]);
+  assert.ok(spool.bytes < 200, `${spool.bytes} bytes`);
+  await spool.close();
+});
+
+test('faults take at most 64 MiB, and the rest is counted', async () => {
+  const spool = buildSpool();
+  const message = 'x'.repeat(100_000);
+  for (let line = 1; line <= 1000; line += 100) {
+    await spool.write(Array.from({ length: 100 }, (_, index) => failed(line + index, message)));
+  }
+  const kept = await readAll(spool);
+  assert.equal(kept.length + spool.unlistedFaults, 1000);
+  assert.ok(spool.bytes < 65 * 1024 * 1024 && kept.length > 600, `${kept.length} in ${spool.bytes} bytes`);
+  await spool.close();
+});
