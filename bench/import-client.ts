@@ -41,7 +41,8 @@ async function readAnswers(response: IncomingMessage) {
     const text: string = rest + chunk;
     let from = 0;
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
-      if (text.startsWith('{"summary"', from)) return { lines, ...JSON.parse(text.slice(from, end)) };
+      const line = text.slice(from, end).trimStart();
+      if (line.startsWith('{"summary"')) return { lines, ...JSON.parse(line) };
       from = end + 1;
       lines++;
     }

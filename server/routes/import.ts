@@ -91,12 +91,14 @@ function watchClient(request: FastifyRequest, reply: FastifyReply): AbortSignal 
 }
 
 /**
- * Sends a space between results now and then, which JSON allows before a value. Without an answer on its way, nobody
- * notices that a client has left while lines of it are still unread.
+ * Sends a space whenever no result was sent for a while; JSON allows it before a value. Only a client that is sent
+ * something is noticed to have left while its lines are still unread.
  */
 function startBeats({ raw }: FastifyReply): () => void {
+  let sentBytes = raw.socket?.bytesWritten;
   const timer = setInterval(() => {
-    if (!raw.writableNeedDrain) raw.write(' ');
+    if (raw.socket?.bytesWritten === sentBytes && !raw.writableNeedDrain) raw.write(' ');
+    sentBytes = raw.socket?.bytesWritten;
   }, beatMs);
   const stop = () => clearInterval(timer);
   raw.once('close', stop);

@@ -11,7 +11,9 @@ import { listen } from './raw-client.ts';
 const anyLine = { type: 'customer', data: validCustomer };
 
 async function startLimited(importLimits: Partial<ImportLimits> = {}) {
-  const service = await startService({ importLimits: { waitMs: patienceMs, ...importLimits } });
+  const service = await startService({
+    importLimits: { waitMs: patienceMs, idleMs: patienceMs, slowAfterMs: patienceMs, ...importLimits },
+  });
   const port = await listen(service.app);
   const target: ImportTarget = { port, key: service.tenant.key };
   async function countCustomers(): Promise<number> {

@@ -35,9 +35,12 @@ export interface Office extends TestService {
 }
 
 /** Browsers bind passkeys to names: those tests ask for `localhost`. */
-export async function openOffice({ hostname = '127.0.0.1' } = {}): Promise<Office> {
+export async function openOffice({
+  hostname = '127.0.0.1',
+  ...settings
+}: Parameters<typeof startService>[0] & { hostname?: string } = {}): Promise<Office> {
   await promisify(execFile)(process.execPath, [path.join(root, 'web/build.ts')]);
-  const service = await startService();
+  const service = await startService(settings);
   const { port } = new URL(await service.app.listen({ host: '127.0.0.1', port: 0 }));
   const origin = `http://${hostname}:${port}`;
   const browser = await launchChromium();

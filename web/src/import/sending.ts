@@ -1,8 +1,8 @@
 // Sends the rows of a file, some at a time. Each part has a key of its own, so that sending it again is safe.
-
+import i18next from 'i18next';
 import { columnAt } from '../../../core/columns.ts';
 import type { ChosenColumns } from '../../../core/import-lines.ts';
-import { type FieldFault, send, toFailure, unreachable } from '../api/client.ts';
+import { ApiFailure, type FieldFault, send, toFailure, unreachable } from '../api/client.ts';
 import { faultText } from '../records/fault-text.ts';
 import type { Reader } from './reader.ts';
 
@@ -49,17 +49,33 @@ interface Sent {
 
 const maxAttempts = 6;
 
+/** A check can be repeated by hand, and each attempt has waited for half a minute in the service's queue. */
+const maxAttemptsOfCheck = 2;
+
 export async function sendLines(body: string, rows: readonly number[], sending: Sending): Promise<Sent> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await sendOnce(body, rows, sending);
     } catch (error) {
-      const failure = toFailure(error);
+      if (sending.signal?.aborted) throw error;
+      const failure = inOfficeWords(toFailure(error));
+      const isBusy = failure.code === 'too_many_imports';
+      const most = isBusy && sending.isRehearsal ? maxAttemptsOfCheck : maxAttempts;
       const isPassing = [0, 429, 500].includes(failure.status) || failure.code === 'request_in_progress';
-      if (sending.signal?.aborted || !isPassing || attempt === maxAttempts) throw error;
+      if (!isPassing || attempt === most) throw failure;
       await waitFor(failure.retryAfterSeconds ?? attempt, sending.signal);
     }
   }
+}
+
+const endCodes = ['import_expired', 'import_idle', 'import_too_slow', 'too_many_imports'] as const;
+
+/** The service's sentences about imports are for programs that send lines. */
+function inOfficeWords(failure: ApiFailure): ApiFailure {
+  const code = endCodes.find((known) => known === failure.code);
+  if (!code) return failure;
+  const message = i18next.t(`importEnd.${code}`);
+  return new ApiFailure(failure.status, { ...failure.details, message }, failure.retryAfterSeconds);
 }
 
 /** Browsers over HTTP/1.1 send a whole request before they read of the answer. */
@@ -73,12 +89,14 @@ async function sendOnce(body: string, rows: readonly number[], sending: Sending)
   const text = await response.text().catch(() => '');
   const last = text.lastIndexOf('{"summary"');
   const summary = last < 0 ? undefined : (JSON.parse(text.slice(last)).summary as Counts & { code?: string });
-  // An answer that breaks off, or an import that the database could not finish, does not speak for all rows.
-  if (!summary || summary.code) throw unreachable();
+  // An answer that breaks off, or an import that ended early, does not speak for all rows.
+  if (!summary) throw unreachable();
+  if (summary.code) throw new ApiFailure(0, { code: summary.code, message: i18next.t('failure.offline') });
   const answers = text
     .slice(0, last)
     .split('\n')
-    .filter(Boolean)
+    // The service sends spaces now and then, also before the summary.
+    .filter((line) => line.trim() !== '')
     .map((line) => JSON.parse(line) as LineAnswer);
   // What an earlier attempt stored, whose answer was lost, is new.
   const replayed = answers.filter((answer) => answer.replayed).length;

@@ -512,6 +512,13 @@ export const de: Texts = {
     text: 'Hier muss ein Text stehen.',
     reference: 'Mit dieser Id gibt es nichts.',
   },
+  importEnd: {
+    import_expired: 'Die Prüfung hat zu lange gedauert. Bitte teilen Sie die Datei auf.',
+    import_idle:
+      'Die Übertragung ist stehen geblieben. Bitte prüfen Sie die Verbindung und versuchen Sie es erneut.',
+    import_too_slow: 'Die Übertragung war zu langsam. Bitte versuchen Sie es später erneut.',
+    too_many_imports: 'In Ihrem Betrieb läuft schon ein Import. Bitte warten Sie, bis er fertig ist.',
+  },
   import: {
     title: 'Import',
     text: 'Kunden, Standorte und alles andere aus einer Tabelle. Gespeichert wird erst, wenn Sie gesehen haben, was daraus wird.',

@@ -504,6 +504,12 @@ export const en = {
     text: 'This must be a text.',
     reference: 'There is nothing with this id.',
   },
+  importEnd: {
+    import_expired: 'The check took too long. Split the file.',
+    import_idle: 'The upload stalled. Check the connection and try again.',
+    import_too_slow: 'The upload was too slow. Try again later.',
+    too_many_imports: 'Your business already runs an import. Wait until it has finished.',
+  },
   import: {
     title: 'Import',
     text: 'Customers, sites and everything else from a spreadsheet. Nothing is stored before you have seen what will become of it.',
