@@ -3,6 +3,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
+import { Batch, paceOfCheapItems } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { maskKeys } from '../http/key-mask.ts';
@@ -74,21 +75,17 @@ interface SessionRow {
   needs_passkey: boolean;
 }
 
+/** Like look-ups of keys: those that arrive together share one statement, and none joins a statement sent before it arrived. */
 export async function findSession(
   database: Database,
   token: string | undefined,
 ): Promise<Session | undefined> {
   if (!isToken(token)) return undefined;
-  const { rows } = await database.pool
-    .query<SessionRow>({
-      name: 'find session',
-      text: 'SELECT * FROM find_session($1, $2, $3)',
-      values: [hashToken(token), idle, lifetime],
-    })
+  const row = await lookUpsOf(database)
+    .add(token, performance.now() + database.requestDeadlineMs)
     .catch((error) => {
       throw toApiFailure(error);
     });
-  const [row] = rows;
   return (
     row && {
       id: row.session_id,
@@ -99,6 +96,38 @@ export async function findSession(
       proofAgeSeconds: row.proof_age_seconds,
     }
   );
+}
+
+const knownLookUps = new WeakMap<Database, Batch<string, SessionRow | undefined>>();
+
+function lookUpsOf(database: Database): Batch<string, SessionRow | undefined> {
+  const lookUps =
+    knownLookUps.get(database) ??
+    new Batch({
+      run: (tokens) => readSessions(database, tokens),
+      tenantOf: (token) => token,
+      maxItems: 1000,
+      paceMs: paceOfCheapItems(database),
+      isAlone: database.isAlone,
+    });
+  knownLookUps.set(database, lookUps);
+  return lookUps;
+}
+
+async function readSessions(
+  database: Database,
+  tokens: readonly string[],
+): Promise<(SessionRow | undefined)[]> {
+  // In one order everywhere, to avoid deadlocks between processes that note the use of the same sessions.
+  const hashes = [...new Set(tokens.map((token) => hashToken(token).toString('hex')))].sort();
+  const { rows } = await database.pool.query<SessionRow & { hash: string }>({
+    name: 'find sessions',
+    text: `SELECT encode(asked.hash, 'hex') AS hash, found.*
+      FROM unnest($1::bytea[]) AS asked (hash), find_session(asked.hash, $2, $3) AS found`,
+    values: [hashes.map((hash) => `\\x${hash}`), idle, lifetime],
+  });
+  const rowByHash = new Map(rows.map((row) => [row.hash, row]));
+  return tokens.map((token) => rowByHash.get(hashToken(token).toString('hex')));
 }
 
 /** Whether a session is still there with this role and may be used, without counting as a use of it. */

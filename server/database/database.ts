@@ -1,6 +1,7 @@
 // The connections to PostgreSQL, and the transactions that see one tenant's rows only.
 import pg from 'pg';
 import { Client, cut, longStatementMs, patienceMs, type Timed, type TimedQuery } from './client.ts';
+import { ConnectionTurns } from './connection-turns.ts';
 import { DeadlineError, isDatabaseAway } from './failures.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
@@ -78,12 +79,14 @@ export function openDatabase(
   pool.on('error', () => {});
   // One that breaks in use fails its queries, and tells the same once more on the connection itself.
   pool.on('connect', (client) => client.on('error', () => {}));
+  const connections: Connections = { pool, turns: new ConnectionTurns(maxConnections), requestDeadlineMs };
   return {
     pool,
     isAlone,
     requestDeadlineMs,
-    inTenants: (tenantIds, work, options) => inTenants(pool, tenantIds, work, options ?? {}),
-    queryInTenants: (tenantIds, query, options) => queryInTenants(pool, tenantIds, query, options ?? {}),
+    inTenants: (tenantIds, work, options) => inTenants(connections, tenantIds, work, options ?? {}),
+    queryInTenants: (tenantIds, query, options) =>
+      queryInTenants(connections, tenantIds, query, options ?? {}),
     connect: () => connectAlone({ ...connection, connectionTimeoutMillis: requestDeadlineMs }),
     close: () => pool.end(),
   };
@@ -130,29 +133,63 @@ function msUntil(deadline: number): number {
   return Math.min(Math.max(deadline - performance.now(), 1), longestTimerMs);
 }
 
-/** A connection of the pool, unless none is free in time; one that comes later goes back at once. */
-function connectBefore(pool: pg.Pool, deadline = Number.POSITIVE_INFINITY): Promise<pg.PoolClient> {
+interface Connections {
+  pool: pg.Pool;
+  turns: ConnectionTurns;
+  requestDeadlineMs: number;
+}
+
+interface Connected {
+  client: pg.PoolClient;
+  /** With an error or `true`, the connection is closed instead of used again. */
+  release(error?: Error | boolean): void;
+}
+
+/** Batches of several tenants wait in one queue: there are few of them, and each tenant is in one batch of a kind at most. */
+function turnOf(tenantIds: readonly string[]): string {
+  return tenantIds.length === 1 ? tenantIds[0]! : 'several tenants';
+}
+
+/** A connection of the pool, unless none is free in time; one that comes later goes back immediately. */
+async function connectBefore(
+  { pool, turns, requestDeadlineMs }: Connections,
+  turn: string,
+  deadline = Number.POSITIVE_INFINITY,
+): Promise<Connected> {
+  const waiting = turns.take(turn, Math.min(deadline, performance.now() + requestDeadlineMs));
+  if (waiting) await waiting;
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
       reject(new DeadlineError('No connection was free in time.'));
     }, msUntil(deadline));
-    const take = (client: pg.PoolClient) => (isLate ? client.release() : resolve(client));
-    pool
-      .connect()
-      .then(take, reject)
-      .finally(() => clearTimeout(timer));
+    pool.connect().then(
+      (client) => {
+        clearTimeout(timer);
+        const release = (error?: Error | boolean) => {
+          client.release(error);
+          turns.release(turn);
+        };
+        if (isLate) release();
+        else resolve({ client, release });
+      },
+      (error) => {
+        clearTimeout(timer);
+        turns.release(turn);
+        reject(error);
+      },
+    );
   });
 }
 
 async function inTenants<Result>(
-  pool: pg.Pool,
+  connections: Connections,
   tenantIds: readonly string[],
   work: (client: pg.PoolClient) => Promise<Result>,
   { isRehearsal = false, deadline = Number.POSITIVE_INFINITY, lockTimeoutMs }: TransactionOptions,
 ): Promise<Result> {
-  const client = await connectBefore(pool, deadline);
+  const { client, release } = await connectBefore(connections, turnOf(tenantIds), deadline);
   // Several statements, each in time, can be too late together. Cutting the connection fails the one under way.
   const timer = setTimeout(() => cut(client), msUntil(deadline));
   try {
@@ -160,13 +197,13 @@ async function inTenants<Result>(
     const result = await work(client);
     if (isRehearsal) await client.query('ROLLBACK');
     else demandCommit(await client.query('COMMIT'));
-    client.release();
+    release();
     return result;
   } catch (error) {
     await client.query('ROLLBACK').then(
-      () => client.release(),
+      () => release(),
       // A connection in an unknown state must not be used again.
-      (rollbackError) => client.release(rollbackError),
+      (rollbackError) => release(rollbackError),
     );
     throw error;
   } finally {
@@ -179,12 +216,12 @@ const plannedOnce =
   '; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off';
 
 async function queryInTenants<Row extends pg.QueryResultRow>(
-  pool: pg.Pool,
+  connections: Connections,
   tenantIds: readonly string[],
   query: pg.QueryConfig,
   { deadline, lockTimeoutMs, isPlannedOnce }: QueryOptions,
 ): Promise<pg.QueryResult<Row>> {
-  const client = await connectBefore(pool, deadline);
+  const { client, release } = await connectBefore(connections, turnOf(tenantIds), deadline);
   // Each of them waits for those before it, so that all have the same time.
   const timeoutMs = deadline === undefined ? undefined : Math.ceil(msUntil(deadline));
   const allowed = timeoutMs === undefined ? '' : `; SET LOCAL statement_timeout = ${timeoutMs}`;
@@ -197,7 +234,7 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   const [begun, result, committed] = await Promise.allSettled(sent);
   const failed = [result, begun, committed].find((outcome) => outcome.status === 'rejected');
   const isBroken = failed !== undefined && isDatabaseAway(failed.reason);
-  client.release(isBroken);
+  release(isBroken);
   if (failed) throw failed.reason;
   if (committed.status === 'fulfilled') demandCommit(committed.value);
   return (result as PromiseFulfilledResult<pg.QueryResult<Row>>).value;
