@@ -6,7 +6,7 @@ import { type CountFailures, rateLimitHeaders, secondsUntil } from './auth/rate-
 import { ApiError } from './errors.ts';
 import { apiHeaders } from './http/answer-headers.ts';
 import type { RequestRecorder } from './journal/request-recorder.ts';
-import { addMasterData, isOpenEnded, type SharedOptions } from './master-data.ts';
+import { addMasterData, isOpenEnded, joinTenant, type SharedOptions } from './master-data.ts';
 
 /** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
 export async function apiRoutes(
@@ -18,7 +18,8 @@ export async function apiRoutes(
     ...shared
   }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: RequestRecorder },
 ): Promise<void> {
-  const { config, congestion } = shared;
+  const { config, inFlight } = shared;
+  const delayRefusal = buildRefusalDelay();
   api.addHook('onResponse', (request, reply, done) => {
     recorder.note(request, reply);
     done();
@@ -26,7 +27,7 @@ export async function apiRoutes(
 
   api.addHook('onRequest', async (request, reply) => {
     reply.headers(apiHeaders);
-    congestion.enter(reply);
+    request.place = inFlight.enter(reply);
     const admission = await authenticate({
       key: request.headers.apikey,
       address: request.ip,
@@ -41,8 +42,9 @@ export async function apiRoutes(
     const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
     reply.headers(rateLimitHeaders('tenant', limit, count));
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
-    congestion.enterTenant(request.tenantId, reply);
-    if (admission.ordinal > limit) throw await rateLimited(reply, 'rate_limited', count.windowEndsInMs);
+    if (admission.ordinal > limit)
+      throw await rateLimited(request, reply, 'rate_limited', count.windowEndsInMs);
+    joinTenant(request, 'key');
   });
 
   /** Limits guesses per address. An ended key counts too: the finder of a leaked key may send it forever. */
@@ -55,8 +57,20 @@ export async function apiRoutes(
     const count = await countFailures(request.ip, 1);
     reply.headers(rateLimitHeaders('failed-authentication', limit, count));
     return count.requests > limit
-      ? await rateLimited(reply, 'too_many_failed_authentications', count.windowEndsInMs)
+      ? await rateLimited(request, reply, 'too_many_failed_authentications', count.windowEndsInMs)
       : error;
+  }
+
+  async function rateLimited(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    code: 'rate_limited' | 'too_many_failed_authentications',
+    windowEndsInMs: number,
+  ): Promise<ApiError> {
+    request.place?.leave();
+    await delayRefusal(request.tenantId || request.ip);
+    reply.header('Retry-After', secondsUntil(windowEndsInMs));
+    return new ApiError(code);
   }
 
   api.setNotFoundHandler(() => {
@@ -65,18 +79,21 @@ export async function apiRoutes(
   await addMasterData(api, shared);
 }
 
-/**
- * Whoever sends on after being told to wait is answered a little later. Nobody who stops notices, and a flood on some connections
- * becomes a trickle that takes no time from others.
- */
-const refusalDelayMs = 100;
+const shortestDelayMs = 100;
+const longestDelayMs = 10_000;
+/** Holds a sender with any number of connections to 500 refusals per second. */
+const delayPerRefusalMs = 2;
 
-async function rateLimited(
-  reply: FastifyReply,
-  code: 'rate_limited' | 'too_many_failed_authentications',
-  windowEndsInMs: number,
-): Promise<ApiError> {
-  await sleep(refusalDelayMs);
-  reply.header('Retry-After', secondsUntil(windowEndsInMs));
-  return new ApiError(code);
+/** Delays 429 answers to clients that ignore Retry-After, so that a flood becomes a trickle. */
+function buildRefusalDelay(): (sender: string) => Promise<void> {
+  const waitingBySender = new Map<string, number>();
+  return async function delayRefusal(sender) {
+    const waiting = (waitingBySender.get(sender) ?? 0) + 1;
+    waitingBySender.set(sender, waiting);
+    const delayMs = Math.min(Math.max(shortestDelayMs, waiting * delayPerRefusalMs), longestDelayMs);
+    await sleep(delayMs);
+    const rest = waitingBySender.get(sender)! - 1;
+    if (rest > 0) waitingBySender.set(sender, rest);
+    else waitingBySender.delete(sender);
+  };
 }

@@ -20,7 +20,7 @@ import type { Database } from './database/database.ts';
 import { type ApiError, errorBody, momentSeconds, toApiError } from './errors.ts';
 import { enforceRetention, type RetentionConfig } from './features/retention/retention.ts';
 import { addCommonHeaders, notStored } from './http/answer-headers.ts';
-import { Congestion } from './http/congestion.ts';
+import { InFlightLimit } from './http/in-flight-limit.ts';
 import {
   answerBeforeRouting,
   refuseBeforeRouting,
@@ -95,8 +95,15 @@ export async function buildApp(
     clientErrorHandler: answerBeforeRouting,
     // A request that arrives on an open connection while the service stops is still served; 503 is not published.
     return503OnClosing: false,
-    requestTimeout: 30_000,
-    http: { requireHostHeader: false },
+    requestTimeout: longestArrivalMs,
+    // Cuts a connection on which nothing moves, such as one whose client does not read its answer.
+    connectionTimeout: Math.max(longestStandstillMs, 2 * database.requestDeadlineMs),
+    http: {
+      requireHostHeader: false,
+      // Node takes the longer of the two timeouts for a whole request, and its own one for headers is a minute.
+      headersTimeout: longestArrivalMs,
+      connectionsCheckingInterval: 1000,
+    },
     // Longer than Node lets any path be: an id that is too long is refused where ids are checked.
     routerOptions: { maxParamLength: 100_000 },
   });
@@ -119,9 +126,9 @@ export async function buildApp(
     redisCounter?.close();
   });
   const noteForwarding = buildForwardingWarning(log);
-  const congestion = new Congestion();
+  const inFlight = new InFlightLimit();
   routeSpecialRequests(app.server, log);
-  refuseBeforeRouting(app.server, () => congestion.isFull(), log);
+  refuseBeforeRouting(app.server, () => inFlight.isFull(), log);
 
   // Answers are written as they are; the schemas of routes document them, and the tests hold them to it.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -132,6 +139,7 @@ export async function buildApp(
   app.decorateRequest('ignoredFields');
   app.decorateRequest('problem');
   app.decorateRequest('session');
+  app.decorateRequest('place');
   app.addHook('onRequest', (request, reply, done) => {
     request.deadline = performance.now() + database.requestDeadlineMs;
     addCommonHeaders(request, reply);
@@ -166,7 +174,7 @@ export async function buildApp(
     transactionMs: config.IMPORT_TRANSACTION_MAX_MINUTES * 60_000,
     ...config.importLimits,
   });
-  const shared = { config, database, congestion, openImport };
+  const shared = { config, database, inFlight, openImport };
   await app.register(apiRoutes, {
     prefix: '/api/v1',
     ...shared,
@@ -179,6 +187,9 @@ export async function buildApp(
 }
 
 const upkeepIntervalMs = 3_600_000;
+const longestStandstillMs = 60_000;
+/** With the second until Node looks, a request has ten seconds to arrive, body included. */
+const longestArrivalMs = 9000;
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toApiError(error);

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from './config.ts';
 import { addResourceRoutes } from './crud/routes.ts';
 import type { Database } from './database/database.ts';
-import type { Congestion } from './http/congestion.ts';
+import { holdAnswer, type InFlightLimit } from './http/in-flight-limit.ts';
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from './http/json-body.ts';
 import { answerExpectation } from './http/raw-requests.ts';
 import type { OpenSession } from './import/session.ts';
@@ -21,7 +21,7 @@ export interface SharedOptions {
     'BODY_LIMIT_BYTES' | 'FAILED_AUTH_LIMIT_PER_MINUTE' | 'PUBLIC_URL' | 'RATE_LIMIT_PER_MINUTE'
   >;
   database: Database;
-  congestion: Congestion;
+  inFlight: InFlightLimit;
   openImport: OpenSession;
 }
 
@@ -41,6 +41,14 @@ export async function addMasterData(
     }
     done(null, payload);
   });
+  scope.addHook('onSend', (request, _reply, payload, done) => {
+    try {
+      holdAnswer(request, payload);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
   scope.removeAllContentTypeParsers();
   // A DELETE says everything in its path; clients that name a content type with it mean nothing by it.
   scope.addContentTypeParser('*', async ({ method }: FastifyRequest, payload: FastifyRequest['raw']) =>
@@ -56,6 +64,15 @@ export async function addMasterData(
     maxLineBytes: config.BODY_LIMIT_BYTES,
     onImport: (tenantId) => void noteImport(database, tenantId),
   });
+}
+
+/** Counts a request for its tenant once that is known: before the body, and before anything is done. */
+export function joinTenant(request: FastifyRequest, credential: 'key' | 'session'): void {
+  const { tenantId, method, place } = request;
+  const { bodyType, takesNoBody, streamedBytes } = request.routeOptions.config;
+  place?.joinTenant(tenantId, credential);
+  if (streamedBytes) place?.holdAnswer(streamedBytes);
+  if (bodyMethods.has(method) && !bodyType && !takesNoBody) place?.awaitBody(request.raw);
 }
 
 /** The router takes nothing at all as an id, too; a path that ends there is no path of ours. */

@@ -7,7 +7,7 @@ import { passkeyRoutes } from './features/passkeys/passkey-routes.ts';
 import { proofRoutes } from './features/passkeys/proof-routes.ts';
 import { officeHeaders } from './http/answer-headers.ts';
 import { historyRoutes } from './journal/history.ts';
-import { addMasterData, isOpenEnded, type SharedOptions } from './master-data.ts';
+import { addMasterData, isOpenEnded, joinTenant, type SharedOptions } from './master-data.ts';
 import { resources } from './resources/index.ts';
 import { checklistRoutes } from './routes/checklist.ts';
 import { definitionRoutes } from './routes/definitions.ts';
@@ -20,7 +20,7 @@ import { sessionRoutes } from './routes/session.ts';
 
 /** The same routes as the API's, and what the office has beside them. */
 export async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Promise<void> {
-  const { database, congestion } = shared;
+  const { database, inFlight } = shared;
   const publicUrl = shared.config.PUBLIC_URL;
   // They are no part of the published interface, and their answers change with the app.
   office.addHook('onRoute', (route) => {
@@ -29,15 +29,14 @@ export async function officeRoutes(office: FastifyInstance, shared: SharedOption
   office.addHook('onRequest', async (request, reply) => {
     reply.headers(officeHeaders);
     const isPublic = request.routeOptions.config.access === 'PUBLIC';
-    if (!isPublic) congestion.enter(reply);
+    if (!isPublic) request.place = inFlight.enter(reply);
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
     await demandAccess(database, request);
-    // Counted apart from the tenant's key: neither a flood of the ERP nor one of the office keeps the other out.
-    if (!isPublic) congestion.enterTenant(`office ${request.tenantId}`, reply);
+    if (!isPublic) joinTenant(request, 'session');
   });
   // Once the body is there: one that a stranger never finishes costs nothing, and must take no room from anybody.
   office.addHook('preHandler', async (request, reply) => {
-    if (request.routeOptions.config.access === 'PUBLIC') congestion.enter(reply);
+    if (request.routeOptions.config.access === 'PUBLIC') inFlight.enter(reply);
   });
   office.setNotFoundHandler(() => {
     throw new ApiError('not_found');

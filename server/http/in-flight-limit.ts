@@ -1,0 +1,150 @@
+// Bounds the work in flight. Requests beyond the bound are refused while that is still cheap, instead of failing two
+// seconds later, and no tenant takes more than half of anything.
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the request counts, once it does. */
+    place: Place | undefined;
+  }
+  interface FastifyContextConfig {
+    /** How many bytes of a streamed answer wait in memory while its client reads nothing. */
+    streamedBytes?: number;
+  }
+}
+
+/** At some thousand requests per second, the last of so many is answered within half a second. */
+const mostRequests = 1000;
+const mostRequestsOfTenant = 500;
+/** Of the tenant's, so that a flood of the ERP does not lock the office out, nor the other way round. */
+const mostRequestsOfCredential = 400;
+
+/** Unfinished bodies do not count among the requests: nobody works on them yet. */
+const mostBodies = 400;
+const mostBodiesOfTenant = 100;
+
+/** Bytes of answers that clients have not read yet. */
+const mostAnswerBytes = 256 * 1024 * 1024;
+const mostAnswerBytesOfTenant = 64 * 1024 * 1024;
+/** Smaller answers are not worth counting: the requests are counted. */
+const smallAnswerBytes = 64 * 1024;
+
+type Credential = 'key' | 'session';
+
+class Counts {
+  requests = 0;
+  bodies = 0;
+  answerBytes = 0;
+  readonly requestsOf = { key: 0, session: 0 };
+}
+
+export class InFlightLimit {
+  readonly #all = new Counts();
+  readonly #tenants = new Map<string, Counts>();
+
+  isFull(): boolean {
+    return this.#all.requests - this.#all.bodies >= mostRequests;
+  }
+
+  /** Counts a request until its connection is done with it, however that ends. */
+  enter(reply: FastifyReply): Place {
+    if (this.isFull()) throw new ApiError('overloaded');
+    const place = new Place(this.#all, this.#tenants);
+    // A client that has hung up emits no further event: its request is over already.
+    if (reply.raw.destroyed) place.leave();
+    else reply.raw.once('close', () => place.leave());
+    return place;
+  }
+}
+
+export class Place {
+  readonly #all: Counts;
+  readonly #tenants: Map<string, Counts>;
+  #isLeft = false;
+  #tenantId = '';
+  #tenant: Counts | undefined;
+  #credential: Credential = 'key';
+  #hasBody = false;
+  #answerBytes = 0;
+
+  constructor(all: Counts, tenants: Map<string, Counts>) {
+    this.#all = all;
+    this.#tenants = tenants;
+    all.requests++;
+  }
+
+  /** Counts the request for its tenant too; throws where the tenant has too much in flight. */
+  joinTenant(tenantId: string, credential: Credential): void {
+    if (this.#isLeft) return;
+    const tenant = this.#tenants.get(tenantId) ?? new Counts();
+    if (
+      tenant.requests >= mostRequestsOfTenant ||
+      tenant.requestsOf[credential] >= mostRequestsOfCredential ||
+      tenant.answerBytes >= mostAnswerBytesOfTenant
+    )
+      throw new ApiError('too_many_at_once');
+    tenant.requests++;
+    tenant.requestsOf[credential]++;
+    this.#tenants.set(tenantId, tenant);
+    this.#tenantId = tenantId;
+    this.#tenant = tenant;
+    this.#credential = credential;
+  }
+
+  /** Until its last byte has come, the request counts among the unfinished bodies. */
+  awaitBody(request: IncomingMessage): void {
+    const tenant = this.#tenant;
+    if (!tenant || request.complete !== false) return;
+    if (tenant.bodies >= mostBodiesOfTenant) throw new ApiError('too_many_at_once');
+    if (this.#all.bodies >= mostBodies) throw new ApiError('overloaded');
+    this.#hasBody = true;
+    tenant.bodies++;
+    this.#all.bodies++;
+    request.once('end', () => this.#endBody());
+  }
+
+  #endBody(): void {
+    if (!this.#hasBody) return;
+    this.#hasBody = false;
+    this.#tenant!.bodies--;
+    this.#all.bodies--;
+  }
+
+  /** Counts the bytes of an answer until they are read; throws where too many wait already. */
+  holdAnswer(bytes: number): void {
+    const tenant = this.#tenant;
+    if (!tenant || bytes < smallAnswerBytes) return;
+    // A tenant without unread answers always gets one, however large.
+    const isTooMuch = tenant.answerBytes > 0 && tenant.answerBytes + bytes > mostAnswerBytesOfTenant;
+    if (isTooMuch) throw new ApiError('too_many_at_once');
+    if (this.#all.answerBytes + bytes > mostAnswerBytes) throw new ApiError('overloaded');
+    this.#answerBytes += bytes;
+    tenant.answerBytes += bytes;
+    this.#all.answerBytes += bytes;
+  }
+
+  /** Also called before a refusal is delayed. */
+  leave(): void {
+    if (this.#isLeft) return;
+    this.#isLeft = true;
+    this.#endBody();
+    this.#all.requests--;
+    this.#all.answerBytes -= this.#answerBytes;
+    const tenant = this.#tenant;
+    if (!tenant) return;
+    this.#tenant = undefined;
+    tenant.requests--;
+    tenant.requestsOf[this.#credential]--;
+    tenant.answerBytes -= this.#answerBytes;
+    if (tenant.requests === 0) this.#tenants.delete(this.#tenantId);
+  }
+}
+
+/** Bytes of an answer as they are handed to the connection. */
+export function holdAnswer(request: FastifyRequest, payload: unknown): void {
+  if (typeof payload === 'string' && payload.length >= smallAnswerBytes / 4)
+    request.place?.holdAnswer(Buffer.byteLength(payload));
+  else if (Buffer.isBuffer(payload)) request.place?.holdAnswer(payload.length);
+}
