@@ -15,6 +15,7 @@ import type { FieldKind } from './fields.ts';
 import { commonHeaders, errorResponses } from './openapi-answers.ts';
 import { searchParameterDocs } from './openapi-routes.ts';
 import { schemaName } from './openapi-schemas.ts';
+import { cutPage } from './page-size.ts';
 import {
   buildListQuery,
   type ListedRow,
@@ -38,6 +39,10 @@ interface File {
   head: string;
 }
 
+/** Bounds what an export keeps in memory for a client that reads slowly: the page it sends, and the next one. */
+const pageBytes = 1024 * 1024;
+const config = { streamedBytes: 2 * pageBytes };
+
 const csvType = 'text/csv; charset=utf-8; header=present';
 const ndjsonType = 'application/x-ndjson';
 
@@ -47,7 +52,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
 
   api.get<{ Querystring: Query }>(
     `/${definition.collection}.csv`,
-    { schema: docs.csv, exposeHeadRoute: false },
+    { schema: docs.csv, config, exposeHeadRoute: false },
     async (request, reply) => {
       const { language, ...list } = parseCsvRequest(request);
       const kinds = cells.map(({ kind }) => kind);
@@ -69,7 +74,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
 
   api.get<{ Querystring: Query }>(
     `/${definition.collection}.ndjson`,
-    { schema: docs.ndjson, exposeHeadRoute: false },
+    { schema: docs.ndjson, config, exposeHeadRoute: false },
     async (request, reply) => {
       const faults: Fault[] = [];
       const list = readParameters(definition, request.query, searchParameters, faults);
@@ -118,14 +123,15 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
 
     async function readPage(cursor: ListRequest['cursor']) {
       const page = { ...list, limit: maxLimit, cursor };
-      const statement = buildListQuery(definition, tenantId, page, file.selection);
+      const statement = buildListQuery(definition, tenantId, page, file.selection, pageBytes);
       const { rows } = await database.queryInTenants<ListedRow>([tenantId], statement).catch((error) => {
         throw toApiFailure(error);
       });
-      const last = rows[maxLimit - 1];
+      const lines = cutPage(rows, maxLimit, pageBytes);
+      const last = lines.at(-1);
       return {
-        lines: rows.slice(0, maxLimit).map((row) => file.toLine(row.json)),
-        next: rows.length > maxLimit ? ([last!.sort_value, last!.id] as const) : undefined,
+        lines: lines.map((row) => file.toLine(row.json)),
+        next: rows.length > lines.length ? ([last!.sort_value, last!.id] as const) : undefined,
       };
     }
 

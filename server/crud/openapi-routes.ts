@@ -177,7 +177,7 @@ export function readDocs(definition: Definition) {
       operationId: `list${name}s`,
       summary: `List ${definition.collection}`,
       description:
-        'Pages stay stable while objects are added and removed. Follow `nextCursor`, or `Link` with rel="next".',
+        'Pages stay stable while objects are added and removed. Follow `nextCursor`, or `Link` with rel="next". A page ends at about 4 MB, so it may be shorter than `limit` and still have a next one.',
       tags,
       querystring: {
         type: 'object',
@@ -187,7 +187,7 @@ export function readDocs(definition: Definition) {
             minimum: 1,
             maximum: maxLimit,
             default: defaultLimit,
-            description: 'Objects a page.',
+            description: 'Objects a page at most.',
           },
           cursor: { type: 'string', description: '`nextCursor` of the page before.' },
           count: { type: 'boolean', default: false, description: 'Also tell the total.' },

@@ -8,6 +8,7 @@ import { ApiError } from '../errors.ts';
 import type { Definition } from './definition.ts';
 import { isUuid } from './formats.ts';
 import { readDocs } from './openapi-routes.ts';
+import { cutPage } from './page-size.ts';
 import {
   buildCountQuery,
   buildListQuery,
@@ -73,8 +74,8 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
           ? query<{ total: number }>(request, buildCountQuery(definition, request.tenantId, list))
           : undefined,
       ]);
-      const page = rows.slice(0, list.limit);
-      const nextCursor = rows.length > list.limit ? encodeCursor(list.sort, page.at(-1)!) : undefined;
+      const page = cutPage(rows, list.limit);
+      const nextCursor = rows.length > page.length ? encodeCursor(list.sort, page.at(-1)!) : undefined;
       if (nextCursor) reply.header('Link', `<${nextAddress(request.url, nextCursor)}>; rel="next"`);
       const members = [
         `"data":[${page.map((row) => row.json).join(',')}]`,

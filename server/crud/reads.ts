@@ -3,6 +3,7 @@ import { isDay } from '../../core/calendar-days.ts';
 import { type Fault, validationError } from '../errors.ts';
 import { type Column, columnsOf, type Definition, sqlType } from './definition.ts';
 import { isUuid } from './formats.ts';
+import { jsonBytes, selectWithinPage, textBytes } from './page-size.ts';
 import { readLimit } from './requests.ts';
 
 export interface ListRequest {
@@ -68,7 +69,8 @@ export type Query = Record<string, unknown>;
 export interface ListedRow {
   id: string;
   sort_value: string;
-  json: string;
+  /** Null where the row is beyond the bound of a page. */
+  json: string | null;
 }
 
 /** Reads a query string; throws one error that names everything that is wrong with it. */
@@ -185,11 +187,21 @@ const startLength = 100;
  */
 function filterCondition({ column }: Filter, parameter: string, value: string): string {
   const condition = `subject.${column.name} = ${parameter}::${sqlType(column)}`;
-  const isUnlimited =
-    column.field.kind === 'text' && !column.field.schema.maxLength && !column.field.schema.enum;
-  if (!isUnlimited) return condition;
+  if (!isUnlimitedText(column)) return condition;
   const start = `subject.${column.name}_start = left(${parameter}, ${startLength})`;
   return value.length < startLength ? start : `${start} AND ${condition}`;
+}
+
+function isUnlimitedText({ field: { kind, schema } }: Column): boolean {
+  return kind === 'text' && !schema.maxLength && !schema.enum;
+}
+
+/** Of all columns that are not limited. */
+function sizesOf(definition: Definition): string[] {
+  return columnsOf(definition.fields).flatMap((column) => {
+    if (column.field.kind === 'list') return [jsonBytes(`subject.${column.name}`)];
+    return isUnlimitedText(column) ? [textBytes(`subject.${column.name}`)] : [];
+  });
 }
 
 /** `selection` (an SQL expression) of one row more than the page, which tells whether there is a next one. */
@@ -198,6 +210,7 @@ export function buildListQuery(
   tenantId: string,
   request: ListRequest,
   selection: string,
+  maxBytes?: number,
 ) {
   const { sort, limit, cursor } = request;
   const values = [tenantId, ...request.values];
@@ -215,9 +228,12 @@ export function buildListQuery(
   }
   values.push(limit + 1);
   const orderBy = isById ? `subject.id ${order}` : `subject.${sort.column} ${order}, subject.id ${order}`;
+  const json = selectWithinPage(selection, { sizes: sizesOf(definition), order: orderBy, maxBytes });
   return {
-    text: `SELECT subject.id, ${sortValue(sort)} AS sort_value, ${selection} AS json
-      FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT $${values.length}`,
+    text: `SELECT subject.id, ${sortValue(sort)} AS sort_value, ${json} AS json FROM (
+        SELECT * FROM ${definition.table} AS subject
+        WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT $${values.length}
+      ) AS subject ORDER BY ${orderBy}`,
     values,
   };
 }

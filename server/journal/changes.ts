@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { JsonSchema } from '../crud/fields.ts';
 import { answer, errorResponses } from '../crud/openapi-answers.ts';
+import { cutPage, jsonBytes, selectWithinPage } from '../crud/page-size.ts';
 import { timestamp } from '../crud/representation.ts';
 import { readLimit, refuseUnknownParameters, sendJson } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';
@@ -33,11 +34,33 @@ const entryMembers = `
 /** An entry of the journal as JSON, over the table named "entry". */
 export const entryRepresentation = `'{' || concat_ws(',', ${entryMembers}) || '}'`;
 
-/** The same for the office, with the present address of a person, over the table named "author". */
-export const officeEntryRepresentation = `'{' || concat_ws(',', ${entryMembers},
-  '"actorEmail":' || to_json(author.email)) || '}'`;
-export const joinAuthor =
-  'LEFT JOIN person AS author ON author.tenant_id = entry.tenant_id AND author.id = entry.actor_id';
+/** How an entry is answered, and what is joined for it. */
+interface EntryForm {
+  representation: string;
+  join: string;
+}
+
+const apiEntry: EntryForm = { representation: entryRepresentation, join: '' };
+
+/** For the office: also the present address of the person who acted. */
+export const officeEntry: EntryForm = {
+  representation: `'{' || concat_ws(',', ${entryMembers}, '"actorEmail":' || to_json(author.email)) || '}'`,
+  join: 'LEFT JOIN person AS author ON author.tenant_id = entry.tenant_id AND author.id = entry.actor_id',
+};
+
+/** Entries in `order` as pages have them; `condition` begins with $1, the tenant, and $3 is one entry more than the page. */
+export function buildEntryQuery(condition: string, order: string, form: EntryForm = apiEntry): string {
+  const json = selectWithinPage(form.representation, { sizes: [jsonBytes('entry.changes')], order });
+  return `SELECT entry.position, ${json} AS json FROM (
+      SELECT * FROM journal AS entry WHERE entry.tenant_id = $1 AND ${condition} ORDER BY ${order} LIMIT $3
+    ) AS entry ${form.join} ORDER BY ${order}`;
+}
+
+export interface EntryRow {
+  position: string;
+  /** Null where the entry is beyond the bound of a page. */
+  json: string | null;
+}
 
 export const journalSchemas: readonly JsonSchema[] = [
   {
@@ -92,7 +115,7 @@ const docs = {
   operationId: 'listChanges',
   summary: 'Follow what changes',
   description:
-    'Everything that was created, changed or deleted, in the order in which it was committed, each once and without gaps. Begin without `after`, keep `nextCursor`, and ask again with it whenever you like. A deletion stays in the feed.',
+    'Everything that was created, changed or deleted, in the order in which it was committed, each once and without gaps. Begin without `after`, keep `nextCursor`, and ask again with it whenever you like. An answer ends at about 4 MB, so it may be shorter than `limit`: read on while `hasMore` is true. A deletion stays in the feed.',
   tags: ['Changes'],
   querystring: {
     type: 'object',
@@ -121,12 +144,11 @@ export async function changeRoutes(
     refuseUnknownParameters(request, ['after', 'limit']);
     const { after, limit } = parseFeedRequest(request.query as Record<string, unknown>);
     const { rows } = await database
-      .queryInTenants<{ position: string; json: string }>(
+      .queryInTenants<EntryRow>(
         [request.tenantId],
         {
           name: 'changes',
-          text: `SELECT entry.position, ${entryRepresentation} AS json FROM journal AS entry
-          WHERE entry.tenant_id = $1 AND entry.position > $2 ORDER BY entry.position LIMIT $3`,
+          text: buildEntryQuery('entry.position > $2', 'entry.position'),
           values: [request.tenantId, after, limit + 1],
         },
         { deadline: request.deadline },
@@ -135,12 +157,12 @@ export async function changeRoutes(
         throw toApiFailure(error);
       });
     if (rows.length === 0) await refuseCursorOfTheFuture(database, request, after);
-    const page = rows.slice(0, limit);
+    const page = cutPage(rows, limit);
     const nextCursor = page.at(-1)?.position ?? after;
     const data = page.map((row) => row.json).join(',');
     return sendJson(
       reply,
-      `{"data":[${data}],"nextCursor":"${nextCursor}","hasMore":${rows.length > limit}}`,
+      `{"data":[${data}],"nextCursor":"${nextCursor}","hasMore":${rows.length > page.length}}`,
     );
   });
 }

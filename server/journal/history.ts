@@ -1,12 +1,13 @@
 // The journal as the office reads it: the newest first, of one object or of everything.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isUuid } from '../crud/formats.ts';
+import { cutPage } from '../crud/page-size.ts';
 import { readLimit, refuseUnknownParameters, sendJson } from '../crud/requests.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError, type Fault, validationError } from '../errors.ts';
 import { isStorableText } from '../http/json-body.ts';
-import { joinAuthor, officeEntryRepresentation } from './changes.ts';
+import { buildEntryQuery, type EntryRow, officeEntry } from './changes.ts';
 
 const defaultLimit = 50;
 const maxLimit = 200;
@@ -26,11 +27,10 @@ export async function historyRoutes(
     refuseUnknownParameters(request, ['before', 'limit']);
     const { before, limit } = parseHistoryRequest(request.query as Record<string, unknown>);
     const { rows } = await database
-      .queryInTenants<{ position: string; json: string }>(
+      .queryInTenants<EntryRow>(
         [request.tenantId],
         {
-          text: `SELECT entry.position, ${officeEntryRepresentation} AS json FROM journal AS entry ${joinAuthor}
-          WHERE entry.tenant_id = $1 AND entry.position < $2 ${condition} ORDER BY entry.position DESC LIMIT $3`,
+          text: buildEntryQuery(`entry.position < $2 ${condition}`, 'entry.position DESC', officeEntry),
           values: [request.tenantId, before, limit + 1, ...values],
         },
         { deadline: request.deadline },
@@ -38,8 +38,8 @@ export async function historyRoutes(
       .catch((error) => {
         throw toApiFailure(error);
       });
-    const page = rows.slice(0, limit);
-    const next = rows.length > limit ? page.at(-1)!.position : null;
+    const page = cutPage(rows, limit);
+    const next = rows.length > page.length ? page.at(-1)!.position : null;
     return `{"data":[${page.map((row) => row.json).join(',')}],"nextCursor":${JSON.stringify(next)}}`;
   }
 
