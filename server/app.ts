@@ -10,7 +10,10 @@ import Fastify, {
 } from 'fastify';
 import { apiRoutes } from './api.ts';
 import { buildAuthenticate } from './auth/authentication.ts';
+import { forgetOldDevices } from './auth/devices.ts';
 import { forgetEndedKeyUse, KeyUse } from './auth/key-use.ts';
+import { openMailer } from './auth/mailer.ts';
+import { Notices } from './auth/notices.ts';
 import { buildFailureCounter, type CountFailures, openRedisCounter } from './auth/rate-limit.ts';
 import { forgetOldSignIns } from './auth/sessions.ts';
 import type { Config } from './config.ts';
@@ -70,10 +73,12 @@ export type AppConfig = Pick<
   | 'ENDED_KEY_USE_RETENTION_DAYS'
   | 'FAILED_AUTH_LIMIT_PER_MINUTE'
   | 'IMPORT_TRANSACTION_MAX_MINUTES'
+  | 'MAIL_FROM'
   | 'PUBLIC_URL'
   | 'RATE_LIMIT_PER_MINUTE'
   | 'RECORDED_CALLS_RETENTION_DAYS'
   | 'REDIS_URL'
+  | 'SMTP_URL'
   | 'TRUST_PROXY'
 > &
   RetentionConfig & { importLimits?: Partial<ImportLimits> };
@@ -112,18 +117,21 @@ export async function buildApp(
   const redisCounter = config.REDIS_URL
     ? await openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
     : undefined;
+  const mailer = await openMailer(config, log);
   const upkeep = setInterval(() => {
     void forgetOldRequests(database);
     void forgetOldSignIns(database);
     void forgetEndedKeyUse(database, config.ENDED_KEY_USE_RETENTION_DAYS);
     void trimRecordedRequests(database, config.RECORDED_CALLS_RETENTION_DAYS).catch(() => {});
     void enforceRetention(database, config).catch(() => {});
+    void forgetOldDevices(database);
   }, upkeepIntervalMs).unref();
   app.addHook('onClose', async () => {
     clearInterval(upkeep);
     await keyUse.close();
     await recorder.close();
     redisCounter?.close();
+    await mailer?.close();
   });
   const noteForwarding = buildForwardingWarning(log);
   const inFlight = new InFlightLimit();
@@ -182,7 +190,11 @@ export async function buildApp(
     countFailures,
     recorder,
   });
-  await app.register(officeRoutes, { prefix: '/app', ...shared });
+  await app.register(officeRoutes, {
+    prefix: '/app',
+    ...shared,
+    notices: new Notices(mailer, database),
+  });
   return app;
 }
 

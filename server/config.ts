@@ -153,12 +153,6 @@ export const settings = {
     default: '102400',
     parse: integerBetween(1024, 100 * 1024 * 1024, 102_400),
   }),
-  PUBLIC_URL: setting({
-    meaning:
-      'Address at which people reach the office, e.g. `https://stamm.example`; used for links and passkeys.',
-    default: 'the address of the request',
-    parse: urlWithProtocol('http:', 'https:'),
-  }),
   IMPORT_TRANSACTION_MAX_MINUTES: setting({
     meaning:
       'How long an import may keep one transaction open (all or nothing, dry run), in minutes, before it is undone. While one is open, PostgreSQL cannot clean up after anybody.',
@@ -188,6 +182,38 @@ export const settings = {
       'How long recorded API calls are kept, in days. A month is enough to fix an integration, and refused bodies hold personal data.',
     default: '30',
     parse: integerBetween(1, maxRetentionDays, 30),
+  }),
+  PUBLIC_URL: setting({
+    meaning:
+      'Address at which people reach the office, such as `https://stamm.example`; used for links and passkeys.',
+    default: 'the address of the request',
+    parse: (text) => {
+      const url = urlWithProtocol('http:', 'https:')(text);
+      if (url === undefined) return undefined;
+      const { origin, pathname, search, hash } = new URL(url);
+      if (pathname !== '/' || search || hash) throw new Error('must be an address without a path');
+      return origin;
+    },
+  }),
+  SMTP_URL: setting({
+    meaning:
+      'Mail server for invitations, reset links and security notices: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte. Needs `PUBLIC_URL`.',
+    default: 'none: Stamm sends no mail',
+    parse: (text, { PUBLIC_URL }) => {
+      const url = urlWithProtocol('smtp:', 'smtps:')(text);
+      // A link in a mail must not lead to an address that the request itself names.
+      if (url !== undefined && !PUBLIC_URL) throw new Error('needs PUBLIC_URL, for the links in mails');
+      return url;
+    },
+  }),
+  MAIL_FROM: setting({
+    meaning: 'Sender of mails.',
+    default: '`Stamm <stamm@HOST>` with the host of `PUBLIC_URL`',
+    parse: (text, { PUBLIC_URL }) => {
+      if (text !== undefined && /[\r\n]/.test(text)) throw new Error('must be one line');
+      const host = PUBLIC_URL && URL.canParse(PUBLIC_URL) ? new URL(PUBLIC_URL).hostname : 'localhost';
+      return text ?? `Stamm <stamm@${host}>`;
+    },
   }),
   LOG_LEVEL: setting({
     meaning: 'What is logged: `fatal`, `error`, `warn`, `info` (one line a request), `debug` or `silent`.',

@@ -26,6 +26,8 @@ const statusOfCode = {
   conflict: 409,
   has_dependants: 409,
   email_taken: 409,
+  own_account: 409,
+  several_businesses: 409,
   last_administrator: 409,
   last_passkey: 409,
   passkey_missing: 409,

@@ -9,7 +9,7 @@ import { migrateCommand } from './commands/migrate.ts';
 import { serve } from './commands/serve.ts';
 import { template } from './commands/template.ts';
 import { tenantCreate, tenantList } from './commands/tenant.ts';
-import { userCreate, userPassword, userResetPasskeys } from './commands/user.ts';
+import { userCreate, userPassword, userRemove, userResetPasskeys } from './commands/user.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded.ts';
@@ -25,6 +25,7 @@ const commands: readonly Command[] = [
   userCreate,
   userPassword,
   userResetPasskeys,
+  userRemove,
   importCommand,
   template,
   migrateCommand,

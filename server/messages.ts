@@ -94,8 +94,16 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     de: 'Ihre Rolle erlaubt das nicht. Die Rolle "Verwaltung" darf es.',
   },
   email_taken: {
-    en: 'Somebody already signs in with this e-mail address.',
-    de: 'Mit dieser E-Mail-Adresse meldet sich bereits jemand an.',
+    en: 'Somebody of this business already signs in with this address.',
+    de: 'Mit dieser Adresse meldet sich in diesem Betrieb bereits jemand an.',
+  },
+  own_account: {
+    en: 'This is your own account. Change your password under "My account".',
+    de: 'Das ist Ihr eigenes Konto. Ändern Sie Ihr Passwort unter "Mein Konto".',
+  },
+  several_businesses: {
+    en: 'This sign-in fits several businesses. Choose one.',
+    de: 'Diese Anmeldung passt zu mehreren Betrieben. Bitte einen wählen.',
   },
   last_administrator: {
     en: 'This is the only person with the role "Verwaltung". Give somebody else this role first.',
@@ -221,8 +229,8 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     de: 'Der Text kommt an über {max} Stellen vor. Bitte länger angeben.',
   },
   too_easy: {
-    en: 'This password is too easy to guess. Choose another one.',
-    de: 'Dieses Passwort ist zu leicht zu erraten. Bitte ein anderes wählen.',
+    en: 'This password is easy to guess. A few unrelated words are better.',
+    de: 'Dieses Passwort ist leicht zu erraten. Besser sind ein paar Wörter ohne Zusammenhang.',
   },
   wrong_password: { en: 'This is not the present password.', de: 'Das ist nicht das bisherige Passwort.' },
   too_small: { en: 'This must be at least {min}.', de: 'Der Wert muss mindestens {min} sein.' },

@@ -1,10 +1,12 @@
 // The web app's calls below /app, for people who are signed in.
 import type { FastifyInstance } from 'fastify';
+import type { Notices } from './auth/notices.ts';
 import { demandAccess } from './auth/office-access.ts';
 import { ApiError } from './errors.ts';
 import { auditRoutes } from './features/audit/routes.ts';
 import { passkeyRoutes } from './features/passkeys/passkey-routes.ts';
 import { proofRoutes } from './features/passkeys/proof-routes.ts';
+import { passwordResetRoutes } from './features/password-reset/routes.ts';
 import { officeHeaders } from './http/answer-headers.ts';
 import { historyRoutes } from './journal/history.ts';
 import { addMasterData, isOpenEnded, joinTenant, type SharedOptions } from './master-data.ts';
@@ -19,7 +21,10 @@ import { requestRoutes } from './routes/requests.ts';
 import { sessionRoutes } from './routes/session.ts';
 
 /** The same routes as the API's, and what the office has beside them. */
-export async function officeRoutes(office: FastifyInstance, shared: SharedOptions): Promise<void> {
+export async function officeRoutes(
+  office: FastifyInstance,
+  { notices, ...shared }: SharedOptions & { notices: Notices },
+): Promise<void> {
   const { database, inFlight } = shared;
   const publicUrl = shared.config.PUBLIC_URL;
   // They are no part of the published interface, and their answers change with the app.
@@ -42,14 +47,15 @@ export async function officeRoutes(office: FastifyInstance, shared: SharedOption
     throw new ApiError('not_found');
   });
   await addMasterData(office, shared);
-  await office.register(sessionRoutes, { database, publicUrl });
+  await office.register(sessionRoutes, { database, notices, publicUrl });
+  await office.register(passwordResetRoutes, { database, notices, publicUrl });
   await office.register(passkeyRoutes, { database, publicUrl });
   await office.register(proofRoutes, { database, publicUrl });
   await office.register(definitionRoutes, { resources });
   await office.register(historyRoutes, { database });
   await office.register(namedObjectRoutes, { database, resources });
-  await office.register(peopleRoutes, { database });
-  await office.register(keyRoutes, { database });
+  await office.register(peopleRoutes, { database, notices, publicUrl });
+  await office.register(keyRoutes, { database, notices });
   await office.register(auditRoutes, { database });
   await office.register(checklistRoutes, { database });
   await office.register(requestRoutes, { database, resources });

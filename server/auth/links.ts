@@ -1,5 +1,6 @@
 // One-time links. The token stands behind a #, which browsers keep to themselves: no log and no referrer has it.
 import { randomUUIDv7 } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
@@ -7,6 +8,22 @@ import { ApiError } from '../errors.ts';
 import { addPerson, type NewPerson, type Role } from './people.ts';
 import { hashToken, isToken, makeToken } from './secrets.ts';
 import { createTenant } from './tenants.ts';
+
+/** A link of the web app. Without PUBLIC_URL it leads to where the browser that asked found the app. */
+export function linkTo(
+  request: FastifyRequest,
+  publicUrl: string | undefined,
+  page: 'invitation' | 'reset',
+  token: string,
+): string {
+  return `${publicUrl ?? originOf(request)}/${page}#${token}`;
+}
+
+function originOf({ headers: { origin }, protocol, host }: FastifyRequest): string {
+  return origin !== undefined && URL.canParse(origin) && origin !== 'null'
+    ? new URL(origin).origin
+    : `${protocol}://${host}`;
+}
 
 /** Makes a setup link, and ends those of earlier starts; undefined where there is somebody already. */
 export async function makeSetupToken(database: Database): Promise<string | undefined> {
@@ -68,11 +85,12 @@ export async function makeInvitation(
   { email, role }: { email: string; role: Role },
 ): Promise<{ id: string; token: string }> {
   const [id, token] = [randomUUIDv7(), makeToken()];
-  const known = await client.query('SELECT FROM person WHERE tenant_id = $1 AND lower(email) = lower($2)', [
-    tenantId,
-    email,
-  ]);
-  if (known.rowCount) throw new ApiError('email_taken', { details: { field: 'email' } });
+  const { rows } = await client.query<{ id: string; name: string }>(
+    'SELECT id, name FROM person WHERE tenant_id = $1 AND lower(email) = lower($2)',
+    [tenantId, email],
+  );
+  // Whoever invites a colleague again usually means a forgotten password: a reset link helps, and needs this id.
+  if (rows[0]) throw new ApiError('email_taken', { details: { field: 'email', person: rows[0] } });
   await client.query('DELETE FROM invitation WHERE tenant_id = $1 AND lower(email) = lower($2)', [
     tenantId,
     email,

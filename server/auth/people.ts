@@ -18,7 +18,7 @@ export interface NewPerson {
   passwordHash: string;
 }
 
-/** Answers with the id; throws `email_taken` where anybody of any business signs in with this address. */
+/** Answers with the id; throws `email_taken` where somebody of the business signs in with this address. */
 export async function addPerson(client: pg.ClientBase, tenantId: string, person: NewPerson): Promise<string> {
   const id = randomUUIDv7();
   const { rows } = await client.query<{ claimed: boolean }>('SELECT claim_email($1, $2, $3) AS claimed', [
@@ -88,7 +88,29 @@ async function demandAnotherAdministrator(
   if (rows.length === 1 && rows[0]!.id === id) throw new ApiError('last_administrator');
 }
 
-/** Sets a password; every session of the person ends, except the one that is named. */
+/** Changes one's own name or address; throws `email_taken` where somebody of the business has the address. */
+export async function changeOwnDetails(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+  { name, email }: { name?: string | undefined; email?: string | undefined },
+): Promise<void> {
+  if (email !== undefined) {
+    await client.query('SELECT release_email($1, $2)', [tenantId, id]);
+    const { rows } = await client.query<{ claimed: boolean }>('SELECT claim_email($1, $2, $3) AS claimed', [
+      hashEmail(email),
+      tenantId,
+      id,
+    ]);
+    if (!rows[0]!.claimed) throw new ApiError('email_taken', { details: { field: 'email' } });
+  }
+  await client.query(
+    'UPDATE person SET name = coalesce($3, name), email = coalesce($4, email) WHERE tenant_id = $1 AND id = $2',
+    [tenantId, id, name, email],
+  );
+}
+
+/** Sets a password; every session of the person ends, except the one that is named. Devices and reset links end too. */
 export async function setPassword(
   client: pg.ClientBase,
   tenantId: string,
@@ -106,4 +128,6 @@ export async function setPassword(
     'DELETE FROM session WHERE tenant_id = $1 AND person_id = $2 AND id IS DISTINCT FROM $3',
     [tenantId, id, keptSessionId],
   );
+  await client.query('DELETE FROM known_device WHERE tenant_id = $1 AND person_id = $2', [tenantId, id]);
+  await client.query('DELETE FROM password_reset WHERE tenant_id = $1 AND person_id = $2', [tenantId, id]);
 }

@@ -6,7 +6,10 @@ import type pg from 'pg';
 import { Batch, paceOfCheapItems } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
+import { ApiError } from '../errors.ts';
 import { maskKeys } from '../http/key-mask.ts';
+import { preferredLanguage } from '../messages.ts';
+import { cookie, readCookie } from './cookies.ts';
 import type { Role } from './people.ts';
 import { hashToken, isToken, makeToken } from './secrets.ts';
 
@@ -56,10 +59,11 @@ export async function beginSession(
        ORDER BY last_used_at DESC, id DESC OFFSET ${maxSessionsOfPerson})`,
     [tenantId, personId],
   );
-  await client.query('UPDATE person SET last_sign_in_at = now() WHERE tenant_id = $1 AND id = $2', [
-    tenantId,
-    personId,
-  ]);
+  const wanted = request.headers['accept-language'];
+  await client.query(
+    `UPDATE person SET last_sign_in_at = now(), language = coalesce($3, language) WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, personId, wanted && preferredLanguage(wanted)],
+  );
   return token;
 }
 
@@ -130,16 +134,47 @@ async function readSessions(
   return tokens.map((token) => rowByHash.get(hashToken(token).toString('hex')));
 }
 
-/** Whether a session is still there with this role and may be used, without counting as a use of it. */
-export async function isSessionLive(database: Database, session: Session): Promise<boolean> {
-  const { rowCount } = await database.queryInTenants([session.tenantId], {
-    text: `SELECT FROM session JOIN person ON person.tenant_id = session.tenant_id AND person.id = session.person_id
-      WHERE session.tenant_id = $1 AND session.id = $2 AND person.role = $3
+/** Gives a session another token and answers with it; the one before it ends. */
+export async function renewSession(client: pg.ClientBase, { tenantId, id }: Session): Promise<string> {
+  const token = makeToken();
+  const { rowCount } = await client.query(
+    'UPDATE session SET token_hash = $3 WHERE tenant_id = $1 AND id = $2',
+    [tenantId, id, hashToken(token)],
+  );
+  if (rowCount === 0) throw new ApiError('session_missing');
+  return token;
+}
+
+/** Ends every session of a person and answers with their number. */
+export async function endSessionsOf(
+  client: pg.ClientBase,
+  tenantId: string,
+  personId: string,
+): Promise<number> {
+  const { rowCount } = await client.query('DELETE FROM session WHERE tenant_id = $1 AND person_id = $2', [
+    tenantId,
+    personId,
+  ]);
+  return rowCount ?? 0;
+}
+
+/** Those of a business's sessions that are live with the role that they began with. Does not count as a use. */
+export async function filterLiveSessions(
+  database: Database,
+  tenantId: string,
+  sessions: readonly Session[],
+): Promise<Set<Session>> {
+  const { rows } = await database.queryInTenants<{ id: string; role: Role }>([tenantId], {
+    name: 'live sessions',
+    text: `SELECT session.id, person.role
+      FROM session JOIN person ON person.tenant_id = session.tenant_id AND person.id = session.person_id
+      WHERE session.tenant_id = $1 AND session.id = ANY ($2::uuid[])
         AND NOT lacks_required_passkey(session.tenant_id, session.person_id)
-        AND session.last_used_at > now() - $4::interval AND session.created_at > now() - $5::interval`,
-    values: [session.tenantId, session.id, session.person.role, idle, lifetime],
+        AND session.last_used_at > now() - $3::interval AND session.created_at > now() - $4::interval`,
+    values: [tenantId, sessions.map(({ id }) => id), idle, lifetime],
   });
-  return rowCount === 1;
+  const roles = new Map(rows.map(({ id, role }) => [id, role]));
+  return new Set(sessions.filter(({ id, person }) => roles.get(id) === person.role));
 }
 
 export async function endSession(database: Database, token: string | undefined): Promise<void> {
@@ -152,25 +187,14 @@ export async function forgetOldSignIns(database: Database): Promise<void> {
   await database.pool.query('SELECT forget_old_sign_ins($1, $2)', [idle, lifetime]).catch(() => {});
 }
 
-/** The token that a request brings. Of two cookies of this name, one of which somebody else may have set, neither counts. */
 export function readSessionCookie(request: FastifyRequest): string | undefined {
-  const found = (request.headers.cookie ?? '')
-    .split(';')
-    .map((part) => part.trim())
-    .filter((part) => part.startsWith(`${cookieName}=`));
-  return found.length === 1 ? found[0]!.slice(cookieName.length + 1) : undefined;
+  return readCookie(request, cookieName);
 }
 
 export function sessionCookie(request: FastifyRequest, token: string): string {
-  return `${cookieName}=${token}; ${cookieAttributes(request)}; Max-Age=${lifetimeSeconds}`;
+  return cookie(request, cookieName, token, lifetimeSeconds);
 }
 
 export function endedCookie(request: FastifyRequest): string {
-  return `${cookieName}=; ${cookieAttributes(request)}; Max-Age=0`;
-}
-
-/** A proxy may end TLS without saying so; the browser says where it is, and writes have been compared with that. */
-function cookieAttributes({ protocol, headers }: FastifyRequest): string {
-  const isSecure = protocol === 'https' || headers.origin?.startsWith('https:');
-  return `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  return cookie(request, cookieName, '', 0);
 }

@@ -4,6 +4,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { isGuessable } from '../auth/password-strength.ts';
 import { passwordFault } from '../auth/passwords.ts';
 import { makePassword } from '../auth/secrets.ts';
 import { text as sentence } from '../messages.ts';
@@ -11,15 +12,18 @@ import { UsageError } from './command.ts';
 
 export const generateFlag = { generate: 'Make a password and show it once, instead of asking for one.' };
 
-/** The new password, and whether it was made here and must be shown. */
+/** The new password, and whether it was made here and must be shown. `words` are names that it must not be made of. */
 export async function readNewPassword(
   flags: ReadonlySet<string>,
+  words: readonly string[],
 ): Promise<{ password: string; isGenerated: boolean }> {
   if (flags.has('generate')) return { password: makePassword(), isGenerated: true };
   const password = process.stdin.isTTY ? await askTwice() : firstLine(await text(process.stdin));
   if (password === '')
     throw new UsageError('No password was given. Pipe it in, type it at a terminal, or use --generate.');
-  const fault = passwordFault(password);
+  const fault =
+    passwordFault(password) ??
+    ((await isGuessable(password, words)) && { code: 'too_easy' as const, params: {} });
   if (fault) throw new UsageError(`The password: ${sentence(fault.code, 'en', fault.params)}`);
   return { password, isGenerated: false };
 }

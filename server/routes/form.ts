@@ -1,7 +1,8 @@
 // Small JSON bodies of the office's own routes, checked like those of the API: every fault at once, with the same codes.
 import type { FastifyRequest } from 'fastify';
+import { isGuessable } from '../auth/password-strength.ts';
 import { maxPasswordLength, passwordFault } from '../auth/passwords.ts';
-import { formatChecks } from '../crud/formats.ts';
+import { formatChecks, isUuid } from '../crud/formats.ts';
 import { isObject } from '../crud/validation.ts';
 import { type Fault, validationError } from '../errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
@@ -52,6 +53,12 @@ export function words(maxLength: number): Input<string> {
   };
 }
 
+export const uuid: Input<string> = {
+  isRequired: true,
+  read: (value): Reading<string> =>
+    typeof value === 'string' && isUuid(value) ? { value: value.toLowerCase() } : { code: 'invalid_uuid' },
+};
+
 const maxEmailLength = 254;
 
 export const emailAddress: Input<string> = {
@@ -67,7 +74,8 @@ export const typedPassword: Input<string> = {
   isRequired: true,
   read(value): Reading<string> {
     if (typeof value !== 'string') return { code: 'type', params: { type: 'string' } };
-    if (value.length > maxPasswordLength) return { code: 'too_long', params: { max: maxPasswordLength } };
+    if ([...value].length > maxPasswordLength)
+      return { code: 'too_long', params: { max: maxPasswordLength } };
     return { value };
   },
 };
@@ -79,6 +87,15 @@ export const newPassword: Input<string> = {
     return passwordFault(value) ?? { value };
   },
 };
+
+/** `words` are the names and the address that somebody would try first. */
+export async function refuseGuessablePassword(
+  field: string,
+  password: string,
+  words: readonly string[],
+): Promise<void> {
+  if (await isGuessable(password, words)) throw validationError([{ path: [field], code: 'too_easy' }]);
+}
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Input<Choice> {
   return {

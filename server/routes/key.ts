@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { describeKey, describeNewKey, endApiKey, keyPrefix, replaceApiKey } from '../auth/api-keys.ts';
 import { recordAudit } from '../auth/audit-log.ts';
+import type { Notices } from '../auth/notices.ts';
 import { sessionOf } from '../auth/office-access.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
@@ -12,7 +13,10 @@ const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } 
 const shownEndedKeys = 10;
 const shownUses = 20;
 
-export async function keyRoutes(app: FastifyInstance, { database }: { database: Database }): Promise<void> {
+export async function keyRoutes(
+  app: FastifyInstance,
+  { database, notices }: { database: Database; notices: Notices },
+): Promise<void> {
   app.get('/key', forVerwaltung, async ({ tenantId, deadline }) =>
     database
       .inTenants(
@@ -61,12 +65,13 @@ export async function keyRoutes(app: FastifyInstance, { database }: { database: 
       .catch((error) => {
         throw toApiFailure(error);
       });
+    notices.toAdministrators(tenantId, 'keyCreated', { actor: person.name, lastFour: key.slice(-4) });
     reply.code(201);
     return { key, lastFour: key.slice(-4) };
   });
 
   app.delete('/key', withProof, async (request, reply) => {
-    const { tenantId } = sessionOf(request);
+    const { tenantId, person } = sessionOf(request);
     await database
       .inTenants([tenantId], async (client) => {
         const lastFour = await endApiKey(client, tenantId, 'DELETED');
@@ -76,6 +81,7 @@ export async function keyRoutes(app: FastifyInstance, { database }: { database: 
       .catch((error) => {
         throw toApiFailure(error);
       });
+    notices.toAdministrators(tenantId, 'keyDeleted', { actor: person.name });
     reply.code(204);
   });
 }

@@ -1,10 +1,13 @@
 // The people of the business, invitations to it, and its name: for Verwaltung.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { recordAudit } from '../auth/audit-log.ts';
-import { makeInvitation } from '../auth/links.ts';
+import { linkTo, makeInvitation } from '../auth/links.ts';
+import type { Notices, Recipient } from '../auth/notices.ts';
 import { sessionOf } from '../auth/office-access.ts';
 import { changePerson, type Role, removePerson, roles } from '../auth/people.ts';
+import { endSessionsOf } from '../auth/sessions.ts';
+import { countAttempt, hashSubject } from '../auth/sign-in.ts';
 import { isUuid } from '../crud/formats.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
@@ -14,24 +17,32 @@ import { emailAddress, oneOf, optional, readForm, words } from './form.ts';
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
 const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
 const maxNameLength = 100;
+/** In 15 minutes and for each business: Stamm must not be a way to send mail to strangers. */
+const mostMailedInvitations = 30;
 
 interface IdRoute {
   Params: { id: string };
 }
 
-export async function peopleRoutes(app: FastifyInstance, { database }: { database: Database }) {
+interface Options {
+  database: Database;
+  notices: Notices;
+  publicUrl: string | undefined;
+}
+
+export async function peopleRoutes(app: FastifyInstance, { database, notices, publicUrl }: Options) {
   app.get('/people', forVerwaltung, async (request) => ({
     data: await inBusiness(request, (client) => readPeople(client, request)),
   }));
 
   app.patch<IdRoute>('/people/:id', withProof, async (request) => {
-    const { tenantId } = sessionOf(request);
+    const { tenantId, person } = sessionOf(request);
     const changes = readForm(request, {
       name: optional(words(maxNameLength)),
       role: optional(oneOf(roles)),
     });
     const id = idOf(request);
-    return inBusiness(request, async (client) => {
+    const after = await inBusiness(request, async (client) => {
       const before = await changePerson(client, tenantId, id, changes);
       const [changed] = await readPeople(client, request, id);
       const details = differencesOf(before, changed!);
@@ -40,14 +51,36 @@ export async function peopleRoutes(app: FastifyInstance, { database }: { databas
         await recordAudit(client, tenantId, request, { event: 'PERSON_CHANGED', subject, details });
       return changed;
     });
+    if (changes.role)
+      notices.toPerson(tenantId, id, 'roleChanged', { actor: person.name, role: roleTitles[changes.role] });
+    return after;
   });
 
   app.delete<IdRoute>('/people/:id', withProof, async (request, reply) => {
+    const { tenantId, person } = sessionOf(request);
+    const id = idOf(request);
+    const recipient = await inBusiness(request, async (client) => {
+      const { rows } = await client.query<Recipient>(
+        'SELECT email, language FROM person WHERE tenant_id = $1 AND id = $2',
+        [tenantId, id],
+      );
+      const subject = { id, name: nameAndEmail(await removePerson(client, tenantId, id)) };
+      await recordAudit(client, tenantId, request, { event: 'PERSON_REMOVED', subject });
+      return rows[0];
+    });
+    if (recipient) notices.toAddress(tenantId, recipient, 'personRemoved', { actor: person.name });
+    reply.code(204);
+  });
+
+  app.delete<IdRoute>('/people/:id/sessions', withProof, async (request, reply) => {
     const { tenantId } = sessionOf(request);
     const id = idOf(request);
     await inBusiness(request, async (client) => {
-      const subject = { id, name: nameAndEmail(await removePerson(client, tenantId, id)) };
-      await recordAudit(client, tenantId, request, { event: 'PERSON_REMOVED', subject });
+      const [person] = await readPeople(client, request, id);
+      if (!person) throw new ApiError('not_found');
+      await endSessionsOf(client, tenantId, id);
+      const subject = { id, name: person.name };
+      await recordAudit(client, tenantId, request, { event: 'SIGNED_OUT_EVERYWHERE', subject });
     });
     reply.code(204);
   });
@@ -65,15 +98,23 @@ export async function peopleRoutes(app: FastifyInstance, { database }: { databas
 
   app.post('/invitations', withProof, async (request, reply) => {
     const form = readForm(request, { email: emailAddress, role: oneOf(roles) });
+    const { tenantId, person } = sessionOf(request);
     const { id, token } = await inBusiness(request, async (client) => {
-      const made = await makeInvitation(client, request.tenantId, form);
+      const made = await makeInvitation(client, tenantId, form);
       const subject = { id: made.id, name: form.email };
       const details = { role: form.role };
-      await recordAudit(client, request.tenantId, request, { event: 'PERSON_INVITED', subject, details });
+      await recordAudit(client, tenantId, request, { event: 'PERSON_INVITED', subject, details });
       return made;
     });
+    const link = linkTo(request, publicUrl, 'invitation', token);
+    const isMailed = notices.hasMail && (await mayMailInvitation(tenantId, reply));
+    if (isMailed)
+      notices.toAddress(tenantId, { email: form.email, language: null }, 'invitation', {
+        actor: person.name,
+        link,
+      });
     reply.code(201);
-    return { id, link: `${originOf(request)}/invitation#${token}` };
+    return { id, link, isMailed };
   });
 
   app.delete<IdRoute>('/invitations/:id', forVerwaltung, async (request, reply) => {
@@ -106,6 +147,12 @@ export async function peopleRoutes(app: FastifyInstance, { database }: { databas
     });
     return { id: tenantId, name };
   });
+
+  async function mayMailInvitation(tenantId: string, reply: FastifyReply): Promise<boolean> {
+    const subject = hashSubject('invitations', tenantId);
+    const sent = await countAttempt(database, reply, subject, Number.POSITIVE_INFINITY);
+    return sent <= mostMailedInvitations;
+  }
 
   function inBusiness<Result>(request: FastifyRequest, work: (client: pg.ClientBase) => Promise<Result>) {
     return database
@@ -151,10 +198,5 @@ function idOf({ params: { id } }: FastifyRequest<IdRoute>): string {
   return id.toLowerCase();
 }
 
-/** Where the browser found the app: it says so itself, and better than a proxy would. */
-function originOf(request: FastifyRequest): string {
-  const { origin } = request.headers;
-  return origin !== undefined && URL.canParse(origin) && origin !== 'null'
-    ? new URL(origin).origin
-    : `${request.protocol}://${request.host}`;
-}
+/** As people read them in mails; both languages use the German words. */
+const roleTitles = { VERWALTUNG: 'Verwaltung', PFLEGE: 'Pflege' };

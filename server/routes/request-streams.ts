@@ -1,7 +1,7 @@
 // Recorded calls as they arrive, over all processes: while somebody listens, each process asks the table once a second.
 // Polling needs no connection of its own, survives a restart of the database, and costs nothing while nobody listens.
 import { PassThrough, type Readable } from 'node:stream';
-import { isSessionLive, type Session } from '../auth/sessions.ts';
+import { filterLiveSessions, type Session } from '../auth/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { toApiFailure } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
@@ -89,9 +89,20 @@ export class RequestStreams {
   async #tellNews(tenantId: string, feed: Feed): Promise<void> {
     if (!feed.isPrimed) return;
     const rows = await this.#readNews(tenantId, feed).catch(() => []);
-    for (const listener of feed.listeners) {
+    const listeners = [...feed.listeners];
+    // After the rows were read: a session that ended before one of them hears nothing of it.
+    const live = await filterLiveSessions(
+      this.#database,
+      tenantId,
+      listeners.map(({ session }) => session),
+    );
+    for (const listener of listeners) {
+      if (!live.has(listener.session)) {
+        listener.stream.end();
+        continue;
+      }
       for (const row of rows) tell(listener, row);
-      await this.#keepAlive(listener).catch(() => {});
+      keepAlive(listener);
     }
   }
 
@@ -110,15 +121,6 @@ export class RequestStreams {
     return news;
   }
 
-  /** A line now and then keeps proxies from hanging up; a session that has ended hears nothing more. */
-  async #keepAlive(listener: Listener): Promise<void> {
-    if (Date.now() - listener.heardAt < heartbeatMs) return;
-    listener.heardAt = Date.now();
-    const isLive = await isSessionLive(this.#database, listener.session);
-    if (!isLive) listener.stream.end();
-    else if (listener.stream.writable) listener.stream.write(': still here\n\n');
-  }
-
   close(): void {
     for (const { listeners } of this.#feeds.values()) {
       for (const { stream } of listeners) stream.end();
@@ -130,4 +132,11 @@ function tell({ stream, language }: Listener, row: RequestRow): void {
   if (stream.writableLength > maxWaitingBytes) stream.destroy();
   else if (stream.writable)
     stream.write(`event: request\ndata: ${JSON.stringify(toRequest(row, language))}\n\n`);
+}
+
+/** A line from time to time keeps proxies from closing the connection. */
+function keepAlive(listener: Listener): void {
+  if (Date.now() - listener.heardAt < heartbeatMs) return;
+  listener.heardAt = Date.now();
+  if (listener.stream.writable) listener.stream.write(': still here\n\n');
 }

@@ -26,11 +26,16 @@ const publicRoutes = [
   'POST /app/session/passkey/options',
   'POST /app/session/passkey',
   'POST /app/session/second-factor',
+  'POST /app/password-reset',
+  'GET /app/reset/:token',
+  'POST /app/reset/:token',
 ];
 const ownRoutes = [
   'DELETE /app/session',
+  'DELETE /app/sessions',
   'DELETE /app/sessions/:id',
   'POST /app/password',
+  'PATCH /app/profile',
   'POST /app/passkeys/options',
   'POST /app/passkeys',
   'PATCH /app/passkeys/:id',

@@ -60,8 +60,16 @@ export async function signIn(app: FastifyInstance, email: string, options: Injec
 /** The cookie that an answer sets, as a browser would send it back. */
 export function cookieOf(response: { headers: Record<string, unknown> }): string {
   const [cookie] = String(response.headers['set-cookie']).split(';');
-  assert.match(cookie!, /^stamm_session=[\w-]{43}$/);
+  assert.match(cookie!, /^(__Host-)?stamm_session=[\w-]{43}$/);
   return cookie!;
+}
+
+/** The cookie by which a browser is known again. */
+export function deviceCookieOf(response: { headers: Record<string, unknown> }): string {
+  const cookies = [response.headers['set-cookie']].flat().map((cookie) => String(cookie).split(';')[0]!);
+  const device = cookies.find((cookie) => /^(__Host-)?stamm_device_[0-9a-f]{16}=[\w-]{43}$/.test(cookie));
+  assert.ok(device, String(cookies));
+  return device;
 }
 
 /** Every route below a path, as the router knows them. */

@@ -84,18 +84,62 @@ test('an invitation ends when it is withdrawn, when it expires, and when the add
   assert.deepEqual((await business.verwaltung.call('GET', '/invitations')).json(), { data: [] });
 });
 
-test('an address belongs to one person of one business', async () => {
-  const [one, other] = [await createBusiness(), await createBusiness()];
+test("somebody else's claim on an address neither shows nor keeps its owner out", async () => {
+  const [one, other, third] = [await createBusiness(), await createBusiness(), await createBusiness()];
+  const { email } = one.pflege;
   const taken = await one.verwaltung.call('POST', '/invitations', {
-    email: one.pflege.email.toUpperCase(),
+    email: email.toUpperCase(),
     role: 'PFLEGE',
   });
   assert.deepEqual([taken.statusCode, taken.json().code, taken.json().field], [409, 'email_taken', 'email']);
-  // Of another business nothing is told to whoever invites; whoever accepts is told.
-  const { token } = await invite(other, one.pflege.email);
-  const accepted = await callOffice(app, 'POST', `/invitation/${token}`, { name: 'x', password });
-  assert.deepEqual([accepted.statusCode, accepted.json().code], [409, 'email_taken']);
-  assert.equal((await callOffice(app, 'GET', `/invitation/${token}`)).statusCode, 200, 'and can try later');
+  assert.deepEqual(taken.json().person, { id: one.pflege.id, name: 'Paul' }, 'whose link would help');
+
+  const fresh = `${randomUUID()}@blatt.example`;
+  const answers = [];
+  for (const [business, address, typed] of [
+    [other, email, 'vier Rosen im Garten'],
+    [other, fresh, 'vier Rosen im Garten'],
+    [third, email, password],
+  ] as const) {
+    const { token } = await invite(business, address);
+    const accepted = await callOffice(app, 'POST', `/invitation/${token}`, { name: 'Paul', password: typed });
+    answers.push([accepted.statusCode, Object.keys(accepted.json()).sort()]);
+  }
+  assert.deepEqual(answers[0], answers[1], 'the same answer for an address of another business');
+
+  const signIn = (typed: string, more: object = {}) =>
+    callOffice(app, 'POST', '/session', { email, password: typed, ...more });
+  const own = await signIn('vier Rosen im Garten');
+  assert.equal(own.json().business.id, other.tenantId, 'the password leads to its business');
+  const several = await signIn(password);
+  assert.deepEqual([several.statusCode, several.json().code], [409, 'several_businesses']);
+  assert.deepEqual(
+    several
+      .json()
+      .businesses.map(({ id }: { id: string }) => id)
+      .sort(),
+    [one.tenantId, third.tenantId].sort(),
+  );
+  const chosen = await signIn(password, { businessId: third.tenantId });
+  assert.equal(chosen.json().business.id, third.tenantId);
+  assert.equal((await signIn(password, { businessId: other.tenantId })).statusCode, 401);
+  assert.equal((await signIn(password, { businessId: 'x' })).statusCode, 400);
+});
+
+test('Verwaltung signs a colleague out everywhere, and nobody of another business', async () => {
+  const [one, other] = [await createBusiness(), await createBusiness()];
+  const end = (id: string) => one.verwaltung.call('DELETE', `/people/${id}/sessions`);
+  assert.equal((await end(other.pflege.id)).statusCode, 404);
+  assert.equal((await end('x')).statusCode, 404);
+  assert.equal((await other.pflege.call('GET', '/session')).statusCode, 200);
+  assert.equal((await end(one.pflege.id)).statusCode, 204);
+  assert.equal((await one.pflege.call('GET', '/session')).statusCode, 401);
+  assert.equal((await one.verwaltung.call('GET', '/session')).statusCode, 200);
+  const { rows } = await owner.query(
+    `SELECT actor_id, subject FROM audit_entry WHERE tenant_id = $1 AND event = 'SIGNED_OUT_EVERYWHERE'`,
+    [one.tenantId],
+  );
+  assert.deepEqual(rows, [{ actor_id: one.verwaltung.id, subject: 'Paul' }]);
 });
 
 test('a changed role counts with the next request, and a removed person is out at once', async () => {

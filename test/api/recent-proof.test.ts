@@ -16,6 +16,8 @@ const flagged: [Method, string, object?][] = [
   ['DELETE', '/people/:id'],
   ['POST', '/invitations', { email: 'a@b.example', role: 'PFLEGE' }],
   ['DELETE', '/people/:id/passkeys'],
+  ['POST', '/people/:id/reset-link'],
+  ['DELETE', '/people/:id/sessions'],
   ['PUT', '/passkey-requirement', { isRequired: true }],
   ['POST', '/passkeys/options'],
   ['POST', '/passkeys', {}],

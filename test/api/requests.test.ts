@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findSession, isSessionLive } from '../../server/auth/sessions.ts';
 import { trimRecordedRequests } from '../../server/journal/recorded-requests.ts';
 import { startService, type TestService, validCustomer, validSite } from '../service.ts';
-import { until } from '../waiting.ts';
+import { until, within } from '../waiting.ts';
 import { createPerson, type OfficePerson } from './office.ts';
 
 const service = await startService();
@@ -479,13 +478,25 @@ test('a live list ends with the service, and does not hold it up', async () => {
   assert.match(await text, /^retry: 2000/);
 });
 
-test('what a live list asks now and then tells whether its session has ended', async () => {
-  const { person } = await createBusiness();
-  const token = person.cookie.split('=')[1]!;
-  const session = (await findSession(service.database, token))!;
-  assert.equal(await isSessionLive(service.database, session), true);
-  await person.call('DELETE', '/session');
-  assert.equal(await isSessionLive(service.database, session), false);
+test('a live list ends with its session, and tells nothing that came afterwards', async () => {
+  const own = await startService({ connection: service.connection });
+  const { tenantId, person, asKey } = await createBusiness(own);
+  const colleague = await createPerson(own, { tenantId });
+  const demoted = await createPerson(own, { tenantId });
+  const address = await own.app.listen({ host: '127.0.0.1', port: 0 });
+  const demote = () => own.owner.query(`UPDATE person SET role = 'PFLEGE' WHERE id = $1`, [demoted.id]);
+  for (const [{ cookie }, why, end] of [
+    [person, 'signed out', () => person.call('DELETE', '/session')],
+    [colleague, 'signed out everywhere', () => colleague.call('DELETE', '/sessions')],
+    [demoted, 'another role', demote],
+  ] as const) {
+    const response = await fetch(`${address}/app/requests/live`, { headers: { cookie } });
+    assert.equal(response.status, 200, why);
+    await end();
+    await own.get('/sites', asKey);
+    const heard = await within(why, response.text());
+    assert.ok(heard.startsWith('retry: 2000') && !heard.includes('event: request'), `${why}: ${heard}`);
+  }
 });
 
 test('the checklist follows what happened', async () => {

@@ -10,6 +10,7 @@ import { hashPassword } from '../../server/auth/passwords.ts';
 import { removePerson, setPassword } from '../../server/auth/people.ts';
 import { hashToken } from '../../server/auth/secrets.ts';
 import { generousLimits, startService } from '../service.ts';
+import { until } from '../waiting.ts';
 import { callOffice, cookieOf, createPerson, password, signIn } from './office.ts';
 
 const service = await startService();
@@ -19,7 +20,7 @@ const { app, owner } = service;
 test('while there is nobody, a setup link makes the business and its first person, once', async (t) => {
   const empty = await startService();
   const state = async () => (await callOffice(empty.app, 'GET', '/state')).json();
-  assert.deepEqual(await state(), { hasPeople: false, me: null });
+  assert.deepEqual(await state(), { hasPeople: false, hasMail: false, me: null });
   const firstStart = (await makeSetupToken(empty.database))!;
   const form = {
     businessName: 'Grün & Gut GmbH',
@@ -112,15 +113,15 @@ test('the right password signs in, in whatever case the address is written', asy
   const response = await callOffice(app, 'POST', '/session', { email: ` ${email.toUpperCase()} `, password });
   assert.equal(response.statusCode, 200, response.body);
   assert.equal(response.json().person.id, id);
-  const setCookie = String(response.headers['set-cookie']);
-  assert.match(setCookie, /; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/);
+  const [setCookie] = response.headers['set-cookie'] as string[];
+  assert.match(setCookie!, /^stamm_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/);
   const stored = await owner.query('SELECT token_hash FROM session WHERE token_hash = $1', [
     hashToken(cookieOf(response).split('=')[1]!),
   ]);
   assert.equal(stored.rowCount, 1, 'only the hash of the token is stored');
 });
 
-test('behind a proxy that ends TLS the cookie is for TLS only', async () => {
+test('over https the cookies are those of this host alone, and no others count', async () => {
   const proxied = await startService({ connection: service.connection, TRUST_PROXY: ['127.0.0.1'] });
   const { email } = await createPerson(proxied);
   const headers = {
@@ -129,15 +130,39 @@ test('behind a proxy that ends TLS the cookie is for TLS only', async () => {
     origin: 'https://localhost:80',
   };
   const response = await callOffice(proxied.app, 'POST', '/session', { email, password }, { headers });
-  assert.match(String(response.headers['set-cookie']), /; Secure/);
+  for (const cookie of response.headers['set-cookie'] as string[])
+    assert.match(
+      cookie,
+      /^__Host-stamm_\w+=[\w-]{43}; Secure; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/,
+    );
+  const secure = cookieOf(response);
+  const plain = secure.replace('__Host-', '');
+  const other = (await createPerson(proxied)).cookie;
+  const read = async (cookie: string, more: object = {}) =>
+    (
+      await callOffice(proxied.app, 'GET', '/state', undefined, { headers: { ...headers, cookie, ...more } })
+    ).json().me?.person.email;
+  assert.equal(await read(secure), email);
+  assert.equal(await read(`${other}; ${secure}`), email, 'one that another host may have set is ignored');
+  assert.equal(await read(plain), undefined);
+  assert.equal(await read(`${secure}; ${secure}`), undefined);
+  assert.equal(
+    await read(plain, { 'x-forwarded-proto': 'http' }),
+    email,
+    'without TLS the plain name counts',
+  );
+  assert.equal(await read(`${other}; ${secure}`, { 'x-forwarded-proto': 'http' }), email);
+  const ended = await callOffice(proxied.app, 'DELETE', '/session', undefined, {
+    headers: { ...headers, cookie: secure },
+  });
+  assert.match(String(ended.headers['set-cookie']), /^__Host-stamm_session=; Secure; .*Max-Age=0$/);
+
   const unproxied = await callOffice(
     app,
     'POST',
     '/session',
     { email, password },
-    {
-      headers: { 'x-forwarded-proto': 'https' },
-    },
+    { headers: { 'x-forwarded-proto': 'https' } },
   );
   assert.doesNotMatch(String(unproxied.headers['set-cookie']), /Secure/);
   const silent = await callOffice(
@@ -147,7 +172,7 @@ test('behind a proxy that ends TLS the cookie is for TLS only', async () => {
     { email, password },
     { headers: { origin: 'https://localhost:80' } },
   );
-  assert.match(String(silent.headers['set-cookie']), /; Secure/, 'also where the proxy does not tell');
+  assert.match(cookieOf(silent), /^__Host-/, 'also where the proxy does not tell');
 });
 
 test('an unknown account and a wrong password get the same answer, and the same work is done', async () => {
@@ -167,7 +192,7 @@ test('an unknown account and a wrong password get the same answer, and the same 
   assert.deepEqual(unknown, known);
 });
 
-test('guesses are limited for each account, over all processes, known or not', async () => {
+test('guesses are limited for each account and network, over all processes, known or not', async () => {
   const second = await startService({ connection: service.connection });
   const { email } = await createPerson(service);
   for (const address of [email, `${randomUUID()}@nobody.example`]) {
@@ -186,7 +211,7 @@ test('guesses are limited for each account, over all processes, known or not', a
     assert.equal(statuses.filter((status) => status === 429).length, 4);
   }
   const right = await callOffice(app, 'POST', '/session', { email, password });
-  assert.equal(right.json().code, 'too_many_sign_ins', 'also the right password has to wait');
+  assert.equal(right.json().code, 'too_many_sign_ins', 'also the right password has to wait there');
   await owner.query(`UPDATE sign_in_attempt SET started_at = started_at - interval '16 minutes'`);
   await signIn(app, email);
 });
@@ -314,6 +339,67 @@ test("a person sees and ends their own sessions, and nobody else's", async () =>
   assert.equal((await person.call('GET', '/session')).statusCode, 200);
 });
 
+test('a person signs out everywhere, this browser included', async () => {
+  const person = await createPerson(service);
+  const elsewhere = await signIn(app, person.email);
+  const colleague = await createPerson(service);
+  const response = await person.call('DELETE', '/sessions');
+  assert.equal(response.statusCode, 204);
+  assert.match(String(response.headers['set-cookie']), /^stamm_session=; .*Max-Age=0/);
+  for (const cookie of [person.cookie, elsewhere]) {
+    const ended = await callOffice(app, 'GET', '/session', undefined, { headers: { cookie } });
+    assert.equal(ended.statusCode, 401);
+  }
+  assert.equal((await colleague.call('GET', '/session')).statusCode, 200);
+});
+
+test('name and address of the own account can be changed, the address with the password only', async () => {
+  const person = await createPerson(service);
+  const colleague = await createPerson(service);
+  const change = (body: object) => person.call('PATCH', '/profile', body);
+  assert.equal((await change({ name: 'Anke Meier' })).json().person.name, 'Anke Meier');
+  const email = `${randomUUID()}@neu.example`;
+  assert.equal((await change({ email })).json().errors[0].field, 'currentPassword');
+  const wrong = await change({ email, currentPassword: 'something else' });
+  assert.equal(wrong.json().errors[0].code, 'wrong_password');
+  const taken = await change({ email: colleague.email.toUpperCase(), currentPassword: password });
+  assert.deepEqual([taken.statusCode, taken.json().code], [409, 'email_taken']);
+  const changed = await change({ email, currentPassword: password });
+  assert.deepEqual([changed.statusCode, changed.json().person.email], [200, email]);
+  await signIn(app, email);
+  const before = await callOffice(app, 'POST', '/session', { email: person.email, password });
+  assert.equal(before.statusCode, 401);
+  assert.equal((await person.call('GET', '/session')).json().person.name, 'Anke Meier');
+});
+
+test('sign-ins, good and bad, and everything about passwords are on record', async () => {
+  const person = await createPerson(service);
+  await callOffice(app, 'POST', '/session', { email: person.email, password: 'guess guess' });
+  await person.call('POST', '/password', { currentPassword: password, newPassword: 'vier Rosen im Garten' });
+  const cookie = await signInWith(person.email, 'vier Rosen im Garten');
+  await callOffice(app, 'DELETE', '/session', undefined, { headers: { cookie } });
+  const read = async () => {
+    const { rows } = await owner.query<{ event: string }>(
+      `SELECT event FROM audit_entry WHERE tenant_id = $1 AND $2 IN (actor_id, subject_id) ORDER BY id`,
+      [person.tenantId, person.id],
+    );
+    return rows.map(({ event }) => event);
+  };
+  // A failure is recorded after its answer.
+  await until('all of it is recorded', async () => (await read()).length === 5);
+  assert.deepEqual((await read()).sort(), [
+    'PASSWORD_CHANGED',
+    'SIGNED_IN',
+    'SIGNED_IN',
+    'SIGNED_OUT',
+    'SIGN_IN_FAILED',
+  ]);
+});
+
+async function signInWith(email: string, typed: string): Promise<string> {
+  return cookieOf(await callOffice(app, 'POST', '/session', { email, password: typed }));
+}
+
 test('a changed password ends all other sessions, and the old password', async () => {
   const person = await createPerson(service);
   const elsewhere = await signIn(app, person.email);
@@ -326,9 +412,11 @@ test('a changed password ends all other sessions, and the old password', async (
   );
   const changed = await person.call('POST', '/password', { currentPassword: password, newPassword });
   assert.equal(changed.statusCode, 204, changed.body);
-  assert.equal((await person.call('GET', '/session')).statusCode, 200);
-  const other = await callOffice(app, 'GET', '/session', undefined, { headers: { cookie: elsewhere } });
-  assert.equal(other.statusCode, 401);
+  const statusOf = async (cookie: string) =>
+    (await callOffice(app, 'GET', '/session', undefined, { headers: { cookie } })).statusCode;
+  assert.equal(await statusOf(cookieOf(changed)), 200, 'this browser goes on with a new token');
+  assert.equal(await statusOf(person.cookie), 401, 'the token before it has ended');
+  assert.equal(await statusOf(elsewhere), 401);
   const again = async (typed: string) =>
     (await callOffice(app, 'POST', '/session', { email: person.email, password: typed })).statusCode;
   assert.deepEqual([await again(password), await again(newPassword)], [401, 200]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson, password } from '../api/office.ts';
 import { validCustomer } from '../service.ts';
-import { type Office, openOffice, type Visit } from './office.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
 
 describe('settings', () => {
   let office: Office;
@@ -78,5 +78,62 @@ describe('settings', () => {
     await here.page.getByText('Passwort geändert').waitFor();
     await there.page.goto(`${office.origin}/data/sites`);
     await there.page.waitForURL(/\/sign-in/);
+  });
+
+  test('a colleague who is invited again gets a link for a new password instead', async () => {
+    const { page } = visit;
+    const { email } = await createPerson(office, { name: 'Vergesslich Weber' });
+    await page.goto(`${office.origin}/settings/people`);
+    await page.getByRole('button', { name: 'Einladen' }).click();
+    await page.getByRole('textbox', { name: 'E-Mail' }).fill(email);
+    await page.getByRole('button', { name: 'Link erstellen' }).click();
+    await page.getByRole('button', { name: 'Passwort zurücksetzen' }).click();
+    await page.getByRole('button', { name: 'Link erstellen' }).click();
+    const link = await page.getByRole('dialog').locator('code').textContent();
+    const colleague = await office.visit();
+    await colleague.page.goto(link!);
+    await colleague.page.getByRole('textbox', { name: 'Passwort' }).fill('vier Farne im Flur');
+    await colleague.page.getByRole('button', { name: 'Passwort speichern' }).click();
+    await colleague.page.getByText('Ihr neues Passwort ist gespeichert.').waitFor();
+    assert.deepEqual(colleague.complaints, []);
+  });
+
+  test('Verwaltung signs a colleague out everywhere, who signs out everywhere too', async () => {
+    const { page } = visit;
+    const { email } = await createPerson(office, { name: 'Karla Überall', role: 'PFLEGE' });
+    const colleague = await office.enter(email);
+    await page.goto(`${office.origin}/settings/people`);
+    await page.getByRole('button', { name: 'Aktionen für Karla Überall' }).click();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('menuitem', { name: 'Überall abmelden' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Abmelden' }).click();
+    await page.getByText('Karla Überall wurde überall abgemeldet').waitFor();
+    await colleague.page.goto(`${office.origin}/settings`);
+    await colleague.page.waitForURL(/\/sign-in/);
+
+    const [here, there] = [await office.enter(email), await office.enter(email)];
+    await here.page.goto(`${office.origin}/settings`);
+    await here.page.getByRole('button', { name: 'Überall abmelden' }).click();
+    await here.page.getByRole('dialog').getByRole('button', { name: 'Überall abmelden' }).click();
+    await here.page.waitForURL(/\/sign-in/);
+    await there.page.goto(`${office.origin}/settings`);
+    await there.page.waitForURL(/\/sign-in/);
+  });
+
+  test('the own name and address can be changed', async () => {
+    const { email } = await createPerson(office, { name: 'Alter Name' });
+    const { page, complaints } = await office.enter(email);
+    await page.goto(`${office.origin}/settings`);
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Neuer Name');
+    await page.getByRole('textbox', { name: 'E-Mail' }).fill(`neu-${email}`);
+    await page.getByRole('textbox', { name: 'Ihr Passwort' }).fill(password);
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('button', { name: 'Speichern' }).first().click();
+    await page.getByRole('heading', { name: 'Neuer Name' }).waitFor();
+    const kept = await page.evaluate<string>(
+      `fetch('/app/session').then((answer) => answer.json()).then(({ person }) => person.email)`,
+    );
+    assert.equal(kept, `neu-${email}`);
+    assert.deepEqual(complaints, []);
   });
 });

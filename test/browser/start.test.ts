@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { makeSetupToken } from '../../server/auth/links.ts';
+import { startMailServer } from '../api/mail-server.ts';
 import { createPerson, password } from '../api/office.ts';
-import { type Office, openOffice, signIn } from './office.ts';
+import { findBarriers, type Office, openOffice, signIn } from './office.ts';
 
 describe('before anybody has an account', () => {
   let office: Office;
@@ -61,6 +62,56 @@ describe('signing in', () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('without mail, the page says who helps, the command of the operator included', async () => {
+    const { page, complaints } = await office.visit();
+    await page.goto(`${office.origin}/sign-in`);
+    await page.getByRole('button', { name: 'Passwort vergessen?' }).click();
+    await page.getByText('Einstellungen › Personen').waitFor();
+    await page.getByText('npm run --silent stamm -- user password --email …').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('too many attempts: the page says for how long, and a known browser goes on', async () => {
+    const { page } = await office.enter(email);
+    const stranger = await office.visit();
+    await stranger.page.goto(`${office.origin}/sign-in`);
+    await stranger.page.locator('input[name=email]').fill(email);
+    await stranger.page.locator('input[name=password]').fill('something else entirely');
+    for (let count = 0; count < 11; count++) {
+      const answer = stranger.page.waitForResponse(/\/app\/session$/);
+      await stranger.page.getByRole('button', { name: 'Anmelden' }).click();
+      await answer;
+    }
+    await stranger.page.getByText(/Zu viele Versuche aus diesem Netz.*Minuten/).waitFor();
+    await page.getByRole('button', { name: 'Anke Petersen' }).click();
+    await page.getByRole('button', { name: 'Abmelden' }).click();
+    await page.waitForURL(/\/sign-in/);
+    await signIn(page, email);
+    await page.waitForURL(`${office.origin}/`);
+    await office.owner.query('DELETE FROM sign_in_attempt');
+  });
+
+  test('an address of two businesses with one password is asked which', async () => {
+    const { tenantId } = await office.createTenant('Zweigwerk GmbH');
+    const other = await createPerson(office, { tenantId, name: 'Zwei Betriebe' });
+    const hash = await office.owner.query('SELECT email_hash FROM sign_in_name WHERE person_id = $1', [
+      other.id,
+    ]);
+    const same = await createPerson(office);
+    await office.owner.query('UPDATE sign_in_name SET email_hash = $2 WHERE person_id = $1', [
+      same.id,
+      hash.rows[0].email_hash,
+    ]);
+    const { page } = await office.visit();
+    await page.goto(`${office.origin}/sign-in`);
+    await signIn(page, other.email);
+    await page.getByRole('heading', { name: 'Wohin?' }).waitFor();
+    await page.getByRole('button', { name: 'Zweigwerk GmbH' }).click();
+    await page.waitForURL(`${office.origin}/`);
+    await page.getByText('Zweigwerk GmbH', { exact: true }).waitFor();
+  });
+
   test('a link that leads elsewhere after the sign-in is not followed', async () => {
     for (const trap of ['//elsewhere.example/', '/\\\\elsewhere.example/', 'https://elsewhere.example/']) {
       const { page, complaints } = await office.visit();
@@ -101,5 +152,42 @@ describe('signing in', () => {
     await page.reload();
     await page.getByRole('link', { name: 'Kunden' }).first().waitFor();
     assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+  });
+});
+
+describe('a forgotten password', () => {
+  test('with mail, the person sets a new one alone and signs in with it', async () => {
+    const mail = await startMailServer();
+    const office = await openOffice({ SMTP_URL: mail.url, PUBLIC_URL: 'https://stamm.example.com' });
+    const { email } = await createPerson(office);
+    const { page, complaints } = await office.visit();
+    await page.goto(`${office.origin}/sign-in`);
+    await page.getByRole('link', { name: 'Passwort vergessen?' }).click();
+    await page.getByLabel('E-Mail').fill(email);
+    await page.getByRole('button', { name: 'Link schicken' }).click();
+    await page.getByRole('heading', { name: 'Sehen Sie in Ihr Postfach' }).waitFor();
+    const { body } = await mail.mailTo(email, (received) => received.body.includes('/reset#'));
+    const [, token] = /\/reset#([\w-]{43})/.exec(body)!;
+
+    await page.goto(`${office.origin}/reset#${token}`);
+    await page.getByText(email).waitFor();
+    assert.equal(new URL(page.url()).hash, '');
+    await page.getByRole('textbox', { name: 'Passwort' }).fill('Sommer2026');
+    await page.getByRole('button', { name: 'Passwort speichern' }).click();
+    await page.getByText('Dieses Passwort ist leicht zu erraten.').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('textbox', { name: 'Passwort' }).fill('vier Farne im Flur');
+    await page.getByRole('button', { name: 'Passwort speichern' }).click();
+    await page.getByText('Ihr neues Passwort ist gespeichert.').waitFor();
+    await page.locator('input[name=email]').fill(email);
+    await page.locator('input[name=password]').fill('vier Farne im Flur');
+    await page.getByRole('button', { name: 'Anmelden' }).click();
+    await page.waitForURL(`${office.origin}/`);
+    assert.deepEqual(complaints, []);
+
+    const late = await office.visit({ locale: 'en-US' });
+    await late.page.goto(`${office.origin}/reset#${token}`);
+    await late.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
+    await late.page.getByRole('link', { name: 'Forgot password?' }).waitFor();
   });
 });

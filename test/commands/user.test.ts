@@ -135,6 +135,39 @@ describe('beside a running service', () => {
     assert.equal((await signIn()).person.email, email);
   });
 
+  test('an easy password is refused here too, the names of the person and the tenant included', async () => {
+    const email = 'nele@gruen.example';
+    for (const easy of ['Sommer2026', 'ankepetersen1']) {
+      const refused = runWithInput(words(email), env, `${easy}\n`);
+      assert.equal(refused.status, 1, easy);
+      assert.match(refused.stderr, /^The password: This password is easy to guess/, easy);
+    }
+    const made = runWithInput(words(email), env, 'vier Rosen im Garten\n');
+    assert.equal(made.status, 0, made.stderr);
+    const changed = runWithInput(['user', 'password', '--email', email], env, 'passwort123\n');
+    assert.match(changed.stderr, /^The password: This password is easy to guess/);
+  });
+
+  test('the operator removes a person, which frees the address, and is asked which where there are several', async () => {
+    const email = 'ceo@victim.example';
+    const other = JSON.parse((await runStamm(['tenant', 'create', '--name', 'Squat', '--json'], env)).stdout);
+    const inOther = words(email).map((word) => (word === prepared.tenantId ? other.tenantId : word));
+    const remove = (...more: string[]) => runStamm(['user', 'remove', '--email', email, ...more], env);
+    await runStamm([...words(email), '--generate'], env);
+    await runStamm([...inOther, '--generate'], env);
+    assertRefused(await remove('--yes'), /signs in to several tenants\. Name one:\n {2}--tenant /);
+    const there = ['--tenant', prepared.tenantId];
+    const shown = await remove(...there);
+    assert.match(shown.stdout, /^This removes Anke Petersen of .*Add --yes to do it\.$/m);
+    assertRefused(
+      await runStamm(['user', 'remove', '--email', email, '--tenant', other.tenantId, '--yes'], env),
+      /^This is the only person with the role "verwaltung" there\./,
+    );
+    assert.match((await remove(...there, '--yes')).stdout, /is removed\. ceo@victim\.example is free\.$/m);
+    assertRefused(await remove(...there, '--yes'), /^Nobody signs in with ceo@victim\.example there\./);
+    await runStamm([...words(email), '--generate'], env);
+  });
+
   test('what cannot be done is told in a sentence', async () => {
     const { tenantId } = prepared;
     const refusals: [string[], RegExp][] = [

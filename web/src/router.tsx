@@ -46,6 +46,16 @@ const invitation = createRoute({
   path: '/invitation',
   component: lazyRouteComponent(() => import('./start/invitation.tsx'), 'InvitationPage'),
 });
+const forgot = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot',
+  component: lazyRouteComponent(() => import('./start/forgot.tsx'), 'ForgotPage'),
+});
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: '/reset',
+  component: lazyRouteComponent(() => import('./start/reset.tsx'), 'ResetPage'),
+});
 
 const requiredPasskey = createRoute({
   getParentRoute: () => root,
@@ -159,6 +169,8 @@ export const router = createRouter({
     setup,
     invitation,
     requiredPasskey,
+    forgot,
+    reset,
     office.addChildren([
       home,
       table,

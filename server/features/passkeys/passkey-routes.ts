@@ -175,8 +175,12 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
 }
 
 /** Each challenge is a row for some minutes: a person asks for few of them. */
-export function countChallenge(database: Database, reply: FastifyReply, personId: string): Promise<void> {
-  return countAttempt(database, reply, hashSubject('challenge', personId), attemptLimits.address);
+export async function countChallenge(
+  database: Database,
+  reply: FastifyReply,
+  personId: string,
+): Promise<void> {
+  await countAttempt(database, reply, hashSubject('challenge', personId), attemptLimits.address);
 }
 
 async function countPasskeysOfAll(client: pg.ClientBase, tenantId: string) {

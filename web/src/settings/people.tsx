@@ -1,4 +1,16 @@
-import { Avatar, Badge, Button, Group, Modal, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Avatar,
+  Badge,
+  Button,
+  Group,
+  Modal,
+  Radio,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -14,6 +26,8 @@ import { Icon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import { formatAgo, formatTime } from '../texts/format.ts';
 import { PasskeyRequirementCard } from './passkey-requirement.tsx';
+import { PersonActions } from './person-actions.tsx';
+import { ResetLinkDialog } from './reset-link.tsx';
 import classes from './settings.module.css';
 
 interface Person {
@@ -107,16 +121,7 @@ function PeopleCard() {
               value={person.role}
               onChange={(role) => role && change.mutate({ person, role: role as Role })}
             />
-            {!person.isSelf && (
-              <Button
-                size="xs"
-                variant="default"
-                onClick={() => setLeaving(person)}
-                aria-label={`${t('people.remove')}: ${person.name}`}
-              >
-                {t('people.remove')}
-              </Button>
-            )}
+            {!person.isSelf && <PersonActions person={person} onRemove={() => setLeaving(person)} />}
           </li>
         ))}
       </ul>
@@ -182,17 +187,28 @@ function InvitationsCard() {
   );
 }
 
+interface Known {
+  id: string;
+  name: string;
+}
+
 function InvitationDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const [role, setRole] = useState<Role>('PFLEGE');
   const [email, setEmail] = useState('');
   const invitation = useMutation({
-    mutationFn: () => call<{ link: string }>('POST', '/invitations', { body: { email: email.trim(), role } }),
+    mutationFn: () =>
+      call<{ link: string; isMailed: boolean }>('POST', '/invitations', {
+        body: { email: email.trim(), role },
+      }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['invitations'] }),
   });
   const failure = invitation.error && toFailure(invitation.error);
   const link = invitation.data?.link;
+  const known = failure?.code === 'email_taken' ? (failure.details.person as Known | undefined) : undefined;
+  const [forgetful, setForgetful] = useState<Known>();
+  if (forgetful) return <ResetLinkDialog person={forgetful} onClose={onClose} />;
   return (
     <Modal
       opened
@@ -202,7 +218,9 @@ function InvitationDialog({ onClose }: { onClose: () => void }) {
     >
       {link ? (
         <Stack>
-          <Text size="sm">{t('people.linkText', { email: email.trim() })}</Text>
+          <Text size="sm">
+            {t(invitation.data?.isMailed ? 'access.mailed' : 'people.linkText', { email: email.trim() })}
+          </Text>
           <CopyField value={link} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
@@ -230,6 +248,16 @@ function InvitationDialog({ onClose }: { onClose: () => void }) {
               onChange={({ currentTarget }) => setEmail(currentTarget.value)}
               error={failure && (failure.errors[0]?.message ?? failure.message)}
             />
+            {known && (
+              <Alert variant="light" icon={<Icon name="info" />}>
+                <Stack gap="xs" align="flex-start">
+                  {t('access.alreadyHere', { name: known.name })}
+                  <Button size="xs" variant="default" onClick={() => setForgetful(known)}>
+                    {t('access.resetLink')}
+                  </Button>
+                </Stack>
+              </Alert>
+            )}
             <Radio.Group label={t('people.role')} value={role} onChange={(value) => setRole(value as Role)}>
               <Stack gap="xs" mt={6}>
                 {roles.toReversed().map((value) => (

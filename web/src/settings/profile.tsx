@@ -11,8 +11,10 @@ import { PageHead } from '../frame/page-head.tsx';
 import { Card } from '../records/card.tsx';
 import record from '../records/record.module.css';
 import { formatAgo } from '../texts/format.ts';
+import { OwnDetailsCard } from './own-details.tsx';
 import { PasskeysCard } from './passkeys.tsx';
 import classes from './settings.module.css';
+import { SignOutEverywhere } from './sign-out-everywhere.tsx';
 
 export function ProfilePage() {
   const { t } = useTranslation();
@@ -25,10 +27,6 @@ export function ProfilePage() {
         <Card title={person.name} icon="person">
           <dl className={record.details}>
             <div>
-              <dt>{t('profile.email')}</dt>
-              <dd>{person.email}</dd>
-            </div>
-            <div>
               <dt>{t('profile.role')}</dt>
               <dd>
                 {t(`roles.${person.role}`)}
@@ -39,6 +37,7 @@ export function ProfilePage() {
             </div>
           </dl>
         </Card>
+        <OwnDetailsCard />
         <PasswordCard />
         <PasskeysCard />
         <SessionsCard />
@@ -159,6 +158,7 @@ function SessionsCard() {
           </li>
         ))}
       </ul>
+      <SignOutEverywhere />
     </Card>
   );
 }

@@ -1,12 +1,13 @@
-import { Alert, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { type ApiFailure, call, toFailure } from '../api/client.ts';
 import { type Me, sessionQuery, stateQuery } from '../api/session.ts';
 import { Icon } from '../icons.tsx';
 import { PasskeyButton, SecondFactor, type SecondFactorRequest } from './passkey-sign-in.tsx';
+import { SignInHelp } from './sign-in-help.tsx';
 import { StartFrame } from './start-frame.tsx';
 
 /** Only a path of this app: a link that leads elsewhere after the sign-in would be a trap. */
@@ -17,7 +18,11 @@ function isOwnAddress(address: string | undefined): address is string {
 
 export function SignInPage() {
   const { t } = useTranslation();
-  const { to, ended } = useSearch({ strict: false }) as { to?: string; ended?: string };
+  const { to, ended, reset } = useSearch({ strict: false }) as {
+    to?: string;
+    ended?: string;
+    reset?: string;
+  };
   const client = useQueryClient();
   const navigate = useNavigate();
   const { data: state } = useQuery(stateQuery);
@@ -56,6 +61,13 @@ export function SignInPage() {
         />
       </StartFrame>
     );
+  if (failure?.code === 'several_businesses')
+    return (
+      <BusinessChoice
+        businesses={failure.details.businesses as Business[]}
+        onChoose={({ id }) => signIn.mutate({ ...signIn.variables, businessId: id })}
+      />
+    );
   return (
     <StartFrame title={t('start.signIn')}>
       {ended && !failure && (
@@ -63,13 +75,12 @@ export function SignInPage() {
           {t('start.expired')}
         </Alert>
       )}
-      {failure && (
-        <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">
-          {failure.status === 429 && failure.retryAfterSeconds
-            ? t('start.wait', { count: failure.retryAfterSeconds })
-            : failure.message}
+      {reset && !failure && (
+        <Alert variant="light" icon={<Icon name="check" />} role="status">
+          {t('access.resetDone')}
         </Alert>
       )}
+      {failure && <SignInFailure failure={failure} />}
       <form onSubmit={submit}>
         <Stack>
           <TextInput
@@ -96,9 +107,50 @@ export function SignInPage() {
         </Stack>
       </form>
       <PasskeyButton onSignedIn={enter} />
-      <Text size="sm" c="dimmed">
-        {t('start.forgotten')}
-      </Text>
+      {state && <SignInHelp hasMail={state.hasMail} />}
+    </StartFrame>
+  );
+}
+
+function SignInFailure({ failure }: { failure: ApiFailure }) {
+  const { t } = useTranslation();
+  const seconds = failure.status === 429 ? failure.retryAfterSeconds : undefined;
+  return (
+    <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">
+      {seconds === undefined && failure.message}
+      {seconds !== undefined && seconds < 60 && t('start.wait', { count: seconds })}
+      {seconds !== undefined && seconds >= 60 && (
+        <>
+          {t('access.waitMinutes', { count: Math.ceil(seconds / 60) })} {t('access.waitHint')}
+        </>
+      )}
+    </Alert>
+  );
+}
+
+interface Business {
+  id: string;
+  name: string;
+}
+
+/** The address and the password fit people of several businesses. */
+function BusinessChoice({
+  businesses,
+  onChoose,
+}: {
+  businesses: Business[];
+  onChoose: (business: Business) => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <StartFrame title={t('access.chooseTitle')} text={t('access.chooseText')}>
+      <Stack gap="xs">
+        {businesses.map((business) => (
+          <Button key={business.id} size="md" variant="default" onClick={() => onChoose(business)}>
+            {business.name}
+          </Button>
+        ))}
+      </Stack>
     </StartFrame>
   );
 }
