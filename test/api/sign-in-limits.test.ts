@@ -20,9 +20,9 @@ const guess = (email: string, address: string, cookie = '') =>
 
 /** An owner who has signed in from this network before. */
 async function createOwner(address: string, on = proxied) {
-  const { email, id } = await createPerson(on);
+  const { email, call } = await createPerson(on);
   const response = await attempt(email, address, { on });
-  return { email, id, device: deviceCookieOf(response) };
+  return { email, call, device: deviceCookieOf(response) };
 }
 
 test('a thousand wrong guesses from many networks, and from the own, never stop the owner', async () => {
@@ -63,7 +63,7 @@ test('behind a proxy that nobody has named, a hundred invented addresses lock no
   assert.equal((await attempt(email, '', { cookie: device, on: unnamed })).statusCode, 200);
 });
 
-test("a device cookie is good for its own address only, and for nobody after the person's password changed", async () => {
+test('a device cookie is good for its own address only, and ends when the password changes', async () => {
   const network = '192.0.2.20';
   const [one, other] = [await createOwner(network), await createOwner(network)];
   for (let count = 0; count < 10; count++) await guess(one.email, network);
@@ -73,8 +73,12 @@ test("a device cookie is good for its own address only, and for nobody after the
   assert.equal(planted.statusCode, 429);
   const both = await attempt(one.email, network, { cookie: `${one.device}; ${name}=${token}` });
   assert.equal(both.statusCode, 429, 'of two cookies neither counts');
-  await proxied.owner.query('DELETE FROM known_device WHERE person_id = $1', [one.id]);
-  assert.equal((await attempt(one.email, network, { cookie: one.device })).statusCode, 429);
+  const newPassword = 'vier Rosen im Garten';
+  const changed = await one.call('POST', '/password', { currentPassword: password, newPassword });
+  assert.equal(changed.statusCode, 204, changed.body);
+  const known = (cookie: string) => attempt(one.email, network, { typed: newPassword, cookie });
+  assert.equal((await known(one.device)).statusCode, 429);
+  assert.equal((await known(deviceCookieOf(changed))).statusCode, 200);
 });
 
 test('a device has a limit of its own, which stops nobody else', async () => {
