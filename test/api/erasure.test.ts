@@ -238,6 +238,22 @@ test('texts that are too short, too long, too many, or in too many places are re
   assert.equal((await service.get(`/contact-persons/${id}`, asKey)).statusCode, 200);
 });
 
+test('a named text is taken as it is: percent, underscore, backslash and quotes mean themselves', async () => {
+  const { asKey, customerId, post } = await createBusiness();
+  const id = await post('/customer/contact-person', { customerId, lastName: 'Wörtlich' });
+  const text = String.raw`a_b%c\d"e.f*`;
+  const named = await post('/customer/site', { ...validSite(customerId), comment: `Frag ${text}!` });
+  const other = await post('/customer/site', { ...validSite(customerId), comment: 'axbyyc d"e-f' });
+  await service.patch(`/sites/${named}`, { openingHours: [{ note: text }] }, asKey);
+  const erasure = await service.delete(`/personal-data/${id}?text=${encodeURIComponent(text)}`, asKey);
+  assert.equal(erasure.statusCode, 204, erasure.body);
+  const { comment, openingHours } = (await service.get(`/sites/${named}`, asKey)).json();
+  assert.deepEqual([comment, openingHours], ['Frag […]!', [{ note: '[…]' }]]);
+  assert.equal((await service.get(`/sites/${other}`, asKey)).json().comment, 'axbyyc d"e-f');
+  const { data } = (await service.get('/changes?limit=1000', asKey)).json();
+  assert.ok(!JSON.stringify(data).includes(JSON.stringify(text).slice(1, -1)));
+});
+
 test('the texts of another business stay', async () => {
   const [one, other] = [await createBusiness(), await createBusiness()];
   const id = await one.post('/customer/contact-person', { customerId: one.customerId, lastName: 'Nachbar' });

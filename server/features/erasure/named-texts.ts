@@ -9,7 +9,7 @@ export const textBounds = { count: 10, minLength: 4, maxLength: 200 };
 export const redaction = '[…]';
 
 export interface NamedTexts {
-  /** In lower case, plain and as JSON writes them. */
+  /** For LIKE: in lower case, plain and as JSON writes them. */
   readonly patterns: readonly string[];
   redact(text: string): string;
 }
@@ -28,9 +28,7 @@ export function readNamedTexts(parameter: unknown): NamedTexts | undefined {
   ];
   const found = new RegExp(spellings.map((text) => RegExp.escape(text)).join('|'), 'giu');
   return {
-    patterns: [...new Set(spellings.flatMap((text) => [text, asJson(text)]))].map((text) =>
-      text.toLowerCase(),
-    ),
+    patterns: [...new Set(spellings.flatMap((text) => [text, asJson(text)]))].map(toPattern),
     redact: (text) => text.replace(found, redaction),
   };
 }
@@ -41,6 +39,10 @@ function findFaults(text: string): Fault[] {
   if (!isStorableText(text)) return [{ path: ['text'], code: 'invalid_text' }];
   if (length < min) return [{ path: ['text'], code: 'too_short', params: { min } }];
   return length > max ? [{ path: ['text'], code: 'too_long', params: { max } }] : [];
+}
+
+function toPattern(text: string): string {
+  return `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
 function asJson(text: string): string {
@@ -55,7 +57,7 @@ export function redactJson(json: string, redact: NamedTexts['redact']): unknown 
   });
 }
 
-/** An SQL condition: whether a text holds one of the patterns. */
+/** An SQL condition: whether a text holds one of the patterns. The text is brought to lower case once for all of them. */
 export function holdsPattern(text: string, parameter: string): string {
-  return `EXISTS (SELECT FROM unnest(${parameter}::text[]) AS pattern WHERE strpos(lower(${text}), pattern) > 0)`;
+  return `lower(${text}) LIKE ANY (${parameter}::text[])`;
 }
