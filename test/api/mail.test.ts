@@ -51,8 +51,8 @@ test('security notices come in the language of the last sign-in', async () => {
   const enter = (headers: Record<string, string>) =>
     callOffice(app, 'POST', '/session', { email: paul.email, password }, { headers });
   const first = await enter({ 'accept-language': 'de', 'user-agent': 'Firefox' });
-  const newDevice = await mail.mailTo(paul.email, about(/^Anmeldung von einem neuen Gerät$/));
-  assert.match(newDevice.body, /Browser: Firefox/);
+  const newDevice = await mail.mailTo(paul.email, ({ body }) => body.includes('Browser: Firefox'));
+  assert.equal(newDevice.subject, 'Anmeldung von einem neuen Gerät');
   await enter({ 'accept-language': 'en', cookie: deviceCookieOf(first), 'user-agent': 'Known' });
 
   await vera.call('PATCH', `/people/${paul.id}`, { role: 'PFLEGE' });
