@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setPassword } from '../../server/auth/people.ts';
+import { filterLiveSessions, findSession } from '../../server/auth/sessions.ts';
 import { startService } from '../service.ts';
 import { callOffice, cookieOf, createPerson, type OfficePerson, password, routesBelow } from './office.ts';
 import { SoftwareAuthenticator } from './software-authenticator.ts';
@@ -503,6 +504,17 @@ test('a business that requires passkeys lets people without one do nothing but a
     rows.map(({ details }) => details),
     [{ requiresPasskeys: true }, { requiresPasskeys: false }],
   );
+});
+
+test('a live list of a person without a required passkey ends', async () => {
+  const { tenantId, verwaltung } = await createBusiness();
+  const colleague = await createPerson(service, { tenantId, name: 'Paul' });
+  const session = (await findSession(service.database, colleague.cookie.split('=')[1]))!;
+  const isLive = async () => (await filterLiveSessions(service.database, tenantId, [session])).size === 1;
+  assert.equal(await isLive(), true);
+  await addPasskey(verwaltung);
+  assertStatus(await verwaltung.call('PUT', '/passkey-requirement', { isRequired: true }), 200);
+  assert.equal(await isLive(), false);
 });
 
 test('the requirement of one business says nothing about another', async () => {

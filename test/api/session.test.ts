@@ -260,7 +260,11 @@ test('who is signed in is told without a failure, also where nobody is', async (
   const { me, version } = (await call('GET', '/state')).json();
   assert.deepEqual([me.person.id, version], [id, '0.1.0']);
   // Strangers need not know which defects the version has.
-  assert.deepEqual((await callOffice(app, 'GET', '/state')).json(), { hasPeople: true, me: null });
+  assert.deepEqual((await callOffice(app, 'GET', '/state')).json(), {
+    hasPeople: true,
+    hasMail: false,
+    me: null,
+  });
 });
 
 test('somebody who signs in again and again has a bounded number of sessions', async () => {
