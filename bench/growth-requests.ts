@@ -1,5 +1,5 @@
 // What is asked of the large and the small tenants while the table grows.
-import { encodeCursor } from '../server/crud/reads.ts';
+import { encodeCursor } from '../server/engine/sql/list-query.ts';
 import { cities, customerId } from './growth-fill.ts';
 import type { BenchDatabase } from './postgres.ts';
 import type { Request } from './requests.ts';

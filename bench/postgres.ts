@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { openEmbeddedPostgres } from '../server/database/embedded.ts';
+import { openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
 import { migrate } from '../server/database/migrations.ts';
 import { endLater } from './processes.ts';
 

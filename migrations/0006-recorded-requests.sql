@@ -1,5 +1,5 @@
 -- The API calls of each tenant, for the office to look at: which arrived, what was refused and why. Written by each
--- process about once a second, never by a request, and bounded in space (server/journal/recorded-requests.ts).
+-- process about once a second, never by a request, and bounded in space (server/features/call-log/recorded-calls.ts).
 
 CREATE TABLE recorded_request (
   tenant_id      uuid NOT NULL,

@@ -3,7 +3,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { defaultDataDir } from './database/embedded.ts';
+import { defaultDataDir } from './database/embedded/postgres.ts';
 
 type Environment = Record<string, string | undefined>;
 

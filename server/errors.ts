@@ -1,5 +1,4 @@
 // ApiError, and the one table from an error to its answer.
-import { type Language, text } from './messages.ts';
 
 // Three statuses do not mean what HTTP says they mean. The published interface assigns 403 to an unknown path or
 // method, 413 to a wrong content type and 415 to a body that is too large, and integrations rely on it: do not "fix" it.
@@ -137,27 +136,6 @@ export function validationError(faults: readonly Fault[]): ApiError {
   return new ApiError('validation_failed', { faults });
 }
 
-/** The body of an error answer. A 400 always has `errors`, as the published ValidationError does. */
-export function errorBody(error: ApiError, requestId: string, language: Language) {
-  return {
-    message: text(error.code, language),
-    code: error.code,
-    requestId,
-    ...error.details,
-    ...(error.status === 400 && { errors: error.faults.map((fault) => faultBody(fault, language)) }),
-  };
-}
-
-function faultBody({ path, code, params }: Fault, language: Language) {
-  return {
-    field: path.join('.'),
-    pointer: path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
-    code,
-    message: text(code, language, params),
-    ...(params && { params }),
-  };
-}
-
 /** Any thrown value as an ApiError. What nobody expected is an internal error, whose cause is for the log only. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -165,3 +143,6 @@ export function toApiError(error: unknown): ApiError {
   const isMediaType = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
   return new ApiError(isMediaType ? 'content_type' : 'internal_error', { cause: error });
 }
+
+/** A mistake at the command line, explained in a sentence. */
+export class UsageError extends Error {}

@@ -1,6 +1,7 @@
 // The command line: picks a command, and turns what goes wrong into a sentence and exit code 1.
+
 import { parseArgs } from 'node:util';
-import { type Command, type CommandContext, UsageError } from './commands/command.ts';
+import type { Command, CommandContext } from './commands/command.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { importCommand } from './commands/import.ts';
@@ -12,9 +13,10 @@ import { tenantCreate, tenantList } from './commands/tenant.ts';
 import { userCreate, userPassword, userRemove, userResetPasskeys } from './commands/user.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { ConnectionError } from './database/connection.ts';
-import { EmbeddedPostgresError } from './database/embedded.ts';
+import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
 import { MigrationError } from './database/migrations.ts';
-import { CsvError } from './import/csv-file.ts';
+import { UsageError } from './errors.ts';
+import { CsvError } from './features/import/csv-file.ts';
 
 const commands: readonly Command[] = [
   serve,

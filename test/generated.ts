@@ -2,9 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
-import { buildApp } from '../server/app.ts';
 import { readConfig, settings } from '../server/config.ts';
 import { openDatabase } from '../server/database/database.ts';
+import { buildApp } from '../server/http/app.ts';
 import { buildBillOfMaterials, isBillOfMaterialsCurrent } from './bill-of-materials.ts';
 
 const root = path.resolve(import.meta.dirname, '..');

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../server/database/embedded.ts';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
 import { migrate } from '../server/database/migrations.ts';
 import { openServiceLogin } from '../server/database/service-login.ts';
 

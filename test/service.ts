@@ -5,12 +5,12 @@ import { after } from 'node:test';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { pino } from 'pino';
-import { type AppConfig, buildApp } from '../server/app.ts';
 import { createApiKey } from '../server/auth/api-keys.ts';
 import { createTenant as insertTenant } from '../server/auth/tenants.ts';
 import type { Config } from '../server/config.ts';
 import { openDatabase } from '../server/database/database.ts';
 import { openServiceLogin } from '../server/database/service-login.ts';
+import { type AppConfig, buildApp } from '../server/http/app.ts';
 import { assertDeclared } from './api/declared-answers.ts';
 import { templateDatabase } from './postgres.ts';
 

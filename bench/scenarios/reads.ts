@@ -1,5 +1,5 @@
-import { buildListQuery, parseListRequest } from '../../server/crud/reads.ts';
-import { representation } from '../../server/crud/representation.ts';
+import { buildListQuery, parseListRequest } from '../../server/engine/sql/list-query.ts';
+import { representation } from '../../server/engine/sql/representation.ts';
 import { site } from '../../server/resources/site.ts';
 import { demandStatus, rateOf, runFullLoad } from '../load.ts';
 import { hasPgbench, runPages } from '../pgbench.ts';

@@ -1,8 +1,8 @@
 // Every request's key is looked up in the database, with no cache, so that a key ends everywhere at once. Look-ups
 // that arrive together share one statement, and a look-up never joins a statement that was sent before it arrived.
-import { Batch, paceOfCheapItems } from '../database/batch.ts';
+import { Batch, paceOfCheapItems } from '../database/batcher.ts';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/failures.ts';
+import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 import { hashApiKey, isWellFormedKey } from './api-keys.ts';
 import type { KeyUse } from './key-use.ts';

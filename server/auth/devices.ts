@@ -4,7 +4,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/failures.ts';
+import { toApiFailure } from '../database/errors.ts';
 import { cookie, readCookie } from './cookies.ts';
 import { hashEmail } from './people.ts';
 import { hashToken, isToken, makeToken } from './secrets.ts';

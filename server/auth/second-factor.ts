@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/failures.ts';
+import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 import { countPasskeys } from './passkeys.ts';
 import { hashToken, isToken, makeToken } from './secrets.ts';

@@ -3,9 +3,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { Batch, paceOfCheapItems } from '../database/batch.ts';
+import { Batch, paceOfCheapItems } from '../database/batcher.ts';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/failures.ts';
+import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 import { maskKeys } from '../http/key-mask.ts';
 import { preferredLanguage } from '../messages.ts';

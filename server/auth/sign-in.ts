@@ -8,7 +8,7 @@ import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/failures.ts';
+import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 import { recordAudit } from './audit-log.ts';
 import { findKnownDevice } from './devices.ts';

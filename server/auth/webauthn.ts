@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/failures.ts';
+import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 
 /** The library takes longer to load than the rest of the service, and many businesses never use it. */

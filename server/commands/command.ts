@@ -1,9 +1,10 @@
 // What a command is, and the connection that most of them work on.
 import type pg from 'pg';
 import type { Config } from '../config.ts';
-import { isUuid } from '../crud/formats.ts';
 import { asOwner, openConnection } from '../database/connection.ts';
 import { migrate } from '../database/migrations.ts';
+import { isUuid } from '../engine/definition/formats.ts';
+import { UsageError } from '../errors.ts';
 
 export interface CommandContext {
   config: Config;
@@ -33,9 +34,6 @@ export interface Command {
   /** Nothing is printed for a command that answers with nothing. */
   run(context: CommandContext): Promise<Outcome | undefined>;
 }
-
-/** What the person at the command line did wrong, in a sentence. */
-export class UsageError extends Error {}
 
 /** Runs `work` on the migrated database as its owner, beside a running service or without one. */
 export async function withOwner<Result>(

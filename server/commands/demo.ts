@@ -1,4 +1,5 @@
 // The service with the data of an invented business, to look around in. It fills only a database that nobody uses yet.
+
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import { createApiKey } from '../auth/api-keys.ts';
@@ -7,16 +8,18 @@ import { addPerson } from '../auth/people.ts';
 import { makePassword } from '../auth/secrets.ts';
 import { createTenant } from '../auth/tenants.ts';
 import type { Config } from '../config.ts';
-import type { Definition } from '../crud/definition.ts';
-import { buildCheck } from '../crud/validation.ts';
-import { buildWrites, type NewRow } from '../crud/writes.ts';
 import { asOwner } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
+import type { Definition } from '../engine/definition/definition.ts';
+import { buildCheck } from '../engine/definition/validation.ts';
+import { buildWrites, type NewRow } from '../engine/sql/row-store.ts';
+import { UsageError } from '../errors.ts';
 import { parseJson } from '../http/json-body.ts';
+import { listenUntilStopped, startBlock } from '../process/service.ts';
 import { resources } from '../resources/index.ts';
-import { type Command, UsageError } from './command.ts';
-import { type Body, buildBusiness, businessName } from './demo/business.ts';
-import { listenUntilStopped, startBlock } from './listening.ts';
+import type { Command } from './command.ts';
+import { buildBusiness, businessName } from './demo/business.ts';
+import type { Body } from './demo/demo-data.ts';
 
 export const demo: Command = {
   name: 'demo',

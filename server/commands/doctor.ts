@@ -5,12 +5,12 @@ import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { asOwner, type Connection, openConnection } from '../database/connection.ts';
 import { serviceRole } from '../database/database.ts';
-import { nameAccount } from '../database/embedded-programs.ts';
+import { nameAccount } from '../database/embedded/programs.ts';
 import { findPendingMigrations } from '../database/migrations.ts';
 import { inspectServiceLogin, type ServiceLogin } from '../database/service-login.ts';
+import { ownLoginAdvice } from '../process/service.ts';
+import { findServingAccount } from '../process/serving-account.ts';
 import type { Command } from './command.ts';
-import { ownLoginAdvice } from './listening.ts';
-import { findServingAccount } from './serving-account.ts';
 
 interface Finding {
   check: string;

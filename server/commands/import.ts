@@ -1,26 +1,21 @@
 // Imports a file on this machine into the database, through the same engine as POST /import.
+
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type pg from 'pg';
 import { openDatabase } from '../database/database.ts';
 import { openServiceLogin } from '../database/service-login.ts';
-import { type CsvInput, prepareCsv, readCsvLines } from '../import/csv-input.ts';
-import { reportName, writeCsvReport, writeLinesReport } from '../import/fault-report.ts';
-import { type ImportOptions, importModes, runImport } from '../import/import-run.ts';
-import { defaultImportLimits } from '../import/limits.ts';
-import { prepareResources } from '../import/line-check.ts';
-import { type Line, readLines } from '../import/lines.ts';
-import type { LineResult, Summary } from '../import/results.ts';
-import { buildSessions } from '../import/session.ts';
+import { UsageError } from '../errors.ts';
+import { type CsvInput, prepareCsv, readCsvLines } from '../features/import/csv-input.ts';
+import { reportName, writeCsvReport, writeLinesReport } from '../features/import/fault-report.ts';
+import { type ImportOptions, importModes, runImport } from '../features/import/import-run.ts';
+import { buildSessions } from '../features/import/import-transaction.ts';
+import { defaultImportLimits } from '../features/import/limits.ts';
+import { prepareResources } from '../features/import/line-check.ts';
+import { type Line, readLines } from '../features/import/lines.ts';
+import type { LineResult, Summary } from '../features/import/results.ts';
 import { resources } from '../resources/index.ts';
-import {
-  type Command,
-  type CommandContext,
-  type Outcome,
-  tenantIdFrom,
-  UsageError,
-  withOwner,
-} from './command.ts';
+import { type Command, type CommandContext, type Outcome, tenantIdFrom, withOwner } from './command.ts';
 import { startProgress } from './progress.ts';
 
 export const importCommand: Command = {

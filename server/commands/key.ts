@@ -1,5 +1,6 @@
 import { createApiKey, deleteApiKey } from '../auth/api-keys.ts';
-import { type Command, tenantIdFrom, UsageError, withOwner } from './command.ts';
+import { UsageError } from '../errors.ts';
+import { type Command, tenantIdFrom, withOwner } from './command.ts';
 
 const options = { tenant: 'Id of the tenant, as "tenant list" shows it.' };
 

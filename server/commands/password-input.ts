@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { isGuessable } from '../auth/password-strength.ts';
 import { passwordFault } from '../auth/passwords.ts';
 import { makePassword } from '../auth/secrets.ts';
+import { UsageError } from '../errors.ts';
 import { text as sentence } from '../messages.ts';
-import { UsageError } from './command.ts';
 
 export const generateFlag = { generate: 'Make a password and show it once, instead of asking for one.' };
 

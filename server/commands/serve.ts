@@ -1,5 +1,5 @@
+import { type Listening, listenUntilStopped, startBlock } from '../process/service.ts';
 import type { Command } from './command.ts';
-import { type Listening, listenUntilStopped, startBlock } from './listening.ts';
 
 export const serve: Command = {
   name: 'serve',

@@ -1,9 +1,10 @@
 import { columnsOf } from '../../core/columns.ts';
 import { byteOrderMark, toCsvLine } from '../../core/csv.ts';
-import { describeDefinition } from '../crud/description.ts';
+import { describeDefinition } from '../engine/definition/description.ts';
+import { UsageError } from '../errors.ts';
 import type { Language } from '../messages.ts';
 import { resources } from '../resources/index.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
 
 export const template: Command = {
   name: 'template',

@@ -1,6 +1,7 @@
 import { recordCommand } from '../auth/audit-log.ts';
 import { createTenant } from '../auth/tenants.ts';
-import { type Command, UsageError, withOwner } from './command.ts';
+import { UsageError } from '../errors.ts';
+import { type Command, withOwner } from './command.ts';
 
 export const tenantCreate: Command = {
   name: 'tenant create',

@@ -3,10 +3,10 @@ import { recordCommand } from '../auth/audit-log.ts';
 import { removeAllPasskeys } from '../auth/passkeys.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { addPerson, hashEmail, type Role, removePerson, roles, setPassword } from '../auth/people.ts';
-import { formatChecks } from '../crud/formats.ts';
 import { beginFor } from '../database/database.ts';
-import { ApiError } from '../errors.ts';
-import { type Command, tenantIdFrom, UsageError, withOwner } from './command.ts';
+import { formatChecks } from '../engine/definition/formats.ts';
+import { ApiError, UsageError } from '../errors.ts';
+import { type Command, tenantIdFrom, withOwner } from './command.ts';
 import { generateFlag, readNewPassword } from './password-input.ts';
 
 const passwordHint = 'The password is typed, or read from the first line of the input.';

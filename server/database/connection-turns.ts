@@ -1,6 +1,6 @@
 // Shares out scarce connections. Each tenant waits in its own queue, the queues take turns, and one tenant never holds
 // more than half of the connections.
-import { DeadlineError } from './failures.ts';
+import { DeadlineError } from './errors.ts';
 
 interface Waiting {
   start(): void;

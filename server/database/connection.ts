@@ -3,8 +3,8 @@ import pg from 'pg';
 import type { Config } from '../config.ts';
 import { patienceMs } from './client.ts';
 import { checkConnection } from './database.ts';
-import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded.ts';
-import { type Account, findAccount } from './embedded-programs.ts';
+import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded/postgres.ts';
+import { type Account, findAccount } from './embedded/programs.ts';
 
 export interface Connection {
   /** What pg takes, with the rights of the owner: migrations and the command line use it as it is. */

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { Client, cut, longStatementMs, patienceMs, type Timed, type TimedQuery } from './client.ts';
 import { ConnectionTurns } from './connection-turns.ts';
-import { DeadlineError, isDatabaseAway } from './failures.ts';
+import { DeadlineError, isDatabaseAway } from './errors.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
 export const serviceRole = 'stamm_service';

@@ -1,4 +1,4 @@
-import { double, type Fields, group, text } from '../crud/fields.ts';
+import { double, type Fields, group, text } from '../engine/definition/fields.ts';
 
 const location: Fields = {
   lat: double({

@@ -1,5 +1,5 @@
-import { defineResource } from '../crud/definition.ts';
-import { choice, decimal, flag, integer, owner, reference, text } from '../crud/fields.ts';
+import { defineResource } from '../engine/definition/definition.ts';
+import { choice, decimal, flag, integer, owner, reference, text } from '../engine/definition/fields.ts';
 
 function centimetres(de: string, description: string, example: number) {
   return integer({ de, minimum: 1, maximum: 1000, description, example });

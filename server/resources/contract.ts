@@ -1,5 +1,5 @@
-import { defineResource } from '../crud/definition.ts';
-import { choice, date, decimal, integer, owner, text } from '../crud/fields.ts';
+import { defineResource } from '../engine/definition/definition.ts';
+import { choice, date, decimal, integer, owner, text } from '../engine/definition/fields.ts';
 
 export const contract = defineResource({
   name: 'contract',

@@ -1,5 +1,5 @@
-import { defineResource } from '../crud/definition.ts';
-import { choice, text } from '../crud/fields.ts';
+import { defineResource } from '../engine/definition/definition.ts';
+import { choice, text } from '../engine/definition/fields.ts';
 import { address, addressExample } from './address.ts';
 
 export const customer = defineResource({

@@ -1,5 +1,5 @@
-import { defineResource } from '../crud/definition.ts';
-import { flag, text } from '../crud/fields.ts';
+import { defineResource } from '../engine/definition/definition.ts';
+import { flag, text } from '../engine/definition/fields.ts';
 
 export const employee = defineResource({
   name: 'employee',

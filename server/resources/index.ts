@@ -1,4 +1,4 @@
-import type { Definition } from '../crud/definition.ts';
+import type { Definition } from '../engine/definition/definition.ts';
 import { contactPerson } from './contact-person.ts';
 import { container } from './container.ts';
 import { contract } from './contract.ts';

@@ -1,5 +1,5 @@
-import { defineResource } from '../crud/definition.ts';
-import { choice, date, integer, owner, reference, text } from '../crud/fields.ts';
+import { defineResource } from '../engine/definition/definition.ts';
+import { choice, date, integer, owner, reference, text } from '../engine/definition/fields.ts';
 
 export const plant = defineResource({
   name: 'plant',

@@ -1,5 +1,5 @@
-import { defineResource } from '../crud/definition.ts';
-import { choice, decimal, flag, text } from '../crud/fields.ts';
+import { defineResource } from '../engine/definition/definition.ts';
+import { choice, decimal, flag, text } from '../engine/definition/fields.ts';
 
 export const product = defineResource({
   name: 'product',

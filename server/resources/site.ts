@@ -1,7 +1,7 @@
 import { openingHoursShape } from '../../core/opening-hours.ts';
 import { attendingIntervalShape } from '../../core/visits.ts';
-import { defineResource } from '../crud/definition.ts';
-import { date, decimal, flag, integer, list, owner, reference, text } from '../crud/fields.ts';
+import { defineResource } from '../engine/definition/definition.ts';
+import { date, decimal, flag, integer, list, owner, reference, text } from '../engine/definition/fields.ts';
 import { address, addressExample } from './address.ts';
 
 export const site = defineResource({

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { refuseBeforeRouting } from '../../server/http/raw-requests.ts';
+import { refuseBeforeRouting } from '../../server/http/early-answers.ts';
 import { startService, validCustomer } from '../service.ts';
 import { createPerson, routesBelow } from './office.ts';
 import { exchange, listen } from './raw-client.ts';

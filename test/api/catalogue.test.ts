@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
-import { columnsOf, shapeColumnsOf, sqlType } from '../../server/crud/definition.ts';
 import { serviceRole } from '../../server/database/database.ts';
+import { columnsOf, shapeColumnsOf, sqlType } from '../../server/engine/definition/definition.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService } from '../service.ts';
 

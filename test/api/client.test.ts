@@ -5,7 +5,7 @@ import { getHeapSpaceStatistics } from 'node:v8';
 import type { TimedQuery } from '../../server/database/client.ts';
 import { asOwner, ConnectionError } from '../../server/database/connection.ts';
 import { openDatabase } from '../../server/database/database.ts';
-import { isDatabaseAway } from '../../server/database/failures.ts';
+import { isDatabaseAway } from '../../server/database/errors.ts';
 import { openServiceLogin } from '../../server/database/service-login.ts';
 import { createTestDatabase } from '../service.ts';
 

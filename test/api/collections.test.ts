@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { filtersOf } from '../../server/crud/reads.ts';
+import { filtersOf } from '../../server/engine/sql/list-query.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validCustomer, validSite } from '../service.ts';
 

@@ -1,10 +1,10 @@
 // Reads an exported CSV back as the bodies that would create the same objects, as an import does.
 import assert from 'node:assert/strict';
 import { unguardText } from '../../core/csv.ts';
-import { flagWords, separators } from '../../server/crud/csv.ts';
-import { columnsOf, type Definition } from '../../server/crud/definition.ts';
-import type { Field } from '../../server/crud/fields.ts';
-import { titlesOf } from '../../server/crud/titles.ts';
+import { columnsOf, type Definition } from '../../server/engine/definition/definition.ts';
+import type { Field } from '../../server/engine/definition/fields.ts';
+import { titlesOf } from '../../server/engine/definition/titles.ts';
+import { flagWords, separators } from '../../server/engine/http/csv.ts';
 import type { Language } from '../../server/messages.ts';
 
 /** Lines of cells; a cell without quotes that holds nothing is undefined, one with quotes is an empty text. */

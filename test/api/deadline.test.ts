@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { readConfig } from '../../server/config.ts';
-import { Batch } from '../../server/database/batch.ts';
-import { DeadlineError } from '../../server/database/failures.ts';
+import { Batch } from '../../server/database/batcher.ts';
+import { DeadlineError } from '../../server/database/errors.ts';
 import { createTestDatabase, startService } from '../service.ts';
 import { startWatch } from '../waiting.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { formatChecks } from '../../server/crud/formats.ts';
+import { formatChecks } from '../../server/engine/definition/formats.ts';
 
 export interface Answer {
   status: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InjectOptions } from 'fastify';
 import { unguardText } from '../../core/csv.ts';
-import { titlesOf } from '../../server/crud/titles.ts';
+import { titlesOf } from '../../server/engine/definition/titles.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validAddress } from '../service.ts';
 import { bodiesIn, readCsv } from './csv-reader.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import type { ImportLimits } from '../../server/import/limits.ts';
+import type { ImportLimits } from '../../server/features/import/limits.ts';
 import { startService, validCustomer } from '../service.ts';
 import { patienceMs, until } from '../waiting.ts';
 import { type ImportTarget, openImport, refusedImport, sendImport } from './import-client.ts';

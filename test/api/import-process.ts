@@ -1,8 +1,8 @@
 // The service in a process of its own, so that its memory can be measured apart from the test's.
 import { pino } from 'pino';
-import { buildApp } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
 import { openDatabase } from '../../server/database/database.ts';
+import { buildApp } from '../../server/http/app.ts';
 import { listen } from './raw-client.ts';
 
 const database = openDatabase(JSON.parse(process.argv[2]!), { maxConnections: 4 });

@@ -42,8 +42,8 @@ async function copyWithNinthResource(): Promise<string> {
 
 test('a ninth resource is one file, one migration and one line', async () => {
   const copy = await copyWithNinthResource();
-  const { buildApp }: typeof import('../../server/app.ts') = await import(
-    pathToFileURL(path.join(copy, 'server/app.ts')).href
+  const { buildApp }: typeof import('../../server/http/app.ts') = await import(
+    pathToFileURL(path.join(copy, 'server/http/app.ts')).href
   );
   const { migrate }: typeof import('../../server/database/migrations.ts') = await import(
     pathToFileURL(path.join(copy, 'server/database/migrations.ts')).href

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError, errorBody, faultCodes } from '../../server/errors.ts';
+import { ApiError, faultCodes } from '../../server/errors.ts';
+import { errorBody } from '../../server/http/error-body.ts';
 import { startService, validCustomer, validSite } from '../service.ts';
 import { listen } from './raw-client.ts';
 import { countRows } from './stored-rows.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { trimRecordedRequests } from '../../server/journal/recorded-requests.ts';
+import { trimRecordedRequests } from '../../server/features/call-log/recorded-calls.ts';
 import { startService, type TestService, validCustomer, validSite } from '../service.ts';
 import { until, within } from '../waiting.ts';
 import { createPerson, type OfficePerson } from './office.ts';

@@ -1,8 +1,8 @@
 // What is kept for a time ends with it, and nothing else does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { trimRecordedRequests } from '../../server/features/call-log/recorded-calls.ts';
 import { enforceRetention } from '../../server/features/retention/retention.ts';
-import { trimRecordedRequests } from '../../server/journal/recorded-requests.ts';
 import { startService } from '../service.ts';
 import { createPerson } from './office.ts';
 

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
-import { referenceRoutes } from '../../server/routes/reference.ts';
+import { referenceRoutes } from '../../server/features/reference/reference-routes.ts';
 import { launchChromium } from './chromium.ts';
 
 const document = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { makeSetupToken } from '../../server/auth/links.ts';
+import { makeSetupToken } from '../../server/auth/one-time-links.ts';
 import { startMailServer } from '../api/mail-server.ts';
 import { createPerson, password } from '../api/office.ts';
 import { findBarriers, type Office, openOffice, signIn } from './office.ts';

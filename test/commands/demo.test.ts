@@ -11,10 +11,10 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { buildBusiness } from '../../server/commands/demo/business.ts';
 import { oddities } from '../../server/commands/demo/oddities.ts';
-import { attentionChecksOf } from '../../server/crud/attention.ts';
-import { parseStored } from '../../server/crud/merge-patch.ts';
-import { buildCheck } from '../../server/crud/validation.ts';
-import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
+import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
+import { buildCheck } from '../../server/engine/definition/validation.ts';
+import { parseStored } from '../../server/engine/http/merge-patch.ts';
+import { attentionChecksOf } from '../../server/engine/sql/attention-checks.ts';
 import { resources } from '../../server/resources/index.ts';
 import { createTestDatabase } from '../service.ts';
 

@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { separators } from '../../server/crud/csv.ts';
-import { CsvError } from '../../server/import/csv-file.ts';
-import { prepareCsv } from '../../server/import/csv-input.ts';
+import { separators } from '../../server/engine/http/csv.ts';
+import { CsvError } from '../../server/features/import/csv-file.ts';
+import { prepareCsv } from '../../server/features/import/csv-input.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService } from '../service.ts';
 

@@ -14,7 +14,7 @@ import {
   EmbeddedPostgresError,
   type EmbeddedPostgresOptions,
   openEmbeddedPostgres,
-} from '../../server/database/embedded.ts';
+} from '../../server/database/embedded/postgres.ts';
 import { until } from '../waiting.ts';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
@@ -121,7 +121,7 @@ async function openElsewhere(
   from = checkout,
 ) {
   const program = `
-    import { openEmbeddedPostgres } from ${JSON.stringify(join(from, 'server/database/embedded.ts'))};
+    import { openEmbeddedPostgres } from ${JSON.stringify(join(from, 'server/database/embedded/postgres.ts'))};
     openEmbeddedPostgres(${JSON.stringify(options)}).then((postgres) => {
       process.on('message', async () => { await postgres.close(); process.disconnect(); });
       process.send({ postgres });

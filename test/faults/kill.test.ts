@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
+import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { startWatch, until } from '../waiting.ts';
 import { type Attempt, idsOf, type Load, startLoad } from './load.ts';
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createApiKey, deleteApiKey } from '../../server/auth/api-keys.ts';
-import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
+import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { migrate } from '../../server/database/migrations.ts';
 import { createTestDatabase } from '../service.ts';
 import { until } from '../waiting.ts';

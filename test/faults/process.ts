@@ -11,7 +11,7 @@ import path from 'node:path';
 import { after } from 'node:test';
 import pg from 'pg';
 import { createApiKey } from '../../server/auth/api-keys.ts';
-import { openEmbeddedPostgres } from '../../server/database/embedded.ts';
+import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { migrate } from '../../server/database/migrations.ts';
 import { generousLimits, validCustomer } from '../service.ts';
 import { until, within } from '../waiting.ts';

@@ -13,9 +13,9 @@ import {
 } from '../../core/columns.ts';
 import type { Definition } from '../../core/definition.ts';
 import { toLine } from '../../core/import-lines.ts';
-import { describeDefinition } from '../../server/crud/description.ts';
+import { describeDefinition } from '../../server/engine/definition/description.ts';
+import { definitionRoutes } from '../../server/features/definitions/definition-routes.ts';
 import { resources } from '../../server/resources/index.ts';
-import { definitionRoutes } from '../../server/routes/definitions.ts';
 
 const app = Fastify();
 await app.register(definitionRoutes, { resources });

@@ -1,30 +1,14 @@
 // The business that the demo shows, as bodies that could be sent to the API: the same in every run, but for the ids.
 import { cityCustomers } from './customers-city.ts';
 import { regionCustomers } from './customers-region.ts';
+import type { Body, Business, DemoCustomer } from './demo-data.ts';
 import { buildGreenery, type Place } from './greenery.ts';
-import { type KindName, kinds } from './kinds.ts';
+import { kinds } from './kinds.ts';
 import { duplicateCustomer, oddities } from './oddities.ts';
 import { employees, lastNames, mensNames, womensNames } from './people.ts';
 import { type SeededChoice, seededChoice } from './seeded-choice.ts';
 
 export const businessName = 'Grün & Gut Raumbegrünung GmbH';
-
-export interface DemoCustomer {
-  name: string;
-  kind: KindName;
-  /** Of its e-mail addresses, below .example. */
-  domain: string;
-  /** "Street number, code city (latitude, longitude)" */
-  at: string;
-  comment?: string;
-  /** Names of sites at that address, or with an address of their own. */
-  sites: readonly (string | readonly [name: string, at: string])[];
-}
-
-export type Body = { externalId: string; [field: string]: unknown };
-
-/** The bodies by resource. `idOf` gives the id that the object with this external id has or will have. */
-export type Business = Record<string, Body[]>;
 
 export function buildBusiness(idOf: (externalId: string) => string): Business {
   const choice = seededChoice(20_457);

@@ -1,5 +1,5 @@
 // Customers in the inner districts of Hamburg. The businesses are invented; streets, postal codes and positions are real.
-import type { DemoCustomer } from './business.ts';
+import type { DemoCustomer } from './demo-data.ts';
 
 export const cityCustomers: readonly DemoCustomer[] = [
   {

@@ -1,5 +1,5 @@
 // Customers in the outer districts and around Hamburg, many with branches. Businesses invented, places real.
-import type { DemoCustomer } from './business.ts';
+import type { DemoCustomer } from './demo-data.ts';
 
 export const regionCustomers: readonly DemoCustomer[] = [
   {

@@ -1,5 +1,5 @@
 // Products, containers and plants of the demo's business.
-import type { Body, Business } from './business.ts';
+import type { Body, Business } from './demo-data.ts';
 import {
   accessoryProducts,
   containerProducts,

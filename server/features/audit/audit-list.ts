@@ -1,10 +1,10 @@
 // The query string of the audit record as a statement, and its rows as the office sees them.
 import type { FastifyRequest } from 'fastify';
 import { type AuditEvent, auditEvents } from '../../auth/audit-log.ts';
-import { isUuid } from '../../crud/formats.ts';
-import { isTimestamp } from '../../crud/reads.ts';
-import { readLimit, refuseUnknownParameters } from '../../crud/requests.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
+import { isTimestamp } from '../../engine/sql/list-query.ts';
 import { type Fault, validationError } from '../../errors.ts';
+import { readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import type { Language } from '../../messages.ts';
 import { eventTitles } from './titles.ts';
 

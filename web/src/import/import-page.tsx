@@ -4,19 +4,11 @@ import { useTranslation } from 'react-i18next';
 import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote } from '../frame/failure.tsx';
 import { PageHead } from '../frame/page-head.tsx';
-import type { CsvFile } from './csv-file.ts';
 import { FileDrop } from './file-drop.tsx';
 import classes from './import.module.css';
 import { Preparation } from './preparation.tsx';
-import { openReader, type Reader, ReadingError } from './reader.ts';
+import { type OpenedFile, openReader, ReadingError } from './reader.ts';
 import { Templates } from './templates.tsx';
-
-export interface OpenedFile {
-  name: string;
-  size: number;
-  csv: CsvFile;
-  reader: Reader;
-}
 
 export function ImportPage() {
   const { t } = useTranslation();

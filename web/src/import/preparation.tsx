@@ -14,8 +14,8 @@ import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { ColumnChoice } from './column-choice.tsx';
 import classes from './import.module.css';
-import type { OpenedFile } from './import-page.tsx';
 import { Preview } from './preview.tsx';
+import type { OpenedFile } from './reader.ts';
 import { RunPanel } from './run-panel.tsx';
 import { useRun } from './use-run.ts';
 

@@ -61,3 +61,11 @@ export function openReader() {
     close: () => worker.terminate(),
   };
 }
+
+/** A file that was chosen, with the worker that reads it. */
+export interface OpenedFile {
+  name: string;
+  size: number;
+  csv: CsvFile;
+  reader: Reader;
+}

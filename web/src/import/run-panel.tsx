@@ -14,7 +14,7 @@ import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { saveBlob } from './download.ts';
 import classes from './import.module.css';
-import type { OpenedFile } from './import-page.tsx';
+import type { OpenedFile } from './reader.ts';
 import type { RowFault } from './sending.ts';
 import type { RunState, useRun } from './use-run.ts';
 

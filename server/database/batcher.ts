@@ -1,0 +1,215 @@
+// Items that arrive together are handled together. An item that is alone never waits for company: it goes with the next
+// turn of the event loop. What arrives while a batch runs forms the next one. Where there is company, a batch is worth a
+// short wait, because it costs the database about as much as eight rows in it: until as many wait as have just been
+// answered, or nobody joins any more, or a few milliseconds have passed.
+//
+// Nobody waits long for others: beside a batch that is slow, or full of one tenant's items, the other tenants' items
+// form a batch of their own.
+import { DeadlineError } from './errors.ts';
+
+/** A batch of so many is not made smaller for the sake of the next. */
+const smallestHalf = 16;
+
+/** A batch that takes longer than this waits for something that has nothing to do with most of its items. */
+const slowAfterMs = 25;
+
+/** From this size on a batch can be full of one tenant's items. */
+const smallestFlood = 8;
+
+/** A timer for each item would cost more than the item: deadlines are looked at this often instead. */
+const deadlineCheckMs = 20;
+
+/** The pace of items that are so cheap that only where several processes send them fewer batches are better. */
+export function paceOfCheapItems({ isAlone }: { isAlone: boolean }): number {
+  return isAlone ? 0 : 3;
+}
+
+export interface BatchOptions<Item, Result> {
+  /**
+   * Answers with one result, one error, or the promise of a result that takes longer, for each item in order. If it
+   * throws, all items fail alike.
+   */
+  run(items: Item[]): Promise<readonly (Result | Error | Promise<Result>)[]>;
+  /** Whose item it is. Items of one tenant are never in two batches at the same time. */
+  tenantOf(item: Item): string;
+  maxItems: number;
+  /** How long after the last batch the next one may still wait for company. */
+  paceMs: number;
+  /**
+   * Whether no other process works with the database. Then half of the items go and half stay, so that the database
+   * works for some while the process answers others; several processes do that for each other.
+   */
+  isAlone: boolean;
+}
+
+const maxConcurrent = 4;
+
+interface Entry<Item, Result> {
+  item: Item;
+  tenant: string;
+  deadline: number;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Running<Item, Result> {
+  entries: readonly Entry<Item, Result>[];
+  tenants: ReadonlySet<string>;
+  isFlood: boolean;
+  startedAt: number;
+}
+
+export class Batch<Item, Result> {
+  readonly #options: BatchOptions<Item, Result>;
+  #waiting: Entry<Item, Result>[] = [];
+  readonly #running = new Set<Running<Item, Result>>();
+  #isScheduled = false;
+  /** When the last batch began, and how many were in it. */
+  #startedAt = 0;
+  #answered = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: BatchOptions<Item, Result>) {
+    this.#options = options;
+  }
+
+  /** `deadline` is a time of performance.now(); past it the item fails, and if it was not sent yet it never is. */
+  add(item: Item, deadline: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, tenant: this.#options.tenantOf(item), deadline, resolve, reject });
+      this.#timer ??= setInterval(() => this.#lookAtTheClock(), deadlineCheckMs);
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    if (this.#running.size === 0 && this.#isWorthWaiting()) this.#gather();
+    else setImmediate(() => this.#go());
+  }
+
+  #isWorthWaiting(): boolean {
+    const hadCompany = this.#answered > 1;
+    const isComplete = this.#waiting.length >= this.#answered;
+    return hadCompany && !isComplete && performance.now() < this.#startedAt + this.#options.paceMs;
+  }
+
+  /** Waits as long as somebody joins. */
+  #gather(): void {
+    const seen = this.#waiting.length;
+    setTimeout(() => {
+      if (this.#waiting.length > seen && this.#isWorthWaiting()) this.#gather();
+      else this.#go();
+    }, 1);
+  }
+
+  #go(): void {
+    this.#isScheduled = false;
+    const entries = this.#takeStartable();
+    if (entries.length > 0) void this.#start(entries);
+  }
+
+  /** Takes what may go now from those who wait. */
+  #takeStartable(): Entry<Item, Result>[] {
+    const { maxItems } = this.#options;
+    if (this.#running.size === 0) {
+      const half = Math.max(smallestHalf, Math.ceil((this.#waiting.length + this.#answered) / 2));
+      return this.#waiting.splice(0, this.#options.isAlone ? Math.min(half, maxItems) : maxItems);
+    }
+    if (this.#running.size >= maxConcurrent) return [];
+    const now = performance.now();
+    const running = [...this.#running];
+    if (!running.every(({ isFlood, startedAt }) => isFlood || startedAt < now - slowAfterMs)) return [];
+    const isStartable = ({ tenant }: Entry<Item, Result>) =>
+      running.every(({ tenants }) => !tenants.has(tenant));
+    const startable = this.#waiting.filter(isStartable).slice(0, maxItems);
+    if (startable.length > 0) {
+      const started = new Set(startable);
+      this.#waiting = this.#waiting.filter((entry) => !started.has(entry));
+    }
+    return startable;
+  }
+
+  async #start(entries: readonly Entry<Item, Result>[]): Promise<void> {
+    const startedAt = performance.now();
+    const running = { entries, startedAt, ...countTenants(entries) };
+    this.#startedAt = startedAt;
+    this.#running.add(running);
+    try {
+      const results = await this.#options.run(entries.map(({ item }) => item));
+      this.#end(running);
+      this.#awaitLonger(entries, results, startedAt);
+      // The database gets the next batch before the process turns to the answers of this one.
+      if (this.#running.size === 0 && this.#waiting.length >= entries.length) {
+        this.#go();
+        setImmediate(answer, entries, results);
+      } else answer(entries, results);
+    } catch (error) {
+      this.#end(running);
+      for (const { reject } of entries) reject(error);
+    }
+    this.#schedule();
+  }
+
+  #end(running: Running<Item, Result>): void {
+    this.#running.delete(running);
+    this.#answered = running.entries.length;
+  }
+
+  /** What takes longer than the rest of its batch still keeps its tenant out of others, until it is done itself. */
+  #awaitLonger(
+    entries: readonly Entry<Item, Result>[],
+    results: readonly unknown[],
+    startedAt: number,
+  ): void {
+    const longer = entries.filter((_, index) => results[index] instanceof Promise);
+    if (longer.length === 0) return;
+    const running = { entries: longer, startedAt, ...countTenants(longer) };
+    this.#running.add(running);
+    for (const [tenant, own] of Map.groupBy(entries.keys(), (index) => entries[index]!.tenant)) {
+      void Promise.allSettled(own.map((index) => results[index])).then(() => {
+        running.tenants.delete(tenant);
+        if (running.tenants.size === 0) this.#running.delete(running);
+        this.#schedule();
+      });
+    }
+  }
+
+  /** Fails what is late, and starts what need not wait for a slow batch. What was sent is answered all the same, but to nobody. */
+  #lookAtTheClock(): void {
+    const now = performance.now();
+    const isLate = ({ deadline }: Entry<Item, Result>) => deadline <= now;
+    const sent = [...this.#running].flatMap(({ entries }) => entries);
+    const late = [...this.#waiting, ...sent].filter(isLate);
+    if (late.length > 0) this.#waiting = this.#waiting.filter((entry) => !isLate(entry));
+    for (const { reject } of late) reject(new DeadlineError('The database did not answer in time.'));
+    this.#schedule();
+    if (this.#waiting.length > 0 || this.#running.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+function answer<Item, Result>(
+  entries: readonly Entry<Item, Result>[],
+  results: readonly (Result | Error | Promise<Result>)[],
+): void {
+  entries.forEach(({ resolve, reject }, index) => {
+    const result = results[index]!;
+    if (result instanceof Error) reject(result);
+    // Until then it can still be too late.
+    else if (result instanceof Promise) result.then(resolve, reject);
+    else resolve(result);
+  });
+}
+
+function countTenants(entries: readonly { tenant: string }[]) {
+  const counts = new Map<string, number>();
+  for (const { tenant } of entries) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return {
+    tenants: new Set(counts.keys()),
+    isFlood: most >= smallestFlood && most > entries.length / 2,
+  };
+}

@@ -1,0 +1,146 @@
+// The folder that holds everything of the embedded PostgreSQL, with owners and permissions as PostgreSQL wants them.
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmod,
+  lchown,
+  link,
+  lstat,
+  mkdir,
+  readFile,
+  realpath,
+  stat,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Account,
+  EmbeddedPostgresError,
+  findClosedFolder,
+  findInstalledPrograms,
+  findServerAccount,
+  syncToDisk,
+} from './programs.ts';
+
+/** Part of the socket's name; nothing listens on the network. */
+export const port = 5432;
+
+/** The kernel takes 107 bytes (Linux) or 103 (macOS) for the path of a socket. */
+const longestSocketPath = 99;
+
+export interface Cluster {
+  dataDir: string;
+  folder: string;
+  socketDir: string;
+  logFile: string;
+  password: string;
+  account: Account;
+}
+
+/** Everything but PostgreSQL's own files, which the first start makes. */
+export async function prepareDataDir(wantedDataDir: string): Promise<Cluster> {
+  await mkdir(wantedDataDir, { recursive: true, mode: 0o700 });
+  const dataDir = await realpath(wantedDataDir);
+  const folder = join(dataDir, `postgres-${Number.parseInt(findInstalledPrograms().version, 10)}`);
+  checkCluster(dataDir, folder);
+  const account = findServerAccount(dataDir, folder);
+  if (account) await openToAccount(dataDir, account);
+  const password = await readOrMakePassword(dataDir, folder, account);
+  const socketDir = await makeSocketDir(dataDir, account);
+  return { dataDir, folder, socketDir, logFile: join(dataDir, 'postgres.log'), password, account };
+}
+
+function checkCluster(dataDir: string, folder: string): void {
+  const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
+  if (owner === undefined) {
+    const other = readdirSync(dataDir).find((name) => /^postgres-\d+$/.test(name));
+    if (!other) return;
+    throw new EmbeddedPostgresError(
+      `The data in ${dataDir} was made by another major version of PostgreSQL (${other}). ` +
+        'Start the Stamm that made it, or move the data with pg_dump and pg_restore, or choose another DATA_DIR.',
+    );
+  }
+  const ourUser = process.getuid?.();
+  if (ourUser !== 0 && owner !== ourUser) {
+    throw new EmbeddedPostgresError(
+      `The data in ${folder} belongs to another user (uid ${owner}). Run Stamm as that user or as root, or choose another DATA_DIR.`,
+    );
+  }
+  if (owner === 0) {
+    throw new EmbeddedPostgresError(
+      `The data in ${folder} belongs to root, as whom PostgreSQL does not run. Give it to an unprivileged user: chown -R nobody ${folder}`,
+    );
+  }
+  const versionFile = join(folder, 'PG_VERSION');
+  const version = existsSync(versionFile) ? readFileSync(versionFile, 'utf8').trim() : 'none';
+  if (!folder.endsWith(`-${version}`)) {
+    throw new EmbeddedPostgresError(
+      `${folder} is not whole: its PG_VERSION is ${version}. Restore a backup, or choose another DATA_DIR.`,
+    );
+  }
+}
+
+/**
+ * A data directory that root made goes to the account, which can then start PostgreSQL again without root. One that holds
+ * other things too stays root's and is only opened for passing through; what lies above it is not ours to change.
+ */
+async function openToAccount(dataDir: string, account: NonNullable<Account>): Promise<void> {
+  const closed = findClosedFolder(dataDir, account);
+  if (closed && closed !== dataDir) {
+    throw new EmbeddedPostgresError(
+      `PostgreSQL cannot run as root, and the user it runs as (uid ${account.uid}) may not enter ${closed}, ` +
+        `so the data cannot be in ${dataDir}. Set DATA_DIR=/var/lib/stamm, for instance.`,
+    );
+  }
+  const { uid, mode } = await stat(dataDir);
+  if (uid !== 0) return;
+  if (readdirSync(dataDir).every((name) => ownNames.test(name))) {
+    await lchown(dataDir, account.uid, account.gid);
+  } else if (closed) await chmod(dataDir, (mode & 0o777) | 0o011);
+}
+
+/** What the data directory holds of ours. A disk of its own brings lost+found. */
+const ownNames =
+  /^(database-password|postgres-\d+|programs-[^/]*)(\.new-[0-9a-f]+)?$|^(postgres\.log(\.1)?|run|lost\+found)$/;
+
+async function readOrMakePassword(dataDir: string, folder: string, account: Account): Promise<string> {
+  const file = join(dataDir, 'database-password');
+  if (!existsSync(file)) {
+    if (existsSync(folder)) {
+      throw new EmbeddedPostgresError(
+        `${file} is missing, without which the data in ${folder} cannot be opened. Restore the file from a backup.`,
+      );
+    }
+    const draft = `${file}.new-${randomBytes(6).toString('hex')}`;
+    await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx', flush: true });
+    // Unlike a rename, a link never replaces the password of a process that was quicker.
+    await link(draft, file).catch((error) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    await unlink(draft);
+    await syncToDisk(dataDir);
+  }
+  // The account can read it, and so can be the one that starts Stamm later.
+  if (account && (await lstat(file)).uid === 0) await lchown(file, account.uid, account.gid);
+  return (await readFile(file, 'utf8')).trim();
+}
+
+/** Where the path would be too long for a socket it is in /tmp, not in $TMPDIR: every process has to find the same one. */
+async function makeSocketDir(dataDir: string, account: Account): Promise<string> {
+  const beside = join(dataDir, 'run');
+  const isTooLong = Buffer.byteLength(join(beside, `.s.PGSQL.${port}`)) > longestSocketPath;
+  const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
+  const socketDir = isTooLong ? `/tmp/stamm-${hash}` : beside;
+  await mkdir(socketDir, { mode: 0o700 }).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  const found = await lstat(socketDir);
+  if (found.isDirectory() && account && found.uid === 0) await lchown(socketDir, account.uid, account.gid);
+  else if (!found.isDirectory() || found.uid !== (account?.uid ?? process.getuid?.())) {
+    throw new EmbeddedPostgresError(
+      `${socketDir} is not a folder of the user that runs PostgreSQL. Remove it.`,
+    );
+  }
+  return socketDir;
+}

@@ -1,0 +1,253 @@
+// The PostgreSQL that Stamm brings. Any number of our processes share one server: each holds a lock in it while it needs
+// it, whoever finds no server starts one, and the last to leave stops it.
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { patienceMs } from '../client.ts';
+import { type Cluster, port, prepareDataDir } from './data-dir.ts';
+import { type Account, defaultDataDir, EmbeddedPostgresError } from './programs.ts';
+import {
+  describeLog,
+  isServerProcess,
+  prepareCluster,
+  readServerState,
+  startServer,
+  stopServer,
+  superuser,
+} from './server.ts';
+
+export { defaultDataDir, EmbeddedPostgresError };
+
+export interface EmbeddedPostgres {
+  /** What pg.Pool and pg.Client take. The host is the folder of the socket. */
+  connection: { host: string; port: number; user: string; password: string; database: string; ssl: false };
+  /** Whom the server and the data belong to where root started it. */
+  account: Account;
+  /** For people, such as "PostgreSQL 18.4, data in /srv/stamm/data/postgres-18". */
+  description: string;
+  /** Gives up our hold on the server. The last process to do so waits until the server is down. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  /** Absolute. */
+  dataDir: string;
+  /** At most one process serves from a data directory; commands run beside it, or without it. */
+  purpose: 'serve' | 'command';
+  /** Where the service answers; shown to whoever is refused because of it. */
+  label?: string;
+  /** How many connections there must be room for, if it is this process that starts the server. */
+  connections?: number;
+  onEvent?: (event: { level: 'info' | 'warn' | 'error'; message: string }) => void;
+}
+
+const database = 'stamm';
+const startTimeoutSeconds = 60;
+const stopTimeoutSeconds = 10;
+/** The lock of a killed service lasts until PostgreSQL notices its end. */
+const refusalDelaySeconds = 1;
+
+/** Advisory locks: every process shares the first, the service alone has the second. */
+const attachedLock = '1398030669, 1';
+const servingLock = '1398030669, 2';
+
+export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { dataDir, onEvent = () => {} } = options;
+  const refuse = (error: NodeJS.ErrnoException) => refuseDataDir(dataDir, error);
+  const cluster = await prepareDataDir(dataDir).catch(refuse);
+  if (!existsSync(cluster.folder)) await prepareCluster(cluster).catch(refuse);
+  const closing = new AbortController();
+  let hold: pg.Client | undefined;
+  let version = '';
+  let recovery: Promise<void> | undefined;
+
+  async function takeHold(): Promise<void> {
+    const client = await attach(cluster, options, closing.signal).catch(refuse);
+    const { rows } = await client.query('show server_version');
+    version = rows[0].server_version;
+    hold = client;
+    client.once('end', () => {
+      hold = undefined;
+      if (!closing.signal.aborted) recovery = recover();
+    });
+  }
+
+  async function recover(): Promise<void> {
+    onEvent({
+      level: 'warn',
+      message: 'The connection to PostgreSQL is lost; it is started again if need be.',
+    });
+    for (let delay = 100; !closing.signal.aborted; delay = Math.min(delay * 2, 5000)) {
+      try {
+        await takeHold();
+        onEvent({ level: 'info', message: 'PostgreSQL is back.' });
+        return;
+      } catch (error) {
+        if (closing.signal.aborted) return;
+        onEvent({ level: 'error', message: (error as Error).message });
+        await sleep(delay, undefined, { signal: closing.signal }).catch(() => {});
+      }
+    }
+  }
+
+  async function close(): Promise<void> {
+    closing.abort();
+    await recovery;
+    if (hold && !(await release(cluster, hold))) {
+      onEvent({
+        level: 'warn',
+        message: `PostgreSQL is not down after ${stopTimeoutSeconds} s; it goes on ending.`,
+      });
+    }
+  }
+
+  await takeHold();
+  let closed: Promise<void> | undefined;
+  return {
+    connection: connectionTo(cluster),
+    account: cluster.account,
+    description: `PostgreSQL ${version}, data in ${cluster.folder}`,
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+/** Whatever the operating system has against the data directory (no permission, no room) is for its user to read. */
+function refuseDataDir(dataDir: string, error: NodeJS.ErrnoException): never {
+  if (error instanceof EmbeddedPostgresError || !error.syscall) throw error;
+  throw new EmbeddedPostgresError(
+    `The data directory ${dataDir} cannot be used: ${error.message}. Correct this, or choose another DATA_DIR.`,
+  );
+}
+
+function connectionTo(cluster: Cluster): EmbeddedPostgres['connection'] {
+  return { host: cluster.socketDir, port, user: superuser, password: cluster.password, database, ssl: false };
+}
+
+/** Connects to the server, starting it where there is none, and takes the locks. Once `closing` fires it starts none. */
+async function attach(
+  cluster: Cluster,
+  { purpose, label, connections }: EmbeddedPostgresOptions,
+  closing: AbortSignal,
+): Promise<pg.Client> {
+  const deadline = Date.now() + startTimeoutSeconds * 1000;
+  const pid = `pid=${process.pid}`;
+  // PostgreSQL cuts the name after 63 bytes, and the number at its end matters more than a long label.
+  const applicationName = `stamm ${purpose} ${label ?? ''}`
+    .trim()
+    .slice(0, 62 - pid.length)
+    .concat(' ', pid);
+  let obstacle = 'it does not answer';
+  while (Date.now() < deadline) {
+    const server = await readServerState(cluster);
+    let isAnswering = false;
+    if (server?.isReady) {
+      let client: pg.Client | undefined;
+      try {
+        client = await connect(cluster, applicationName);
+        if (await takeLocks(cluster, client, purpose)) return client;
+        isAnswering = true;
+      } catch (error) {
+        if (error instanceof EmbeddedPostgresError) throw error;
+        isAnswering = error instanceof pg.DatabaseError;
+        obstacle = (error as Error).message;
+      }
+      await client?.end();
+    }
+    if (isAnswering || (server && (await isServerProcess(cluster, server.pid)))) await sleep(20);
+    else if (closing.aborted) break;
+    else await startServer(cluster, deadline, connections);
+  }
+  throw new EmbeddedPostgresError(
+    `PostgreSQL on ${cluster.folder} is not ready after ${startTimeoutSeconds} s: ${obstacle}. ` +
+      `Try again if it is still recovering from a crash. ${describeLog(cluster)}`,
+  );
+}
+
+async function connect(cluster: Cluster, applicationName: string, name = database): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...connectionTo(cluster),
+    database: name,
+    application_name: applicationName,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+  });
+  // A lost connection also ends the client, and that is what its holder listens to.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    const code = error instanceof pg.DatabaseError ? error.code : undefined;
+    if (code === '28P01') {
+      throw new EmbeddedPostgresError(
+        `PostgreSQL refuses the password in ${cluster.dataDir}/database-password. Restore that file from a backup.`,
+      );
+    }
+    if (code !== '3D000' || name !== database) throw error;
+  }
+  const maintenance = await connect(cluster, applicationName, 'postgres');
+  try {
+    await maintenance.query(`create database ${database}`);
+  } catch (error) {
+    const isMadeByAnother = ['42P04', '23505'].includes((error as pg.DatabaseError).code ?? '');
+    if (!isMadeByAnother) throw error;
+  } finally {
+    await maintenance.end();
+  }
+  return connect(cluster, applicationName);
+}
+
+/** False where somebody has found nobody attached and is stopping the server. */
+async function takeLocks(cluster: Cluster, client: pg.Client, purpose: string): Promise<boolean> {
+  if (!(await isGranted(client, `pg_try_advisory_lock_shared(${attachedLock})`))) return false;
+  if (purpose !== 'serve') return true;
+  const deadline = Date.now() + refusalDelaySeconds * 1000;
+  while (!(await isGranted(client, `pg_try_advisory_lock(${servingLock})`))) {
+    if (Date.now() > deadline) {
+      const holder = await findService(client);
+      await release(cluster, client);
+      throw alreadyRunning(cluster, holder);
+    }
+    await sleep(20);
+  }
+  return true;
+}
+
+async function isGranted(client: pg.Client, call: string): Promise<boolean> {
+  return (await client.query(`select ${call} as granted`)).rows[0].granted;
+}
+
+async function findService(client: pg.Client): Promise<string> {
+  const found = await client.query(
+    `select application_name from pg_locks join pg_stat_activity using (pid)
+     where locktype = 'advisory' and (classid, objid) = (${servingLock}) and mode = 'ExclusiveLock' and granted`,
+  );
+  return found.rows[0]?.application_name ?? '';
+}
+
+function alreadyRunning(cluster: Cluster, applicationName: string): EmbeddedPostgresError {
+  const [, label, pid] = /^stamm serve(?: (.*))? pid=(\d+)$/.exec(applicationName) ?? [];
+  const who = [label, pid && `process ${pid}`].filter(Boolean).join(', ');
+  return new EmbeddedPostgresError(
+    `Stamm is already running on this data directory (${cluster.dataDir})${who && `: ${who}`}. ` +
+      'Stop it first, or choose another DATA_DIR.',
+  );
+}
+
+/** False where the server should be down but is not. */
+async function release(cluster: Cluster, client: pg.Client): Promise<boolean> {
+  try {
+    await client.query(`select pg_advisory_unlock_shared(${attachedLock})`);
+    // While we have this lock nobody else can attach, so the client ends after the server.
+    if (!(await isGranted(client, `pg_try_advisory_lock(${attachedLock})`))) return true;
+    return await stopServer(cluster, stopTimeoutSeconds);
+  } catch {
+    // The server went away by itself.
+    return true;
+  } finally {
+    await client.end();
+  }
+}

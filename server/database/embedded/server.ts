@@ -1,0 +1,211 @@
+// The server process on a cluster, whichever of our processes started it.
+import { execFile, spawn } from 'node:child_process';
+import { constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Cluster, port } from './data-dir.ts';
+import { buildFolder, EmbeddedPostgresError, prepareRunnablePrograms, spawnOptions } from './programs.ts';
+
+const run = promisify(execFile);
+
+export const superuser = 'stamm';
+
+const initialiseTimeoutSeconds = 120;
+const largestLogInBytes = 10 * 1024 * 1024;
+
+export interface ServerState {
+  pid: number;
+  isReady: boolean;
+}
+
+/** What PostgreSQL writes about itself, true or stale. */
+export async function readServerState(cluster: Cluster): Promise<ServerState | undefined> {
+  const lines = await readFile(join(cluster.folder, 'postmaster.pid'), 'utf8').catch(() => undefined);
+  if (lines === undefined) return undefined;
+  const [pid, , , , , , , status] = lines.split('\n');
+  return { pid: Number(pid), isReady: status?.trim() === 'ready' };
+}
+
+/** Whether the process is the server of this cluster, not just one that got the number of a former server. */
+export async function isServerProcess(cluster: Cluster, pid: number): Promise<boolean> {
+  try {
+    if (process.platform === 'linux') {
+      return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').includes(cluster.folder);
+    }
+    return (await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)])).stdout.includes(cluster.folder);
+  } catch {
+    return false;
+  }
+}
+
+/** Makes the cluster where there is none, and returns the folder of the programs that run on it. */
+export async function prepareCluster(cluster: Cluster): Promise<string> {
+  const programs = await prepareRunnablePrograms(cluster.dataDir, cluster.account);
+  await buildFolder(cluster.folder, (target, workFolder) =>
+    initialise(cluster, programs, target, workFolder),
+  );
+  return programs;
+}
+
+/**
+ * Starts the server and waits until it is ready. Returns also when another process was quicker, or when processes of a
+ * killed server are still about to end: the caller looks again.
+ */
+export async function startServer(cluster: Cluster, deadline: number, connections = 0): Promise<void> {
+  const programs = await prepareCluster(cluster);
+  await removeForeignLocks(cluster);
+  const log = await openLog(cluster);
+  const server = spawn(
+    join(programs, 'bin/postgres'),
+    ['-D', cluster.folder, ...listSettings(cluster, connections)],
+    {
+      ...spawnOptions(cluster.account),
+      detached: true,
+      stdio: ['ignore', log.handle.fd, log.handle.fd],
+    },
+  );
+  server.unref();
+  let failure: string | undefined;
+  server.once('error', (error) => {
+    failure = error.message;
+  });
+  server.once('exit', (code, signal) => {
+    failure = `it ended with ${signal ?? `code ${code}`}`;
+  });
+  await log.handle.close();
+  while (Date.now() < deadline) {
+    const state = await readServerState(cluster);
+    if (state?.isReady && state.pid === server.pid) return;
+    if (failure) {
+      const messages = (await readFile(cluster.logFile)).subarray(log.sizeInBytes).toString();
+      if (/lock file ".*" (already exists|is empty)|pre-existing shared memory block/.test(messages)) {
+        await sleep(100);
+        return;
+      }
+      throw new EmbeddedPostgresError(
+        `PostgreSQL could not be started on ${cluster.folder}: ${failure}. ${describeLog(cluster, messages)}`,
+      );
+    }
+    await sleep(10);
+  }
+}
+
+async function initialise(
+  { password, account, folder }: Cluster,
+  programs: string,
+  target: string,
+  workFolder: string,
+): Promise<void> {
+  const passwordFile = join(workFolder, 'password');
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  await mkdir(target, { mode: 0o700 });
+  if (account) for (const path of [passwordFile, target]) await chown(path, account.uid, account.gid);
+  const options = [
+    ['--pgdata', target],
+    ['--username', superuser],
+    ['--pwfile', passwordFile],
+    ['--auth', 'scram-sha-256'],
+    ['--encoding', 'UTF8'],
+    ['--locale', 'C'],
+    ['--locale-provider', 'builtin'],
+    ['--builtin-locale', 'C.UTF-8'],
+  ];
+  try {
+    const timeout = initialiseTimeoutSeconds * 1000;
+    await run(join(programs, 'bin/initdb'), [...options.flat(), '--data-checksums'], {
+      ...spawnOptions(account),
+      timeout,
+    });
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    throw new EmbeddedPostgresError(
+      `PostgreSQL could not set up its data in ${folder}: ${stderr?.trim() || message}\n` +
+        'Make room or choose another DATA_DIR, or set DATABASE_URL to a PostgreSQL of your own.',
+    );
+  }
+  await rm(passwordFile);
+}
+
+/** As PostgreSQL itself has it: each place costs memory. */
+const fewestConnections = 100;
+
+/** Given at every start, so that a newer Stamm can change them. Durability (fsync, synchronous_commit) stays at PostgreSQL's safe defaults. */
+function listSettings({ socketDir }: Cluster, connections: number): string[] {
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
+    port,
+    max_connections: Math.max(fewestConnections, connections),
+    shared_buffers: '128MB',
+    max_wal_size: '2GB',
+    password_encryption: 'scram-sha-256',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_min_messages: 'warning',
+    log_checkpoints: 'off',
+    // The details of an error quote values of the row: they are people's data.
+    log_error_verbosity: 'terse',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/**
+ * PostgreSQL takes a lock file for valid when any process of its user has the number in it. After a restart of a
+ * container or machine, that may be another program. The file of a process that is gone is left to PostgreSQL, which
+ * learns from it whether children of a killed server are still at work.
+ */
+async function removeForeignLocks(cluster: Cluster): Promise<void> {
+  const socketLock = join(cluster.socketDir, `.s.PGSQL.${port}.lock`);
+  for (const file of [join(cluster.folder, 'postmaster.pid'), socketLock]) {
+    const content = await readFile(file, 'utf8').catch(() => undefined);
+    if (content === undefined) continue;
+    const pid = Number.parseInt(content, 10);
+    // A server that is just starting has made its file but not filled it; a full disk may leave one like that for good.
+    const isForeign = pid
+      ? isRunning(pid) && !(await isServerProcess(cluster, pid))
+      : Date.now() - (await stat(file)).mtimeMs > 5000;
+    // Looking twice keeps us from removing the file of a server that has been started meanwhile.
+    if (isForeign && (await readFile(file, 'utf8')) === content) await rm(file, { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function openLog({ logFile, account }: Cluster) {
+  const previous = statSync(logFile, { throwIfNoEntry: false });
+  if (previous && previous.size > largestLogInBytes) await rename(logFile, `${logFile}.1`);
+  const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
+  const handle = await open(logFile, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
+  if (account) await handle.chown(account.uid, account.gid);
+  return { handle, sizeInBytes: (await handle.stat()).size };
+}
+
+export function describeLog({ logFile }: Cluster, messages?: string): string {
+  const text = messages ?? (existsSync(logFile) ? readFileSync(logFile, 'utf8') : '');
+  const lines = text.trim().split('\n').slice(-5).join('\n');
+  return lines ? `The end of ${logFile}:\n${lines}` : `${logFile} says nothing about it.`;
+}
+
+/** Fast shutdown. False where the server is not down in time; it goes on ending by itself. */
+export async function stopServer(cluster: Cluster, timeoutSeconds: number): Promise<boolean> {
+  const server = await readServerState(cluster);
+  if (!server) return true;
+  if (!(await isServerProcess(cluster, server.pid))) return false;
+  process.kill(server.pid, 'SIGINT');
+  const deadline = Date.now() + timeoutSeconds * 1000;
+  // Its lock file is the last thing that a server removes, shortly before it ends. What may stay for long afterwards is a
+  // zombie, which has no command line any more.
+  while (existsSync(join(cluster.folder, 'postmaster.pid')) || (await isServerProcess(cluster, server.pid))) {
+    if (Date.now() > deadline) return false;
+    await sleep(10);
+  }
+  return true;
+}

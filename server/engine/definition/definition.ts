@@ -1,0 +1,156 @@
+// What a resource is: data from which its routes, validation, OpenAPI, SQL, import and export follow.
+import type { AttentionCode } from '../../../core/codes.ts';
+import type { Language } from '../../messages.ts';
+import { externalIdName, externalIdSchema, type Field, type Fields, text } from './fields.ts';
+
+export interface Definition {
+  /** Singular, as in the journal and in imports: "site", "contact-person". */
+  readonly name: string;
+  /** Its table, in snake_case. */
+  readonly table: string;
+  /** Where it is created, below /api/v1. */
+  readonly path: string;
+  /** Where it is found, below /api/v1, without a slash: "sites". */
+  readonly collection: string;
+  readonly title: string;
+  readonly de: string;
+  /** What several of them are called. */
+  readonly plural: Record<Language, string>;
+  readonly description: string;
+  /** Whether an object can be a person, who has a right to export and erasure. */
+  readonly isPersonal: boolean;
+  readonly fields: Fields;
+  /** Fields whose value only one object of a tenant may have. */
+  readonly uniqueFields: readonly string[];
+  /** Pairs of days of which the second must not be before the first. */
+  readonly dateOrders: readonly (readonly [earlier: string, later: string])[];
+  /** Of each of these at least one must be there. */
+  readonly requiredOneOf: readonly (readonly string[])[];
+  /** The field that people call it by; lists sort by it. */
+  readonly nameField: string;
+  /** What must be equal beside the name to make two objects probably the same. */
+  readonly duplicateFields: readonly string[] | undefined;
+  /** What else the office should look at: an SQL condition on the table. */
+  readonly attentions: readonly Attention[];
+  /** A body that can be sent as it is, but for its ids. */
+  readonly example: object;
+}
+
+export interface Attention {
+  readonly code: AttentionCode;
+  readonly field: string;
+  /** On the columns of the table, which is named "subject". */
+  readonly condition: string;
+}
+
+type Defaulted =
+  | 'isPersonal'
+  | 'uniqueFields'
+  | 'dateOrders'
+  | 'requiredOneOf'
+  | 'duplicateFields'
+  | 'attentions';
+
+export function defineResource(
+  definition: Omit<Definition, Defaulted> & Partial<Pick<Definition, Defaulted>>,
+): Definition {
+  return {
+    isPersonal: false,
+    dateOrders: [],
+    requiredOneOf: [],
+    duplicateFields: undefined,
+    attentions: [],
+    ...definition,
+    fields: { ...definition.fields, externalId },
+    uniqueFields: ['externalId', ...(definition.uniqueFields ?? [])],
+  };
+}
+
+const externalId = text({
+  de: 'Externe Id',
+  maxLength: externalIdSchema.maxLength,
+  mayBeEmpty: false,
+  description: 'The id of this object in your own system, unique among your objects of this type.',
+  example: 'ERP-4711',
+});
+
+/** A column and the field that fills it. */
+export interface Column {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly field: Field;
+}
+
+const sqlTypes = {
+  text: 'text',
+  flag: 'boolean',
+  integer: 'bigint',
+  decimal: 'numeric',
+  double: 'double precision',
+  date: 'date',
+  uuid: 'uuid',
+  list: 'json',
+} as const;
+
+export function sqlType({ field }: Column): string {
+  return sqlTypes[field.kind as keyof typeof sqlTypes];
+}
+
+export function columnsOf(fields: Fields, parents: readonly string[] = []): Column[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const path = [...parents, name];
+    return field.fields ? columnsOf(field.fields, path) : [{ name: columnName(path), path, field }];
+  });
+}
+
+/** Columns whose value only one object of a tenant may have. Who holds the external id is told first: retries ask for that. */
+export function uniqueColumnsOf({ fields, uniqueFields }: Definition): Column[] {
+  const columns = columnsOf(fields);
+  return uniqueFields.flatMap((name) => columns.filter(({ path }) => path.join('.') === name));
+}
+
+/** Columns that say whether a list has the known shape, so that the attention list need not look into it. */
+export function shapeColumnsOf(definition: Definition): { name: string; list: Column }[] {
+  return columnsOf(definition.fields)
+    .filter(({ field }) => field.knownItem)
+    .map((list) => ({ name: `${list.name}_is_known`, list }));
+}
+
+/** address.location.lat is address_location_lat. */
+export function columnName(path: readonly string[]): string {
+  return path.map((step) => step.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)).join('_');
+}
+
+/** An owner of a resource: the column of its id, how a body may name it instead, and its table. */
+export interface Owner {
+  readonly column: Column;
+  readonly externalName: string;
+  readonly externalColumn: string;
+  readonly resource: string;
+  readonly table: string;
+}
+
+export function ownersOf(definition: Definition): Owner[] {
+  return columnsOf(definition.fields)
+    .filter((column) => column.field.reference?.isOwner)
+    .map((column) => {
+      const externalName = externalIdName(column.path[0]!);
+      const resource = column.field.reference!.resources[0]!;
+      return {
+        column,
+        externalName,
+        externalColumn: columnName([externalName]),
+        resource,
+        table: tableOf(resource),
+      };
+    });
+}
+
+/** What may be owned by objects of this resource. */
+export function dependantsOf(definition: Definition, all: readonly Definition[]): Definition[] {
+  return all.filter((other) => ownersOf(other).some(({ resource }) => resource === definition.name));
+}
+
+export function tableOf(resource: string): string {
+  return resource.replaceAll('-', '_');
+}

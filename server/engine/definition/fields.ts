@@ -1,0 +1,191 @@
+// The kinds of fields that a definition is made of. A field is data: its JSON Schema, which validates it and
+// documents it, the type of its column, and its titles.
+import type { Shape } from '../../../core/shape.ts';
+import type { Language } from '../../messages.ts';
+import type { Format } from './formats.ts';
+
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+export type FieldKind =
+  | 'text'
+  | 'flag'
+  | 'integer'
+  | 'decimal'
+  | 'double'
+  | 'date'
+  | 'uuid'
+  | 'list'
+  | 'group';
+
+export interface Field {
+  readonly kind: FieldKind;
+  readonly schema: JsonSchema;
+  /** Title for people in German; the English one follows from the name. */
+  readonly de: string;
+  readonly isRequired: boolean;
+  /** What people call the values of a choice, in the order of the values. */
+  readonly choiceTitles?: ReadonlyMap<string, Record<Language, string>>;
+  /** Stored where nothing was sent. */
+  readonly default?: unknown;
+  /** The members of a group, whose columns are named by their whole path. */
+  readonly fields?: Fields;
+  /** The resources of which one has this id. An owner must exist; anything else may arrive later. */
+  readonly reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
+  /** The shape of a list's items that the office can show. Any other is stored all the same. */
+  readonly knownItem?: Shape;
+  /** Whether lists can be filtered by it; references, choices and flags always can. */
+  readonly isFilter?: boolean;
+}
+
+export type Fields = { readonly [name: string]: Field };
+
+interface Options {
+  de: string;
+  description: string;
+  isRequired?: boolean;
+  example?: unknown;
+}
+
+function field(kind: FieldKind, schema: JsonSchema, options: Options, more: Partial<Field> = {}): Field {
+  const { description, example } = options;
+  const { default: fallback } = more;
+  return {
+    kind,
+    de: options.de,
+    isRequired: options.isRequired ?? false,
+    schema: {
+      description,
+      ...schema,
+      ...(example !== undefined && { examples: [example] }),
+      ...(fallback !== undefined && { default: fallback }),
+    },
+    ...more,
+  };
+}
+
+interface TextOptions extends Options {
+  maxLength?: number;
+  mayBeEmpty?: boolean;
+  format?: Format;
+  default?: string;
+  isFilter?: boolean;
+}
+
+/** Lengths count code points. A required text must hold more than white space, unless it may be empty. */
+export function text(options: TextOptions): Field {
+  const { maxLength, format, isFilter } = options;
+  const mustHoldText = !(options.mayBeEmpty ?? !options.isRequired);
+  const schema = {
+    type: 'string',
+    ...(maxLength !== undefined && { maxLength }),
+    ...(mustHoldText && { pattern: '\\S' }),
+    ...(format && { format }),
+  };
+  return field('text', schema, options, { default: options.default, isFilter });
+}
+
+/** The values with their German titles; the English ones follow from the values, unless they are given. */
+type Choices = Record<string, string | Record<Language, string>>;
+
+export function choice(options: Options & { choices: Choices; default?: string }): Field {
+  const { choices, default: fallback } = options;
+  const schema = { type: 'string', enum: Object.keys(choices) };
+  const choiceTitles = new Map(
+    Object.entries(choices).map(([value, title]) => [
+      value,
+      typeof title === 'string' ? { en: englishChoice(value), de: title } : title,
+    ]),
+  );
+  return field('text', schema, options, { default: fallback, isFilter: true, choiceTitles });
+}
+
+/** CARE_AND_RENTAL is "Care and rental". */
+function englishChoice(value: string): string {
+  const written = value.toLowerCase().replaceAll('_', ' ');
+  return written[0]!.toUpperCase() + written.slice(1);
+}
+
+export function flag(options: Options & { default?: boolean }): Field {
+  return field('flag', { type: 'boolean' }, options, { default: options.default, isFilter: true });
+}
+
+export function integer(options: Options & { minimum: number; maximum?: number; default?: number }): Field {
+  const { minimum, maximum = Number.MAX_SAFE_INTEGER } = options;
+  return field('integer', { type: 'integer', minimum, maximum }, options, { default: options.default });
+}
+
+/** Kept as the exact decimal that was sent. */
+export function decimal(options: Options & { minimum: number; maximum?: number }): Field {
+  const { minimum, maximum } = options;
+  return field('decimal', { type: 'number', minimum, ...(maximum !== undefined && { maximum }) }, options);
+}
+
+/** A measured quantity, for which a double is exact enough. */
+export function double(options: Options & { minimum: number; maximum: number }): Field {
+  const { minimum, maximum } = options;
+  return field('double', { type: 'number', minimum, maximum }, options);
+}
+
+export function date(options: Options): Field {
+  return field('date', { type: 'string', format: 'date' }, options);
+}
+
+/** What owns this object: it must exist, and may be named by its external id instead. */
+export function owner(resource: string, options: Options): Field {
+  const reference = { resources: [resource], isOwner: true };
+  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, isFilter: true });
+}
+
+/** Stored whatever it names, since what it names may arrive later. */
+export function reference(resources: readonly string[], options: Options): Field {
+  const reference = { resources, isOwner: false };
+  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, isFilter: true });
+}
+
+/** A list of objects of any shape, returned as they were sent. */
+export function list(
+  options: Options & { maxItems: number; knownItem: Shape; default?: readonly object[] },
+): Field {
+  const { maxItems, knownItem, default: fallback } = options;
+  const schema = { type: 'array', maxItems, items: { type: 'object' } };
+  return field('list', schema, options, { default: fallback, knownItem });
+}
+
+export function group(options: Options & { fields: Fields }): Field {
+  return field('group', objectSchema(options.fields), options, { fields: options.fields });
+}
+
+/** customerId may be named by customerExternalId instead. */
+export function externalIdName(ownerName: string): string {
+  return ownerName.replace(/Id$/, 'ExternalId');
+}
+
+export const externalIdSchema = { type: 'string', maxLength: 100, pattern: '\\S' };
+
+/**
+ * The schema of an object with these fields. Unknown members are allowed: they are ignored and named in the answer.
+ * Whether an owner is named by one of its two ids is not for the schema to say, but for the validation.
+ */
+export function objectSchema(fields: Fields): JsonSchema {
+  const entries = Object.entries(fields);
+  const required = entries.filter(([, field]) => field.isRequired && !field.reference?.isOwner);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      entries.flatMap(([name, { schema, reference }]) => [
+        [name, schema],
+        ...(reference?.isOwner
+          ? [
+              [
+                externalIdName(name),
+                { ...externalIdSchema, description: `Your own id of it, instead of \`${name}\`.` },
+              ],
+            ]
+          : []),
+      ]),
+    ),
+    ...(required.length > 0 && { required: required.map(([name]) => name) }),
+  };
+}

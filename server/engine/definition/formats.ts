@@ -1,0 +1,65 @@
+// Texts that must have a certain form. Each format has its own fault code, so that a program can tell them apart.
+import { isDay } from '../../../core/calendar-days.ts';
+import type { FaultCode } from '../../errors.ts';
+
+export type Format = 'email' | 'time-zone' | 'gtin' | 'currency' | 'unit-code';
+
+export const formatCodes: Record<Format | 'uuid' | 'date', FaultCode> = {
+  uuid: 'invalid_uuid',
+  date: 'invalid_date',
+  email: 'invalid_email',
+  'time-zone': 'invalid_time_zone',
+  gtin: 'invalid_gtin',
+  currency: 'invalid_currency',
+  'unit-code': 'invalid_unit_code',
+};
+
+export const formatChecks: Record<keyof typeof formatCodes, (text: string) => boolean> = {
+  uuid: isUuid,
+  date: isDay,
+  email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
+  'time-zone': isTimeZone,
+  gtin: isGtin,
+  currency: (text) => currencies.has(text),
+  // UN/ECE Recommendation 20: two or three capital letters and digits.
+  'unit-code': (text) => /^[A-Z0-9]{2,3}$/.test(text),
+};
+
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** The moment that an id of ours (UUIDv7) begins with, in milliseconds. */
+export function timeOfUuid(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** The lowest id that can be made at a moment: what sorts before it is older. */
+export function lowestUuidAt(milliseconds: number): string {
+  const digits = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-7000-8000-000000000000`;
+}
+
+function isTimeZone(text: string): boolean {
+  // Offsets and abbreviations are accepted by the runtime but are no IANA names, and PostgreSQL knows not all of them.
+  if (!/^[A-Za-z]+\/|^UTC$/i.test(text) || text === 'US/Pacific-New') return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What ISO 4217 has beside the money that the runtime can format: metals, funds, units of account, no currency. */
+const furtherCurrencies =
+  'BOV CHE CHW CLF COU MXV USN UYI UYW VED XAD XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX';
+const currencies = new Set([...Intl.supportedValuesOf('currency'), ...furtherCurrencies.split(' ')]);
+
+/** 8, 12, 13 or 14 digits are in use; the standard's check digit makes any length from 8 to 14 sound. */
+function isGtin(text: string): boolean {
+  if (!/^\d{8,14}$/.test(text)) return false;
+  const digits = [...text].reverse().map(Number);
+  const sum = digits.slice(1).reduce((total, digit, index) => total + digit * (index % 2 === 0 ? 3 : 1), 0);
+  return (sum + digits[0]!) % 10 === 0;
+}

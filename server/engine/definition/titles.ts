@@ -1,0 +1,24 @@
+// What columns are called by people: the titles of exports, import templates and forms.
+import { titledLeaves } from '../../../core/columns.ts';
+import type { Titles } from '../../../core/definition.ts';
+import type { Language } from '../../messages.ts';
+import type { Definition } from './definition.ts';
+import { describeFields } from './description.ts';
+
+/** What the service itself keeps of every object. An import ignores these columns. */
+export const keptTitles: Readonly<Record<string, Titles>> = {
+  id: { en: 'Id', de: 'Id' },
+  version: { en: 'Version', de: 'Version' },
+  createdAt: { en: 'Created at', de: 'Angelegt am' },
+  updatedAt: { en: 'Updated at', de: 'Geändert am' },
+};
+
+/** The titles by path ("address.city"), in the order of the definition: the id first, what else is kept last. */
+export function titlesOf({ fields }: Definition, language: Language): Map<string, string> {
+  const { id, ...rest } = keptTitles;
+  return new Map([
+    ['id', id![language]],
+    ...titledLeaves(describeFields(fields)).map(({ path, titles }) => [path, titles[language]] as const),
+    ...Object.entries(rest).map(([name, titles]) => [name, titles[language]] as const),
+  ]);
+}

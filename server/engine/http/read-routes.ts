@@ -1,0 +1,133 @@
+// Reading one object and lists of them, from a definition.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type pg from 'pg';
+import { Batch, paceOfCheapItems } from '../../database/batcher.ts';
+import type { Database } from '../../database/database.ts';
+import { toApiFailure } from '../../database/errors.ts';
+import { ApiError } from '../../errors.ts';
+import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
+import type { Definition } from '../definition/definition.ts';
+import { isUuid } from '../definition/formats.ts';
+import { readDocs } from '../openapi/routes.ts';
+import {
+  buildCountQuery,
+  buildListQuery,
+  encodeCursor,
+  type ListedRow,
+  type ListRequest,
+  parseListRequest,
+} from '../sql/list-query.ts';
+import { cutPage } from '../sql/page-size.ts';
+import { representation } from '../sql/representation.ts';
+
+export function addReadRoutes(api: FastifyInstance, definition: Definition, database: Database): void {
+  const docs = readDocs(definition);
+  const json = representation(definition, 'subject');
+  const readOne = buildReadOne(definition, json, database);
+
+  async function query<Row extends object>(
+    { tenantId, deadline }: FastifyRequest,
+    statement: pg.QueryConfig,
+    isPlannedOnce = false,
+  ) {
+    const { rows } = await database
+      .queryInTenants<Row>([tenantId], statement, { deadline, isPlannedOnce })
+      .catch((error) => {
+        throw toApiFailure(error);
+      });
+    return rows;
+  }
+
+  function readPage(request: FastifyRequest, list: ListRequest): Promise<ListedRow[]> {
+    const statement = buildListQuery(definition, request.tenantId, list, json);
+    // With filters the best index depends on their values; without, it is the one of the order.
+    if (list.conditions.length > 0) return query(request, statement);
+    const name = `list ${definition.name} by ${list.sort.name}${list.cursor ? ', further' : ''}`;
+    return query(request, { ...statement, name }, true);
+  }
+
+  api.get<{ Params: { id: string } }>(
+    `/${definition.collection}/:id`,
+    { schema: docs.read },
+    async (request, reply) => {
+      const { id } = request.params;
+      refuseUnknownParameters(request, []);
+      if (!isUuid(id)) throw new ApiError('not_found');
+      const stored = await readOne(request.tenantId, id, request.deadline);
+      if (!stored) throw new ApiError('not_found');
+      const etag = etagOf(stored.version);
+      reply.header('ETag', etag);
+      if (matchesEtag((request.headers['if-none-match'] ?? '').replaceAll('W/', ''), etag))
+        return reply.code(304).send();
+      return sendJson(reply, stored.json);
+    },
+  );
+
+  api.get<{ Querystring: Record<string, unknown> }>(
+    `/${definition.collection}`,
+    { schema: docs.list },
+    async (request, reply) => {
+      const list = parseListRequest(definition, request.query);
+      const [rows, counted] = await Promise.all([
+        readPage(request, list),
+        list.wantsTotal
+          ? query<{ total: number }>(request, buildCountQuery(definition, request.tenantId, list))
+          : undefined,
+      ]);
+      const page = cutPage(rows, list.limit);
+      const nextCursor = rows.length > page.length ? encodeCursor(list.sort, page.at(-1)!) : undefined;
+      if (nextCursor) reply.header('Link', `<${nextAddress(request.url, nextCursor)}>; rel="next"`);
+      const members = [
+        `"data":[${page.map((row) => row.json).join(',')}]`,
+        `"nextCursor":${JSON.stringify(nextCursor ?? null)}`,
+        ...(counted ? [`"total":${counted[0]!.total}`] : []),
+      ];
+      return sendJson(reply, `{${members.join(',')}}`);
+    },
+  );
+}
+
+interface Found {
+  version: number;
+  json: string;
+}
+
+/** Objects that are asked for at the same time are read with one statement, whichever tenants they belong to. */
+function buildReadOne(definition: Definition, json: string, database: Database) {
+  const statement = {
+    name: `read ${definition.name}`,
+    text: `SELECT asked.place, subject.version, ${json} AS json
+      FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, id, place)
+      JOIN ${definition.table} AS subject ON subject.tenant_id = asked.tenant_id AND subject.id = asked.id`,
+  };
+  const reads = new Batch<{ tenantId: string; id: string }, Found | undefined>({
+    async run(asked) {
+      const tenantIds = asked.map(({ tenantId }) => tenantId);
+      const values = [tenantIds, asked.map(({ id }) => id)];
+      // For a list of one id PostgreSQL would make a new plan each time, which takes longer than reading the row.
+      const { rows } = await database.queryInTenants<Found & { place: string }>(
+        [...new Set(tenantIds)],
+        { ...statement, values },
+        { isPlannedOnce: true },
+      );
+      const found: (Found | undefined)[] = asked.map(() => undefined);
+      for (const row of rows) found[Number(row.place) - 1] = row;
+      return found;
+    },
+    tenantOf: ({ tenantId }) => tenantId,
+    maxItems: 100,
+    paceMs: paceOfCheapItems(database),
+    isAlone: database.isAlone,
+  });
+  return (tenantId: string, id: string, deadline: number) =>
+    reads.add({ tenantId, id }, deadline).catch((error) => {
+      throw toApiFailure(error);
+    });
+}
+
+function nextAddress(url: string, cursor: string): string {
+  const [path = '', ...query] = url.split('?');
+  const parameters = new URLSearchParams(query.join('?'));
+  parameters.set('cursor', cursor);
+  return `${path}?${parameters}`;
+}

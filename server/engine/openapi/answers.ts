@@ -1,0 +1,85 @@
+// What routes declare of their answers: statuses with the meanings that they have here, and headers.
+import type { JsonSchema } from '../definition/fields.ts';
+
+// The meanings that this service assigns. 403, 413 and 415 differ from HTTP's on purpose: see server/errors.ts.
+const errorDescriptions = {
+  400: {
+    schemas: ['ValidationError'],
+    description: 'Invalid data in the request. Check required fields and formats.',
+  },
+  401: {
+    schemas: ['Problem'],
+    description: 'Authentication failed. Check the API key and the `ApiKey` header.',
+  },
+  403: {
+    schemas: ['Problem'],
+    description: 'Request not permitted or not recognised. Check method and path.',
+  },
+  404: { schemas: ['Problem'], description: 'There is no such object.' },
+  409: {
+    schemas: ['Conflict', 'Dependants', 'Problem'],
+    description:
+      'A value that must be unique is taken by another object; or the object has dependants; or a request with the same `Idempotency-Key` is under way.',
+  },
+  412: {
+    schemas: ['Problem'],
+    description: 'The object has been changed since: `If-Match` names another version.',
+  },
+  413: {
+    schemas: ['Problem'],
+    description:
+      'Content type invalid. Set `Content-Type: application/json`, or `application/x-ndjson` for an import.',
+  },
+  415: { schemas: ['Problem'], description: 'Payload too large. Send a smaller request.' },
+  422: { schemas: ['Problem'], description: 'The `Idempotency-Key` was used with another body.' },
+  429: { schemas: ['Problem'], description: 'Too many requests. Wait for `Retry-After` seconds and retry.' },
+  500: { schemas: ['Problem'], description: 'Internal error. Retry later; contact support if needed.' },
+} as const;
+
+/** Headers are plain schemas here: the generator makes OpenAPI's header objects of them. */
+export const commonHeaders = {
+  'X-Request-Id': { type: 'string', format: 'uuid', description: 'Identifier of the request.' },
+  'RateLimit-Policy': { type: 'string', description: 'Quota and window in seconds.' },
+  RateLimit: { type: 'string', description: 'Requests left, and seconds until the window ends.' },
+};
+
+export const ignoredFieldsHeader = {
+  'Stamm-Ignored-Fields': {
+    type: 'string',
+    description: 'Paths of fields that were sent but are not known, percent-encoded and separated by commas.',
+    examples: ['adress, address.zip'],
+  },
+};
+
+const retryAfterHeader = { 'Retry-After': { type: 'integer', description: 'Seconds to wait.' } };
+
+export function errorResponses(...statuses: (keyof typeof errorDescriptions)[]) {
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const { schemas, description } = errorDescriptions[status];
+      const references = schemas.map((name) => ({ $ref: `${name}#` }));
+      return [
+        status,
+        {
+          description,
+          headers: {
+            ...commonHeaders,
+            ...(status === 400 && ignoredFieldsHeader),
+            ...(status === 429 && retryAfterHeader),
+          },
+          content: {
+            'application/json': { schema: references.length === 1 ? references[0] : { anyOf: references } },
+          },
+        },
+      ];
+    }),
+  );
+}
+
+export function answer(description: string, schema: JsonSchema, headers: object = {}) {
+  return {
+    description,
+    headers: { ...commonHeaders, ...headers },
+    content: { 'application/json': { schema } },
+  };
+}

@@ -1,0 +1,213 @@
+// What the routes of a resource declare, from its definition.
+import type { Definition } from '../definition/definition.ts';
+import type { JsonSchema } from '../definition/fields.ts';
+import { defaultLimit, filtersOf, maxLimit, sortNames } from '../sql/list-query.ts';
+import { answer, commonHeaders, errorResponses, ignoredFieldsHeader } from './answers.ts';
+import { schemaName } from './schemas.ts';
+
+const etagHeader = { ETag: { type: 'string', description: 'The version, for `If-Match`.' } };
+const ifMatch = {
+  type: 'object',
+  properties: {
+    'If-Match': { type: 'string', description: 'Change only this version: an ETag that was read.' },
+  },
+};
+const preconditions = {
+  type: 'object',
+  properties: {
+    ...ifMatch.properties,
+    'If-None-Match': { type: 'string', description: '`*` creates only, and never replaces.' },
+  },
+};
+export const idParameter = {
+  type: 'object',
+  properties: { id: { type: 'string', format: 'uuid', description: 'Identifier.' } },
+  required: ['id'],
+};
+export const dryRun = {
+  type: 'object',
+  properties: {
+    dryRun: {
+      type: 'boolean',
+      default: false,
+      description: 'Check everything, answer alike, and store nothing.',
+    },
+  },
+};
+
+export function writeDocs(definition: Definition) {
+  const name = schemaName(definition);
+  const thing = definition.title.toLowerCase();
+  const tags = [definition.title];
+  const body = { $ref: `New${name}#` };
+  return {
+    create: {
+      operationId: `create${name}`,
+      summary: `Create a ${thing}`,
+      description: definition.description,
+      tags,
+      body,
+      querystring: dryRun,
+      headers: {
+        type: 'object',
+        properties: {
+          'Idempotency-Key': {
+            type: 'string',
+            maxLength: 255,
+            description: 'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
+          },
+        },
+      },
+      response: {
+        200: answer('Dry run: it would be created.', { $ref: 'DryRun#' }, ignoredFieldsHeader),
+        201: answer(
+          'Created, and durable when this is answered.',
+          { $ref: 'IdResponse#' },
+          {
+            ...ignoredFieldsHeader,
+            'Idempotency-Replayed': {
+              type: 'string',
+              description: '`true` if this is the answer of an earlier request.',
+            },
+          },
+        ),
+        ...errorResponses(400, 401, 403, 409, 413, 415, 422, 429, 500),
+      },
+    },
+    upsert: {
+      operationId: `put${name}ByExternalId`,
+      summary: `Create or replace a ${thing} by your own id`,
+      description: 'Fields that are not sent are cleared.',
+      tags,
+      body,
+      querystring: dryRun,
+      params: {
+        type: 'object',
+        properties: { externalId: { type: 'string', description: 'The id in your own system.' } },
+        required: ['externalId'],
+      },
+      headers: preconditions,
+      response: {
+        200: answer(
+          'Replaced; or, in a dry run, what would be attended to.',
+          { anyOf: [{ $ref: 'IdResponse#' }, { $ref: 'DryRun#' }] },
+          ignoredFieldsHeader,
+        ),
+        201: answer('Created.', { $ref: 'IdResponse#' }, ignoredFieldsHeader),
+        ...errorResponses(400, 401, 403, 409, 412, 413, 415, 429, 500),
+      },
+    },
+    patch: {
+      operationId: `patch${name}`,
+      summary: `Change a ${thing}`,
+      description:
+        'JSON Merge Patch (RFC 7396): what is sent replaces, `null` clears, everything else stays.',
+      tags,
+      params: idParameter,
+      headers: ifMatch,
+      querystring: dryRun,
+      body: { type: 'object', description: 'The fields to change.', examples: [{ comment: null }] },
+      response: {
+        200: answer('As it is now.', { $ref: `${name}#` }, { ...etagHeader, ...ignoredFieldsHeader }),
+        ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
+      },
+    },
+    delete: {
+      operationId: `delete${name}`,
+      summary: `Delete a ${thing}`,
+      description: 'Refused while other objects belong to it.',
+      tags,
+      params: idParameter,
+      headers: ifMatch,
+      querystring: dryRun,
+      response: {
+        204: { description: 'Deleted.', headers: commonHeaders, type: 'null' },
+        ...errorResponses(400, 401, 403, 404, 409, 412, 429, 500),
+      },
+    },
+  };
+}
+
+/** The parameters that say which objects a list or an export has, and in which order. */
+export function searchParameterDocs(definition: Definition): Record<string, JsonSchema> {
+  const filters = filtersOf(definition).map(({ name: filter, column: { field } }) => [
+    filter,
+    {
+      ...(field.kind === 'flag' ? { type: 'boolean' } : filterSchema(field.schema)),
+      description: `Filter: ${field.schema.description}`,
+    },
+  ]);
+  return {
+    sort: {
+      type: 'string',
+      enum: sortNames,
+      default: 'createdAt',
+      description: 'Order; a minus turns it round.',
+    },
+    q: {
+      type: 'string',
+      description:
+        'Search in the names, tolerant of typing errors and umlauts. Finds the 1,000 best matches.',
+    },
+    updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
+    ...Object.fromEntries(filters),
+  };
+}
+
+export function readDocs(definition: Definition) {
+  const name = schemaName(definition);
+  const tags = [definition.title];
+  return {
+    read: {
+      operationId: `get${name}`,
+      summary: `Read a ${definition.title.toLowerCase()}`,
+      tags,
+      params: idParameter,
+      headers: {
+        type: 'object',
+        properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },
+      },
+      response: {
+        200: answer('The object.', { $ref: `${name}#` }, etagHeader),
+        304: { description: 'Unchanged.', headers: { ...commonHeaders, ...etagHeader }, type: 'null' },
+        ...errorResponses(400, 401, 403, 404, 429, 500),
+      },
+    },
+    list: {
+      operationId: `list${name}s`,
+      summary: `List ${definition.collection}`,
+      description:
+        'Pages stay stable while objects are added and removed. Follow `nextCursor`, or `Link` with rel="next". A page ends at about 4 MB, so it may be shorter than `limit` and still have a next one.',
+      tags,
+      querystring: {
+        type: 'object',
+        properties: {
+          limit: {
+            type: 'integer',
+            minimum: 1,
+            maximum: maxLimit,
+            default: defaultLimit,
+            description: 'Objects a page at most.',
+          },
+          cursor: { type: 'string', description: '`nextCursor` of the page before.' },
+          count: { type: 'boolean', default: false, description: 'Also tell the total.' },
+          ...searchParameterDocs(definition),
+        },
+      },
+      response: {
+        200: answer(
+          'A page.',
+          { $ref: `${name}Page#` },
+          {
+            Link: { type: 'string', description: 'Address of the next page, with rel="next".' },
+          },
+        ),
+        ...errorResponses(400, 401, 403, 429, 500),
+      },
+    },
+  };
+}
+
+function filterSchema({ type, format, enum: choices }: JsonSchema): JsonSchema {
+  return { type, ...(format !== undefined && { format }), ...(choices !== undefined && { enum: choices }) };
+}

@@ -1,0 +1,116 @@
+// What is stored as it was sent but should be looked at. Nothing of it is kept: each entry is a condition that holds
+// now, so that the list empties itself when the cause goes.
+import type pg from 'pg';
+import type { AttentionCode } from '../../../core/codes.ts';
+import { type Language, text } from '../../messages.ts';
+import { columnName, columnsOf, type Definition, shapeColumnsOf, tableOf } from '../definition/definition.ts';
+import type { Fields } from '../definition/fields.ts';
+
+export interface AttentionCheck {
+  resource: string;
+  field: string;
+  code: AttentionCode;
+  /** Rows of the table, named "subject", that should be looked at. */
+  table: string;
+  condition: string;
+  /** No index knows the answer: every row must be looked at. */
+  needsScan: boolean;
+}
+
+export interface AttentionEntry {
+  resource: string;
+  id: string;
+  field: string;
+  code: AttentionCode;
+  message: string;
+}
+
+export function attentionChecksOf(definition: Definition): AttentionCheck[] {
+  const { name: resource, table } = definition;
+  const check = (
+    code: AttentionCode,
+    field: string,
+    condition: string,
+    needsScan = false,
+  ): AttentionCheck => ({
+    resource,
+    field,
+    code,
+    table,
+    condition,
+    needsScan,
+  });
+  return [
+    ...columnsOf(definition.fields)
+      .filter(({ field }) => field.reference && !field.reference.isOwner)
+      .map(({ name, path, field }) =>
+        check(
+          'unresolved_reference',
+          path.join('.'),
+          unresolved(`subject.${name}`, field.reference!.resources),
+          true,
+        ),
+      ),
+    ...shapeColumnsOf(definition).map(({ name, list }) =>
+      check('unknown_shape', list.path.join('.'), `NOT subject.${name}`),
+    ),
+    ...positionsOf(definition.fields, []).map((path) =>
+      check(
+        'half_position',
+        path.join('.'),
+        `(subject.${columnName([...path, 'lat'])} IS NULL) <> (subject.${columnName([...path, 'lng'])} IS NULL)`,
+      ),
+    ),
+    ...(definition.duplicateFields
+      ? [check('probable_duplicate', definition.nameField, duplicate(definition), true)]
+      : []),
+    ...definition.attentions.map(({ code, field, condition }) => check(code, field, condition)),
+  ];
+}
+
+function unresolved(column: string, resources: readonly string[]): string {
+  const exists = resources.map(
+    (resource) =>
+      `EXISTS (SELECT FROM ${tableOf(resource)} AS named WHERE named.tenant_id = subject.tenant_id AND named.id = ${column})`,
+  );
+  return `${column} IS NOT NULL AND NOT (${exists.join(' OR ')})`;
+}
+
+/** The paths of groups with a latitude and a longitude. */
+function positionsOf(fields: Fields, parents: readonly string[]): string[][] {
+  return Object.entries(fields).flatMap(([name, { fields: members }]) => {
+    if (!members) return [];
+    const path = [...parents, name];
+    return members.lat && members.lng ? [path] : positionsOf(members, path);
+  });
+}
+
+/** The same folded name, and the same of whatever else the definition says. */
+function duplicate(definition: Definition): string {
+  const equal = columnsOf(definition.fields)
+    .filter(({ path }) => definition.duplicateFields!.includes(path.join('.')))
+    // A plain equality, where it can be one, lets PostgreSQL hash instead of comparing each with each.
+    .map(
+      ({ name, field }) => `other.${name} ${field.isRequired ? '=' : 'IS NOT DISTINCT FROM'} subject.${name}`,
+    );
+  return `EXISTS (SELECT FROM ${definition.table} AS other WHERE other.tenant_id = subject.tenant_id
+    AND other.sort_name = subject.sort_name AND other.id <> subject.id AND ${equal.join(' AND ')})`;
+}
+
+/** What should be looked at in one row, as this transaction sees it. */
+export async function findAttentionOf(
+  client: pg.ClientBase,
+  checks: readonly AttentionCheck[],
+  row: { tenant_id: string; id: string },
+  language: Language,
+): Promise<AttentionEntry[]> {
+  const entries: AttentionEntry[] = [];
+  for (const { resource, field, code, table, condition } of checks) {
+    const { rowCount } = await client.query(
+      `SELECT FROM ${table} AS subject WHERE subject.tenant_id = $1 AND subject.id = $2 AND (${condition})`,
+      [row.tenant_id, row.id],
+    );
+    if (rowCount === 1) entries.push({ resource, id: row.id, field, code, message: text(code, language) });
+  }
+  return entries;
+}

@@ -1,0 +1,140 @@
+// Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
+import { Batch } from '../../database/batcher.ts';
+import type { Database } from '../../database/database.ts';
+import { isDatabaseAway, isLockTimeout, toApiFailure } from '../../database/errors.ts';
+import { ApiError } from '../../errors.ts';
+import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
+import { isRace, type Outcome, retryRaces, type Writes } from './row-store.ts';
+
+export interface WriteQueue {
+  /** Resolves with the id when the row is durable: the row's own, or that of the request that this one repeats. */
+  create(creation: Creation, deadline: number): Promise<{ id: string; isReplay: boolean }>;
+}
+
+type CreationOutcome = { id: string; isReplay: boolean } | ApiError;
+
+const maxRowsPerStatement = 500;
+const longestSharedWaitMs = 50;
+
+export function buildWriteQueue(database: Database, writes: Writes): WriteQueue {
+  const queue = new Batch<Creation, CreationOutcome>({
+    run: write,
+    tenantOf: ({ row }) => row.tenant_id,
+    maxItems: maxRowsPerStatement,
+    paceMs: 8,
+    isAlone: database.isAlone,
+  });
+
+  async function write(creations: readonly Creation[]) {
+    return writeTogether(creations).catch((error) => writeApart(creations, error));
+  }
+
+  /** A transaction that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours. */
+  async function writeApart(
+    creations: readonly Creation[],
+    error: unknown,
+  ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
+    if (isLockTimeout(error)) {
+      const tenants = Map.groupBy(creations, ({ row }) => row.tenant_id);
+      const written = new Map([...tenants].map(([tenantId, own]) => [tenantId, write(own)]));
+      return creations.map(async (creation) => {
+        const { tenant_id: tenantId } = creation.row;
+        return (await written.get(tenantId)!)[tenants.get(tenantId)!.indexOf(creation)]!;
+      });
+    }
+    if (isDatabaseAway(error) || (creations.length === 1 && !isRace(error))) throw error;
+    return writeEach(creations);
+  }
+
+  /** Those of one tenant one after the other: they would only wait for each other's journal, on all the connections there are. */
+  async function writeEach(creations: readonly Creation[]): Promise<CreationOutcome[]> {
+    const outcomes = new Map<Creation, CreationOutcome>();
+    const tenants = Map.groupBy(creations, ({ row }) => row.tenant_id).values();
+    const writeInTurn = async (own: readonly Creation[]) => {
+      for (const creation of own) {
+        const written = retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!);
+        outcomes.set(creation, await written.catch(toApiFailure));
+      }
+    };
+    await Promise.all([...tenants].map(writeInTurn));
+    return creations.map((creation) => outcomes.get(creation)!);
+  }
+
+  async function writeTogether(
+    creations: readonly Creation[],
+  ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
+    const tenantIds = [...new Set(creations.map(({ row }) => row.tenant_id))];
+    // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
+    const options = { lockTimeoutMs: tenantIds.length > 1 ? longestSharedWaitMs : undefined };
+    if (creations.some(({ claim }) => claim)) {
+      return database.inTenants(tenantIds, (client) => createClaimed(client, writes, creations), options);
+    }
+    const rows = creations.map(toSentRow);
+    const query = { ...writes.insert, values: [JSON.stringify(rows)] };
+    const result = await database.queryInTenants<{ id: string }>(tenantIds, query, options);
+    if (result.rows.length === rows.length) return rows.map(({ id }) => ({ id, isReplay: false }));
+    const written = new Set(result.rows.map((row) => row.id));
+    const refused = creations.filter(({ row }) => !written.has(row.id));
+    const explained = explainRefusals(tenantIds, refused);
+    if (written.size === 0) return explained;
+    // What is stored is answered so at once, whatever comes of finding out why the rest is not.
+    const outcomes = explained.catch((error) =>
+      isDatabaseAway(error) ? refused.map(() => toApiFailure(error)) : writeEach(refused),
+    );
+    const placeOf = new Map(refused.map((creation, place) => [creation, place]));
+    return creations.map((creation) => {
+      const place = placeOf.get(creation);
+      if (place === undefined) return { id: creation.row.id, isReplay: false };
+      return outcomes.then((all) => all[place]!);
+    });
+  }
+
+  async function explainRefusals(
+    tenantIds: readonly string[],
+    refused: readonly Creation[],
+  ): Promise<CreationOutcome[]> {
+    const rows = refused.map(({ row }) => row);
+    const outcomes = await database.inTenants(tenantIds, (client) =>
+      writes.explainOutcomes(client, rows, new Set()),
+    );
+    return outcomes.map((outcome, index) => toCreationOutcome(outcome, rows[index]!.id));
+  }
+
+  return {
+    async create(creation, deadline) {
+      const outcome = await queue.add(creation, deadline).catch((error) => {
+        throw toApiFailure(error);
+      });
+      if (outcome instanceof ApiError) throw outcome;
+      return outcome;
+    },
+  };
+}
+
+/** Creations of which some carry an Idempotency-Key: the key is taken in the transaction that writes the row. */
+export async function createClaimed(
+  client: Parameters<Writes['insertRows']>[0],
+  writes: Writes,
+  creations: readonly Creation[],
+): Promise<CreationOutcome[]> {
+  const replies = await claimKeys(client, creations);
+  const open = creations.filter((creation) => !replies.has(creation));
+  const outcomes = await writes.insertRows(client, open.map(toSentRow));
+  const refused: Creation[] = [];
+  open.forEach((creation, index) => {
+    const outcome = outcomes[index]!;
+    if (outcome !== 'written' && creation.claim) refused.push(creation);
+    replies.set(creation, toCreationOutcome(outcome, creation.row.id));
+  });
+  // What made no row may be corrected and sent again under the same key.
+  await releaseKeys(client, refused);
+  return creations.map((creation) => replies.get(creation)!);
+}
+
+export function toSentRow({ row, author }: Creation) {
+  return { ...row, actor: author.actor, actor_id: author.actorId, request_id: author.requestId };
+}
+
+function toCreationOutcome(outcome: Outcome, id: string): CreationOutcome {
+  return outcome === 'written' ? { id, isReplay: false } : outcome;
+}

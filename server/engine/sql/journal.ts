@@ -1,0 +1,50 @@
+// The journal's SQL: how entries are written with the rows they record, and how one is answered.
+import type { Definition } from '../definition/definition.ts';
+import { timestamp } from './representation.ts';
+
+/** Nobody becomes a key by calling themselves one: people have ids. Entries older than those have only the name. */
+const actorType = `CASE WHEN entry.actor_id IS NOT NULL THEN 'PERSON'
+    WHEN starts_with(entry.actor, 'key …') THEN 'KEY'
+    WHEN entry.actor IN ('command line', 'demo') THEN 'COMMAND_LINE' ELSE 'PERSON' END`;
+
+export const entryMembers = `
+  '"cursor":"' || entry.position || '"',
+  '"at":' || ${timestamp('entry.at')},
+  '"resource":' || to_json(entry.resource),
+  '"id":' || to_json(entry.resource_id),
+  '"externalId":' || to_json(entry.external_id),
+  '"action":' || to_json(entry.action),
+  '"version":' || entry.version,
+  '"actor":' || to_json(entry.actor),
+  '"actorId":' || to_json(entry.actor_id),
+  '"actorType":"' || ${actorType} || '"',
+  '"requestId":' || to_json(entry.request_id),
+  '"changes":' || entry.changes::text`;
+
+/** An entry of the journal as JSON, over the table named "entry". */
+export const entryRepresentation = `'{' || concat_ws(',', ${entryMembers}) || '}'`;
+
+/**
+ * Journal entries for those of the sent rows that are in `written`. The heads stay locked until the commit, and are
+ * locked in the order of tenant_id: positions are in the order of commits, without gaps, and nobody waits in a circle.
+ * Each head is there, and what would be inserted beside it is added to it: that finds the heads by their key, where the
+ * planner of an UPDATE may read those of all tenants. The rows are looked up in a hash: the planner expects one and would
+ * compare each of 500 with all the others.
+ */
+export function journalled(definition: Definition, action: 'CREATED' | 'CHANGED' | 'DELETED'): string {
+  return `
+    moved AS (
+      INSERT INTO journal_head AS head (tenant_id, last_position)
+      SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+      ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+      RETURNING head.tenant_id, head.last_position
+    ), journalled AS (
+      INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id, request_id, changes)
+      SELECT entry.tenant_id,
+        moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+        '${definition.name}', entry.id, entry.external_id, '${action}', coalesce(entry.version, 1),
+        entry.actor, entry.actor_id, entry.request_id, entry.changes
+      FROM sent AS entry JOIN moved USING (tenant_id)
+      WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+    )`;
+}

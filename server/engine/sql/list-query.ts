@@ -1,0 +1,276 @@
+// Lists: the query string as a statement that pages by keyset, so that a page costs the same wherever it begins.
+import { isDay } from '../../../core/calendar-days.ts';
+import { type Fault, validationError } from '../../errors.ts';
+import { readLimit } from '../../http/conventions.ts';
+import { type Column, columnsOf, type Definition, sqlType } from '../definition/definition.ts';
+import { isUuid } from '../definition/formats.ts';
+import { jsonBytes, selectWithinPage, textBytes } from './page-size.ts';
+
+export interface ListRequest {
+  limit: number;
+  sort: Sort;
+  /** Filters as SQL conditions; $1 is the tenant, and these begin with $2. */
+  conditions: string[];
+  values: unknown[];
+  cursor: Position | undefined;
+  wantsTotal: boolean;
+}
+
+interface Sort {
+  /** As in the query string: "name" or "-name". */
+  name: string;
+  column: string;
+  type: string;
+  isDescending: boolean;
+}
+
+type Position = [sortValue: string, id: string];
+
+export interface Filter {
+  readonly name: string;
+  readonly column: Column;
+}
+
+/** References, choices, flags, unique values, and texts that say so; each by the last step of its path. */
+export function filtersOf(definition: Definition): Filter[] {
+  return columnsOf(definition.fields)
+    .filter(({ path, field }) => field.isFilter || definition.uniqueFields.includes(path.join('.')))
+    .map((column) => ({ name: column.path.at(-1)!, column }));
+}
+
+const knownFilters = new WeakMap<Definition, ReadonlyMap<string, Filter>>();
+
+/** Worked out once for each definition, and not for each list. */
+function filtersByName(definition: Definition): ReadonlyMap<string, Filter> {
+  const filters =
+    knownFilters.get(definition) ?? new Map(filtersOf(definition).map((filter) => [filter.name, filter]));
+  knownFilters.set(definition, filters);
+  return filters;
+}
+
+const sortColumns: Record<string, { column: string; type: string }> = {
+  // Ids are made in the order of time, so that they sort like the creation.
+  createdAt: { column: 'id', type: 'uuid' },
+  updatedAt: { column: 'updated_at', type: 'timestamptz' },
+  name: { column: 'sort_name', type: 'text' },
+};
+
+export const sortNames = Object.keys(sortColumns).flatMap((name) => [name, `-${name}`]);
+
+export const defaultLimit = 50;
+export const maxLimit = 500;
+
+export const searchParameters = ['sort', 'q', 'updatedSince'];
+const listParameters = [...searchParameters, 'limit', 'cursor', 'count'];
+
+export type Query = Record<string, unknown>;
+
+/** A row of what `buildListQuery` finds. */
+export interface ListedRow {
+  id: string;
+  sort_value: string;
+  /** Null where the row is beyond the bound of a page. */
+  json: string | null;
+}
+
+/** Reads a query string; throws one error that names everything that is wrong with it. */
+export function parseListRequest(definition: Definition, query: Query): ListRequest {
+  const faults: Fault[] = [];
+  const request = readParameters(definition, query, listParameters, faults);
+  if (faults.length > 0) throw validationError(faults);
+  return request;
+}
+
+/** Reads the filters and those of the other parameters that are `allowed`; what is wrong with them goes to `faults`. */
+export function readParameters(
+  definition: Definition,
+  query: Query,
+  allowed: readonly string[],
+  faults: Fault[],
+): ListRequest {
+  const filters = filtersByName(definition);
+  const request: ListRequest = {
+    limit: defaultLimit,
+    sort: toSort('createdAt'),
+    conditions: [],
+    values: [],
+    cursor: undefined,
+    wantsTotal: false,
+  };
+  const addCondition = (condition: (parameter: string) => string, value: unknown) => {
+    request.values.push(value);
+    request.conditions.push(condition(`$${request.values.length + 1}`));
+  };
+
+  for (const [name, value] of Object.entries(query)) {
+    const fault = (code: Fault['code'], params?: Fault['params']) =>
+      faults.push({ path: [name], code, params });
+    if (typeof value !== 'string') fault('repeated_parameter');
+    else if (!allowed.includes(name) && !filters.has(name))
+      fault('unknown_parameter', { known: [...allowed, ...filters.keys()] });
+    else if (name === 'limit') {
+      const limit = readLimit(value, maxLimit);
+      if (limit !== undefined) request.limit = limit;
+      else fault('out_of_range', { min: 1, max: maxLimit });
+    } else if (name === 'sort') {
+      if (sortNames.includes(value)) request.sort = toSort(value);
+      else fault('invalid_choice', { choices: sortNames });
+    } else if (name === 'count') {
+      if (value === 'true' || value === 'false') request.wantsTotal = value === 'true';
+      else fault('invalid_choice', { choices: ['true', 'false'] });
+    } else if (name === 'updatedSince') {
+      if (isTimestamp(value))
+        addCondition((parameter) => `subject.updated_at >= ${parameter}::timestamptz`, value);
+      else fault('invalid_timestamp');
+    } else if (name === 'q') {
+      const words = searchWords(value);
+      if (words.length === 0) fault('blank');
+      else addCondition((parameter) => searchCondition(definition, parameter), words);
+    } else if (filters.has(name)) {
+      const code = filterFault(filters.get(name)!, value);
+      if (code)
+        fault(code, code === 'invalid_choice' ? { choices: choicesOf(filters.get(name)!) } : undefined);
+      else addCondition((parameter) => filterCondition(filters.get(name)!, parameter, value), value);
+    }
+  }
+  if (typeof query.cursor === 'string' && allowed.includes('cursor')) {
+    request.cursor = decodeCursor(query.cursor, request.sort);
+    if (!request.cursor) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
+  }
+  return request;
+}
+
+function toSort(name: string): Sort {
+  const isDescending = name.startsWith('-');
+  return { name, isDescending, ...sortColumns[isDescending ? name.slice(1) : name]! };
+}
+
+/** A moment with its zone; a time without one would mean something else in every office. */
+export function isTimestamp(text: string): boolean {
+  return (
+    /^[\d-]{10}T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4]):[0-5]\d)$/.test(text) &&
+    isDay(text.slice(0, 10))
+  );
+}
+
+function searchWords(text: string): string[] {
+  return text.slice(0, 200).replaceAll('\0', ' ').toWellFormed().split(/\s+/).filter(Boolean);
+}
+
+const maxMatches = 1000;
+
+/** As an array, which is looked up id by id; in a sub-select, or else the planner would search too, to see how many there are. */
+function searchCondition(definition: Definition, parameter: string): string {
+  return `subject.id = ANY ((SELECT search($1, '${definition.table}', ${parameter}, ${maxMatches}))::uuid[])`;
+}
+
+function filterFault({ column: { field } }: Filter, value: string): Fault['code'] | undefined {
+  if (field.kind === 'uuid') return isUuid(value) ? undefined : 'invalid_uuid';
+  if (field.kind === 'flag' || field.schema.enum) {
+    return choicesOf({ name: '', column: { name: '', path: [], field } }).includes(value)
+      ? undefined
+      : 'invalid_choice';
+  }
+  return value.includes('\0') || !value.isWellFormed() ? 'invalid_text' : undefined;
+}
+
+function choicesOf({ column: { field } }: Filter): readonly string[] {
+  return field.kind === 'flag' ? ['true', 'false'] : (field.schema.enum as readonly string[]);
+}
+
+/** What the column of a text's beginning holds of it. */
+const startLength = 100;
+
+/**
+ * A text without a limit is found by its beginning, which is a column of its own: an index entry cannot hold it all. A
+ * shorter one is all of its beginning; with a second condition the planner would expect far too few rows.
+ */
+function filterCondition({ column }: Filter, parameter: string, value: string): string {
+  const condition = `subject.${column.name} = ${parameter}::${sqlType(column)}`;
+  if (!isUnlimitedText(column)) return condition;
+  const start = `subject.${column.name}_start = left(${parameter}, ${startLength})`;
+  return value.length < startLength ? start : `${start} AND ${condition}`;
+}
+
+function isUnlimitedText({ field: { kind, schema } }: Column): boolean {
+  return kind === 'text' && !schema.maxLength && !schema.enum;
+}
+
+/** Of all columns that are not limited. */
+function sizesOf(definition: Definition): string[] {
+  return columnsOf(definition.fields).flatMap((column) => {
+    if (column.field.kind === 'list') return [jsonBytes(`subject.${column.name}`)];
+    return isUnlimitedText(column) ? [textBytes(`subject.${column.name}`)] : [];
+  });
+}
+
+/** `selection` (an SQL expression) of one row more than the page, which tells whether there is a next one. */
+export function buildListQuery(
+  definition: Definition,
+  tenantId: string,
+  request: ListRequest,
+  selection: string,
+  maxBytes?: number,
+) {
+  const { sort, limit, cursor } = request;
+  const values = [tenantId, ...request.values];
+  const conditions = ['subject.tenant_id = $1', ...request.conditions];
+  const [order, beyond] = sort.isDescending ? ['DESC', '<'] : ['ASC', '>'];
+  const isById = sort.column === 'id';
+  if (cursor) {
+    values.push(...(isById ? [cursor[1]] : cursor));
+    const last = values.length;
+    conditions.push(
+      isById
+        ? `subject.id ${beyond} $${last}`
+        : `(subject.${sort.column}, subject.id) ${beyond} ($${last - 1}::${sort.type}, $${last}::uuid)`,
+    );
+  }
+  values.push(limit + 1);
+  const orderBy = isById ? `subject.id ${order}` : `subject.${sort.column} ${order}, subject.id ${order}`;
+  const json = selectWithinPage(selection, { sizes: sizesOf(definition), order: orderBy, maxBytes });
+  return {
+    text: `SELECT subject.id, ${sortValue(sort)} AS sort_value, ${json} AS json FROM (
+        SELECT * FROM ${definition.table} AS subject
+        WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT $${values.length}
+      ) AS subject ORDER BY ${orderBy}`,
+    values,
+  };
+}
+
+export function buildCountQuery(definition: Definition, tenantId: string, request: ListRequest) {
+  const conditions = ['subject.tenant_id = $1', ...request.conditions];
+  return {
+    text: `SELECT count(*)::integer AS total FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')}`,
+    values: [tenantId, ...request.values],
+  };
+}
+
+/** As text that PostgreSQL reads the same way, whatever its settings. */
+function sortValue({ column, type }: Sort): string {
+  return type === 'timestamptz'
+    ? `to_char(subject.${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+    : `subject.${column}::text`;
+}
+
+/** A cursor names its order, because a place in one order says nothing in another. */
+export function encodeCursor(sort: Sort, row: { id: string; sort_value: string }): string {
+  return Buffer.from(JSON.stringify([sort.name, row.sort_value, row.id])).toString('base64url');
+}
+
+function decodeCursor(text: string, sort: Sort): Position | undefined {
+  try {
+    const [name, value, id] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    const isSound =
+      name === sort.name &&
+      typeof value === 'string' &&
+      value.isWellFormed() &&
+      !value.includes('\0') &&
+      typeof id === 'string' &&
+      isUuid(id) &&
+      (sort.type !== 'timestamptz' || isTimestamp(value));
+    return isSound ? [value, id] : undefined;
+  } catch {
+    return undefined;
+  }
+}

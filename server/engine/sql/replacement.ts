@@ -1,0 +1,55 @@
+// Replacing a stored object by what a checked body says, whichever way the body came.
+import { isDeepStrictEqual } from 'node:util';
+import type pg from 'pg';
+import { type Fault, validationError } from '../../errors.ts';
+import type { Author } from '../../http/conventions.ts';
+import { type Definition, ownersOf } from '../definition/definition.ts';
+import type { Check, Checked } from '../definition/validation.ts';
+import { parseStored } from '../http/merge-patch.ts';
+import type { NewRow, Stored, Update, Writes } from './row-store.ts';
+
+export type Replacement = ReturnType<typeof buildReplacement>;
+
+export function buildReplacement(definition: Definition, check: Check, writes: Writes) {
+  const owners = ownersOf(definition);
+  const ownerNames = new Set(owners.flatMap(({ column, externalName }) => [column.path[0]!, externalName]));
+
+  /** Owners can be looked for unless what names them is itself at fault. */
+  function canResolveOwners(faults: readonly Fault[]): boolean {
+    return faults.every(({ path }) => path.length > 0 && !ownerNames.has(String(path[0])));
+  }
+
+  /** Writes what the object becomes, if anything differs; throws everything that is wrong with it. */
+  async function replace(
+    client: pg.ClientBase,
+    current: Stored,
+    after: Checked,
+    tenantId: string,
+    author: Author,
+  ): Promise<Stored> {
+    const row: NewRow = { ...after.row, tenant_id: tenantId, id: current.id };
+    const faults = canResolveOwners(after.faults)
+      ? [...after.faults, ...(await writes.resolveOwners(client, row))]
+      : after.faults;
+    if (faults.length > 0) throw validationError(faults);
+    const update = { row, current, changes: findChanges(current, after, row) };
+    if (Object.keys(update.changes).length === 0) return current;
+    const conflicts = await writes.findUpdateConflicts(client, [update]);
+    if (conflicts.has(row)) throw conflicts.get(row);
+    const [replaced] = await writes.updateRows(client, [update], author);
+    return replaced!;
+  }
+
+  /** The fields that differ, of a row that holds the ids of its owners. */
+  function findChanges(current: Stored, { value }: Checked, row: NewRow): Update['changes'] {
+    const resolved = Object.fromEntries(owners.map(({ column }) => [column.path[0], row[column.name]]));
+    const before = check(parseStored(current.json)).value;
+    const after: Record<string, unknown> = { ...value, ...resolved };
+    const changed = Object.keys(definition.fields).filter(
+      (name) => !isDeepStrictEqual(before[name], after[name]),
+    );
+    return Object.fromEntries(changed.map((name) => [name, { from: before[name], to: after[name] }]));
+  }
+
+  return { canResolveOwners, replace, findChanges };
+}

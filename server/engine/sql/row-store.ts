@@ -1,0 +1,245 @@
+// What changes a resource, inside a transaction that somebody else opens and commits.
+import type pg from 'pg';
+import { ApiError, validationError } from '../../errors.ts';
+import type { Author } from '../../http/conventions.ts';
+import {
+  type Column,
+  type Definition,
+  ownersOf,
+  sqlType,
+  uniqueColumnsOf,
+} from '../definition/definition.ts';
+import type { Row } from '../definition/validation.ts';
+import { buildOwnerLookUp } from './owner-look-up.ts';
+import { representation } from './representation.ts';
+import { buildDelete, buildInsert, buildUpdate } from './statements.ts';
+import { findHolders } from './value-look-up.ts';
+
+export interface NewRow extends Row {
+  tenant_id: string;
+  id: string;
+}
+
+/** A row of the table as it is answered. */
+export interface Stored {
+  id: string;
+  version: number;
+  json: string;
+}
+
+/** What an object becomes, and the fields that differ. */
+export interface Update {
+  row: NewRow;
+  current: Stored;
+  changes: Record<string, unknown>;
+}
+
+/** Written, or the reason why not. */
+export type Outcome = 'written' | ApiError;
+
+const uniqueViolation = '23505';
+const foreignKeyViolation = '23503';
+const deadlock = '40P01';
+const serializationFailure = '40001';
+
+/** Two writers crossed each other, and nothing was written. */
+export class RaceError extends Error {
+  readonly code = serializationFailure;
+}
+
+export type Writes = ReturnType<typeof buildWrites>;
+
+export function buildWrites(definition: Definition, dependants: readonly Definition[]) {
+  const insert = buildInsert(definition);
+  const update = buildUpdate(definition);
+  const remove = buildDelete(definition);
+  const { resolveOwners, resolveOwnersOfAll, findOwnerFaults } = buildOwnerLookUp(definition);
+  const uniqueColumns = uniqueColumnsOf(definition);
+  const selection = `SELECT id, version, ${representation(definition, definition.table)} AS json FROM ${definition.table}`;
+
+  /** All rows in one statement. What is wrong with one of them is its own outcome and nobody else's. */
+  async function insertRows(
+    client: pg.ClientBase,
+    rows: readonly (NewRow & { actor: string })[],
+  ): Promise<Outcome[]> {
+    const result = await client.query<{ id: string }>({ ...insert, values: [JSON.stringify(rows)] });
+    return explainOutcomes(client, rows, new Set(result.rows.map((row) => row.id)));
+  }
+
+  /** The reasons of all rows that were not written, in as many statements as one of them takes. */
+  async function explainOutcomes(
+    client: pg.ClientBase,
+    rows: readonly NewRow[],
+    written: ReadonlySet<string>,
+  ): Promise<Outcome[]> {
+    const refused = rows.filter((row) => !written.has(row.id));
+    if (refused.length === 0) return rows.map(() => 'written');
+    const reasons = new Map<NewRow, ApiError>();
+    const ownerFaults = await findOwnerFaults(client, refused);
+    refused.forEach((row, index) => {
+      const faults = ownerFaults[index]!;
+      if (faults.length > 0) reasons.set(row, validationError(faults));
+    });
+    const rest = refused.filter((row) => !reasons.has(row));
+    const conflicts = await findConflicts(
+      client,
+      rest.map((row) => ({ row, columns: uniqueColumns })),
+    );
+    return rows.map((row) => {
+      if (written.has(row.id)) return 'written';
+      const reason = reasons.get(row) ?? conflicts.get(row);
+      // The cause has gone, or arrived, since the row was refused.
+      if (!reason) throw new RaceError('The row was not written, and nothing explains why.');
+      return reason;
+    });
+  }
+
+  /** Who else holds a unique value of each row: one statement per column, and none for rows that are explained by then. */
+  async function findConflicts(
+    client: pg.ClientBase,
+    sought: readonly { row: NewRow; columns: readonly Column[] }[],
+  ): Promise<Map<NewRow, ApiError>> {
+    const conflicts = new Map<NewRow, ApiError>();
+    for (const column of uniqueColumns) {
+      const { name } = column;
+      const rows = sought
+        .filter(
+          ({ row, columns }) => columns.includes(column) && row[name] !== undefined && !conflicts.has(row),
+        )
+        .map(({ row }) => row);
+      const place = { table: definition.table, column: name, type: sqlType(column) };
+      for (const [row, id] of await findHolders(client, place, rows, name)) {
+        if (id !== row.id) conflicts.set(row, conflictAt(column, id));
+      }
+    }
+    return conflicts;
+  }
+
+  async function find(
+    client: pg.ClientBase,
+    tenantId: string,
+    key: { id: string } | { externalId: string },
+    lock: '' | 'FOR UPDATE' | 'FOR NO KEY UPDATE' = '',
+  ): Promise<Stored | undefined> {
+    const [column, value] = 'id' in key ? ['id', key.id] : ['external_id', key.externalId];
+    const { rows } = await client.query<Stored>({
+      name: `find ${definition.name} by ${column} ${lock}`,
+      text: `${selection} WHERE tenant_id = $1 AND ${column} = $2 ${lock}`,
+      values: [tenantId, value],
+    });
+    return rows[0];
+  }
+
+  /** Those of many external ids that exist, locked, each under its own; in one order, so that nobody waits in a circle. */
+  async function findByExternalIds(
+    client: pg.ClientBase,
+    tenantId: string,
+    externalIds: readonly string[],
+  ): Promise<Map<string, Stored>> {
+    // Without a name, so that it is planned for the size that the table has by now.
+    const { rows } = await client.query<Stored & { external_id: string }>(
+      `SELECT external_id, id, version, ${representation(definition, definition.table)} AS json
+       FROM ${definition.table} WHERE tenant_id = $1 AND external_id = ANY ($2) ORDER BY id FOR UPDATE`,
+      [tenantId, externalIds],
+    );
+    return new Map(rows.map((row) => [row.external_id, row]));
+  }
+
+  /** Writes what locked objects become; the rows hold the ids of their owners, and no value of theirs is taken. */
+  async function updateRows(
+    client: pg.ClientBase,
+    updates: readonly Update[],
+    author: Author,
+  ): Promise<Stored[]> {
+    const sent = updates.map(({ row, current, changes }) => ({
+      ...row,
+      version: current.version + 1,
+      actor: author.actor,
+      actor_id: author.actorId,
+      request_id: author.requestId,
+      changes,
+    }));
+    const { rows } = await client.query<Stored>({ ...update, values: [JSON.stringify(sent)] });
+    return rows;
+  }
+
+  /** Looked up before an update, because a failed statement would end the transaction and hide who holds the value. */
+  function findUpdateConflicts(
+    client: pg.ClientBase,
+    updates: readonly Update[],
+  ): Promise<Map<NewRow, ApiError>> {
+    return findConflicts(
+      client,
+      updates.map(({ row, changes }) => ({
+        row,
+        columns: uniqueColumns.filter(({ path }) => Object.hasOwn(changes, path[0]!)),
+      })),
+    );
+  }
+
+  async function deleteRow(
+    client: pg.ClientBase,
+    tenantId: string,
+    id: string,
+    author: Author,
+  ): Promise<void> {
+    const found = await findDependants(client, tenantId, id);
+    if (found.length > 0) throw new ApiError('has_dependants', { details: { dependants: found } });
+    const { actor, actorId, requestId } = author;
+    const sent = { tenant_id: tenantId, id, actor, actor_id: actorId, request_id: requestId };
+    await client.query({ ...remove, values: [JSON.stringify(sent)] });
+  }
+
+  async function findDependants(client: pg.ClientBase, tenantId: string, id: string) {
+    const found: { resource: string; count: number; ids: string[] }[] = [];
+    for (const dependant of dependants) {
+      for (const { column } of ownersOf(dependant).filter((owner) => owner.resource === definition.name)) {
+        const { rows } = await client.query<{ count: number; ids: string[] | null }>(
+          `SELECT count(*)::integer AS count, (array_agg(id ORDER BY id))[1:10] AS ids
+           FROM ${dependant.table} WHERE tenant_id = $1 AND ${column.name} = $2`,
+          [tenantId, id],
+        );
+        if (rows[0]!.count > 0) {
+          found.push({ resource: dependant.name, count: rows[0]!.count, ids: rows[0]!.ids ?? [] });
+        }
+      }
+    }
+    return found;
+  }
+
+  return {
+    insert,
+    insertRows,
+    explainOutcomes,
+    resolveOwners,
+    resolveOwnersOfAll,
+    find,
+    findByExternalIds,
+    updateRows,
+    findUpdateConflicts,
+    deleteRow,
+  };
+}
+
+function conflictAt(column: Column, id: string): ApiError {
+  return new ApiError('conflict', { details: { field: column.path.join('.'), id } });
+}
+
+/** What two writers did to each other between a look and the write; whoever lost can simply be tried again. */
+export function isRace(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return [uniqueViolation, foreignKeyViolation, deadlock, serializationFailure].includes(code ?? '');
+}
+
+const maxAttempts = 4;
+
+/** Tries again after a race: the next look sees what the other did. */
+export async function retryRaces<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isRace(error) || count === maxAttempts) throw error;
+    }
+  }
+}

@@ -1,0 +1,240 @@
+// The attention list: everything that should be looked at, over all resources.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { attentionCodes } from '../../../core/codes.ts';
+import type { Database } from '../../database/database.ts';
+import { toApiFailure } from '../../database/errors.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
+import type { JsonSchema } from '../../engine/definition/fields.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
+import { answer, errorResponses } from '../../engine/openapi/answers.ts';
+import {
+  type AttentionCheck,
+  type AttentionEntry,
+  attentionChecksOf,
+} from '../../engine/sql/attention-checks.ts';
+import { type Fault, validationError } from '../../errors.ts';
+import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
+import { type Language, text } from '../../messages.ts';
+
+const defaultLimit = 50;
+const maxLimit = 500;
+
+/** What needs every row to be looked at is looked at in pieces, and ends in time with a cursor to go on from. */
+const scannedRows = 5000;
+const reserveMs = 900;
+
+export const attentionSchemas: readonly JsonSchema[] = [
+  {
+    $id: 'AttentionPage',
+    title: 'Page of the attention list',
+    type: 'object',
+    properties: {
+      data: { type: 'array', items: { $ref: 'AttentionEntry#' } },
+      nextCursor: {
+        type: ['string', 'null'],
+        description: 'Where the next page begins; null on the last one.',
+      },
+      total: { type: 'integer', description: 'How many entries there are in all, with `count=true`.' },
+    },
+    required: ['data', 'nextCursor'],
+  },
+];
+
+interface AttentionRequest {
+  limit: number;
+  checks: AttentionCheck[];
+  /** The check to begin with, and the object after which to begin in it. */
+  from: Place;
+  /** The filters as one text. */
+  filters: string;
+  wantsTotal: boolean;
+}
+
+const nothing = '00000000-0000-0000-0000-000000000000';
+
+export async function attentionRoutes(
+  api: FastifyInstance,
+  { database, resources }: { database: Database; resources: readonly Definition[] },
+): Promise<void> {
+  const checks = resources.flatMap(attentionChecksOf);
+  const resourceNames = resources.map(({ name }) => name);
+
+  api.get('/attention', { schema: docsFor(resourceNames) }, async (request) => {
+    const asked = parseRequest(request, checks, resourceNames);
+    const { tenantId } = request;
+    const language = languageOf(request);
+    const page = findEntries(database, tenantId, asked, language, request.deadline);
+    const total = asked.wantsTotal ? countEntries(database, tenantId, asked.checks) : undefined;
+    const [{ entries, next }, counted] = await Promise.all([page, total]).catch((error) => {
+      throw toApiFailure(error);
+    });
+    return {
+      data: entries.map(({ check: _check, ...entry }) => entry),
+      nextCursor: next ? encodeCursor(asked, next) : null,
+      ...(counted !== undefined && { total: counted }),
+    };
+  });
+}
+
+type PlacedEntry = AttentionEntry & { check: number };
+
+/** Where the list goes on: a check, and the last object that was looked at in it. */
+interface Place {
+  check: number;
+  after: string;
+}
+
+/**
+ * One check after the other, each in the order of ids, until the page is full or the time is up. A page can therefore
+ * be short, or even empty, and still have a next one.
+ */
+async function findEntries(
+  database: Database,
+  tenantId: string,
+  { checks, from, limit }: AttentionRequest,
+  language: Language,
+  deadline: number,
+): Promise<{ entries: PlacedEntry[]; next: Place | undefined }> {
+  const entries: PlacedEntry[] = [];
+  let place: Place = from;
+  while (place.check < checks.length) {
+    const { resource, field, code, ...check } = checks[place.check]!;
+    const { rows } = await database.queryInTenants<{ id: string | null; scanned_to: string | null }>(
+      [tenantId],
+      {
+        text: check.needsScan ? scanQuery(check) : indexedQuery(check),
+        values: [tenantId, place.after, limit - entries.length],
+      },
+    );
+    const found = rows.flatMap(({ id }) => (id === null ? [] : [id]));
+    const message = text(code, language);
+    entries.push(...found.map((id) => ({ resource, id, field, code, message, check: place.check })));
+    if (entries.length >= limit) return { entries, next: { check: place.check, after: found.at(-1)! } };
+    const scannedTo = rows[0]?.scanned_to ?? null;
+    place = scannedTo === null ? { check: place.check + 1, after: nothing } : { ...place, after: scannedTo };
+    if (performance.now() > deadline - reserveMs && place.check < checks.length)
+      return { entries, next: place };
+  }
+  return { entries, next: undefined };
+}
+
+type Condition = Pick<AttentionCheck, 'table' | 'condition'>;
+
+function indexedQuery({ table, condition }: Condition): string {
+  return `SELECT subject.id FROM ${table} AS subject
+    WHERE subject.tenant_id = $1 AND subject.id > $2 AND (${condition}) ORDER BY subject.id LIMIT $3`;
+}
+
+/** The next rows in the order of ids, and where they end; scanned_to is NULL behind the last of all. */
+function scanQuery({ table, condition }: Condition): string {
+  return `WITH piece AS MATERIALIZED (
+      SELECT * FROM ${table} WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT ${scannedRows}
+    ), piece_end AS (
+      SELECT CASE WHEN count(*) = ${scannedRows} THEN max(id::text) END AS scanned_to FROM piece
+    )
+    SELECT subject.id, piece_end.scanned_to FROM piece_end
+    LEFT JOIN piece AS subject ON (${condition}) ORDER BY subject.id LIMIT $3`;
+}
+
+async function countEntries(
+  database: Database,
+  tenantId: string,
+  checks: readonly AttentionCheck[],
+): Promise<number> {
+  let total = 0;
+  for (const { table, condition } of checks) {
+    const { rows } = await database.queryInTenants<{ count: number }>([tenantId], {
+      text: `SELECT count(*)::integer AS count FROM ${table} AS subject WHERE subject.tenant_id = $1 AND (${condition})`,
+      values: [tenantId],
+    });
+    total += rows[0]!.count;
+  }
+  return total;
+}
+
+function parseRequest(
+  request: FastifyRequest,
+  allChecks: readonly AttentionCheck[],
+  resourceNames: readonly string[],
+): AttentionRequest {
+  refuseUnknownParameters(request, ['limit', 'cursor', 'code', 'resource', 'count']);
+  const {
+    limit = String(defaultLimit),
+    cursor,
+    code,
+    resource,
+    count = 'false',
+  } = request.query as Record<string, string>;
+  const faults: Fault[] = [];
+  const demandChoice = (name: string, value: unknown, choices: readonly string[]) => {
+    if (value !== undefined && !choices.includes(value as string)) {
+      faults.push({ path: [name], code: 'invalid_choice', params: { choices } });
+    }
+  };
+  demandChoice('code', code, attentionCodes);
+  demandChoice('resource', resource, resourceNames);
+  demandChoice('count', count, ['true', 'false']);
+  const entries = readLimit(limit, maxLimit);
+  if (entries === undefined) {
+    faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+  }
+  const filters = `${code ?? ''} ${resource ?? ''}`;
+  const from = cursor === undefined ? { check: 0, after: nothing } : decodeCursor(cursor, filters);
+  if (!from) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
+  if (faults.length > 0) throw validationError(faults);
+  const checks = allChecks.filter(
+    (check) =>
+      (code === undefined || check.code === code) && (resource === undefined || check.resource === resource),
+  );
+  return { limit: entries!, checks, from: from!, filters, wantsTotal: count === 'true' };
+}
+
+/** A cursor is good for the filters that it was made with: a place in another list says nothing. */
+function encodeCursor({ filters }: AttentionRequest, { check, after }: Place): string {
+  return Buffer.from(JSON.stringify([filters, check, after])).toString('base64url');
+}
+
+function decodeCursor(cursor: unknown, filters: string): Place | undefined {
+  try {
+    const [madeWith, check, after] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString('utf8'));
+    const isSound = madeWith === filters && Number.isInteger(check) && check >= 0 && isUuid(String(after));
+    return isSound ? { check, after } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function docsFor(resourceNames: readonly string[]) {
+  return {
+    operationId: 'listAttention',
+    summary: 'What should be looked at',
+    description:
+      'What is stored as it was sent but looks wrong: references to nothing, opening hours or visit intervals of a shape that is not known, half a position or none, probable duplicates, sites past their validity. An entry goes when its cause goes.',
+    tags: ['Attention'],
+    querystring: {
+      type: 'object',
+      properties: {
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: maxLimit,
+          default: defaultLimit,
+          description: 'Entries a page.',
+        },
+        cursor: { type: 'string', description: '`nextCursor` of the page before, with the same filters.' },
+        code: { type: 'string', enum: attentionCodes, description: 'Only entries of this kind.' },
+        resource: {
+          type: 'string',
+          enum: resourceNames,
+          description: 'Only entries of this type of object.',
+        },
+        count: { type: 'boolean', default: false, description: 'Also tell the total.' },
+      },
+    },
+    response: {
+      200: answer('A page of the list.', { $ref: 'AttentionPage#' }),
+      ...errorResponses(400, 401, 403, 429, 500),
+    },
+  };
+}

@@ -1,0 +1,140 @@
+// Recorded calls as the office sees them, and the query string of their list as a statement.
+import type { FastifyRequest } from 'fastify';
+import { isUuid, lowestUuidAt, timeOfUuid } from '../../engine/definition/formats.ts';
+import { isTimestamp } from '../../engine/sql/list-query.ts';
+import { type ErrorCode, type Fault, type FaultCode, validationError } from '../../errors.ts';
+import { readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
+import { isCode, type Language, text } from '../../messages.ts';
+
+export interface RequestRow {
+  id: string;
+  method: string;
+  route: string;
+  path: string;
+  status: number;
+  duration_ms: number;
+  address: string;
+  user_agent: string;
+  code: ErrorCode | null;
+  faults: { field: string; code: FaultCode; params?: Fault['params'] }[] | null;
+  ignored_fields: string[] | null;
+  has_body: boolean;
+}
+
+export const requestColumns = `id, method, route, path, status, duration_ms, address, user_agent, code, faults,
+  ignored_fields, body IS NOT NULL AS has_body`;
+
+export function toRequest(row: RequestRow, language: Language) {
+  return {
+    id: row.id,
+    at: new Date(timeOfUuid(row.id)),
+    method: row.method,
+    path: row.path,
+    status: row.status,
+    durationMs: row.duration_ms,
+    userAgent: row.user_agent,
+    address: row.address,
+    code: row.code,
+    message: row.code && recordedText(row.code, language),
+    faults: (row.faults ?? []).map(({ field, code, params }) => ({
+      field,
+      code,
+      message: recordedText(code, language, params),
+    })),
+    ignoredFields: row.ignored_fields ?? [],
+    hasBody: row.has_body,
+  };
+}
+
+/** Another version of the service, beside this one or before it, may have recorded a code that this one does not know. */
+export function recordedText(code: ErrorCode | FaultCode, language: Language, params?: object): string {
+  return isCode(code) ? text(code, language, params) : code;
+}
+
+const defaultLimit = 50;
+const maxLimit = 500;
+
+const statusConditions: Record<string, string> = {
+  ok: 'status < 400',
+  refused: 'status >= 400 AND status < 500',
+  failed: 'status >= 500',
+};
+
+/** What each text filter compares; its value is the parameter. */
+const textConditions: Record<string, (parameter: string) => string> = {
+  method: (parameter) => `method = upper(${parameter})`,
+  path: (parameter) => `strpos(lower(path), lower(${parameter})) > 0`,
+  field: (parameter) =>
+    `status >= 400 AND EXISTS (SELECT FROM json_array_elements(faults) AS fault WHERE fault ->> 'field' = ${parameter})`,
+  code: (parameter) =>
+    `status >= 400 AND (code = ${parameter}
+      OR EXISTS (SELECT FROM json_array_elements(faults) AS fault WHERE fault ->> 'code' = ${parameter}))`,
+};
+
+export function buildRequestList(request: FastifyRequest) {
+  const known = ['limit', 'cursor', 'from', 'until', 'status', ...Object.keys(textConditions)];
+  refuseUnknownParameters(request, known);
+  const faults: Fault[] = [];
+  const query = readTexts(request, faults);
+  const { conditions, values } = readPeriod(request.tenantId, query, faults);
+  const limit = readLimit(query.limit ?? String(defaultLimit), maxLimit);
+  if (limit === undefined)
+    faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+  if (query.cursor !== undefined) {
+    if (!isUuid(query.cursor)) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
+    conditions.push(`id < $${values.push(query.cursor)}`);
+  }
+  if (query.status !== undefined) {
+    if (!Object.hasOwn(statusConditions, query.status)) {
+      const choices = Object.keys(statusConditions);
+      faults.push({ path: ['status'], code: 'invalid_choice', params: { choices } });
+    } else conditions.push(statusConditions[query.status]!);
+  }
+  for (const [name, toCondition] of Object.entries(textConditions)) {
+    if (query[name] !== undefined) conditions.push(toCondition(`$${values.push(query[name])}::text`));
+  }
+  if (faults.length > 0) throw validationError(faults);
+  return {
+    limit: limit!,
+    statement: {
+      text: `SELECT ${requestColumns} FROM recorded_request WHERE ${conditions.join(' AND ')}
+        ORDER BY id DESC LIMIT ${limit! + 1}`,
+      values,
+    },
+  };
+}
+
+/** The part of a query string that says which time is meant, for statements that take nothing else. */
+export function readPeriodOnly(request: FastifyRequest) {
+  refuseUnknownParameters(request, ['from', 'until']);
+  const faults: Fault[] = [];
+  const query = readTexts(request, faults);
+  const period = readPeriod(request.tenantId, query, faults);
+  if (faults.length > 0) throw validationError(faults);
+  return { ...period, from: query.from, until: query.until };
+}
+
+function readTexts(request: FastifyRequest, faults: Fault[]): Record<string, string | undefined> {
+  const texts: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
+    if (typeof value !== 'string') faults.push({ path: [name], code: 'repeated_parameter' });
+    else if (value.includes('\0') || !value.isWellFormed())
+      faults.push({ path: [name], code: 'invalid_text' });
+    else texts[name] = value;
+  }
+  return texts;
+}
+
+/** Ids begin with their time, so that a period is a range of the primary key. */
+function readPeriod(tenantId: string, { from, until }: Record<string, string | undefined>, faults: Fault[]) {
+  const conditions = ['tenant_id = $1'];
+  const values: unknown[] = [tenantId];
+  const add = (name: string, value: string | undefined, operator: string) => {
+    if (value === undefined) return;
+    if (!isTimestamp(value)) faults.push({ path: [name], code: 'invalid_timestamp' });
+    else conditions.push(`id ${operator} $${values.push(lowestUuidAt(Date.parse(value)))}`);
+  };
+  add('from', from, '>=');
+  add('until', until, '<');
+  return { conditions, values };
+}

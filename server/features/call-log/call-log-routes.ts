@@ -1,0 +1,130 @@
+// The tenant's API calls of the last 30 days, for Verwaltung: what arrived, what was refused and why.
+import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
+import { sessionOf } from '../../auth/office-access.ts';
+import type { Database } from '../../database/database.ts';
+import { toApiFailure } from '../../database/errors.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
+import { isUuid, timeOfUuid } from '../../engine/definition/formats.ts';
+import { ApiError, type ErrorCode, type FaultCode } from '../../errors.ts';
+import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
+import {
+  buildRequestList,
+  type RequestRow,
+  readPeriodOnly,
+  recordedText,
+  requestColumns,
+  toRequest,
+} from './call-list.ts';
+import { RequestStreams } from './live-streams.ts';
+import { maskBody } from './masked-body.ts';
+
+const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+/** Errors are grouped over the newest of them, which is what somebody mends. */
+const groupedRequests = 20_000;
+const maxGroups = 200;
+
+interface Options {
+  database: Database;
+  resources: readonly Definition[];
+}
+
+export async function requestRoutes(app: FastifyInstance, { database, resources }: Options): Promise<void> {
+  const streams = new RequestStreams(database);
+  app.addHook('preClose', async () => streams.close());
+
+  async function query<Row extends pg.QueryResultRow>(tenantId: string, statement: pg.QueryConfig) {
+    const { rows } = await database.queryInTenants<Row>([tenantId], statement).catch((error) => {
+      throw toApiFailure(error);
+    });
+    return rows;
+  }
+
+  app.get('/requests', forVerwaltung, async (request) => {
+    const { statement, limit } = buildRequestList(request);
+    const rows = await query<RequestRow>(request.tenantId, statement);
+    const page = rows.slice(0, limit);
+    return {
+      data: page.map((row) => toRequest(row, languageOf(request))),
+      nextCursor: rows.length > limit ? page.at(-1)!.id : null,
+    };
+  });
+
+  app.get<{ Params: { id: string } }>('/requests/:id', forVerwaltung, async (request) => {
+    refuseUnknownParameters(request, ['reveal']);
+    const { id } = request.params;
+    if (!isUuid(id)) throw new ApiError('not_found');
+    const [row] = await query<RequestRow & { body: string | null }>(request.tenantId, {
+      text: `SELECT ${requestColumns}, body FROM recorded_request WHERE tenant_id = $1 AND id = $2`,
+      values: [request.tenantId, id],
+    });
+    if (!row) throw new ApiError('not_found');
+    const isRevealed = (request.query as { reveal?: unknown }).reveal === 'true';
+    if (isRevealed && row.body !== null) {
+      const { person } = sessionOf(request);
+      request.server.log.info(
+        { requestId: request.id, person: person.id, shown: id },
+        'recorded body revealed',
+      );
+    }
+    const body = row.body === null || isRevealed ? row.body : maskBody(row.body, definitionOf(row.route));
+    return { ...toRequest(row, languageOf(request)), body };
+  });
+
+  app.get('/requests/groups', forVerwaltung, async (request) => {
+    const { conditions, values } = readPeriodOnly(request);
+    const rows = await query<GroupRow>(request.tenantId, {
+      text: `SELECT refused.method, coalesce(nullif(refused.route, ''), refused.path) AS path,
+          fault ->> 'field' AS field, coalesce(fault ->> 'code', refused.code) AS code,
+          max((fault -> 'params')::text) AS params, count(*)::integer AS count, max(refused.id::text) AS last_id
+        FROM (SELECT * FROM recorded_request WHERE ${conditions.join(' AND ')} AND status >= 400
+          ORDER BY id DESC LIMIT ${groupedRequests}) AS refused
+        LEFT JOIN LATERAL json_array_elements(refused.faults) AS fault ON true
+        GROUP BY 1, 2, 3, 4 ORDER BY count DESC, last_id DESC LIMIT ${maxGroups}`,
+      values,
+    });
+    return { data: rows.map((row) => toGroup(row, languageOf(request))) };
+  });
+
+  app.get('/requests/hours', forVerwaltung, async (request) => {
+    const { from, until } = readPeriodOnly(request);
+    const rows = await query(request.tenantId, {
+      text: `SELECT hour, requests::integer, refusals::integer, failures::integer, unrecorded::integer FROM request_hour
+        WHERE tenant_id = $1 AND hour >= coalesce(date_trunc('hour', $2::timestamptz), now() - interval '7 days')
+          AND hour < coalesce($3::timestamptz, 'infinity') ORDER BY hour LIMIT 800`,
+      values: [request.tenantId, from, until],
+    });
+    return { data: rows };
+  });
+
+  app.get('/requests/live', { ...forVerwaltung, exposeHeadRoute: false }, async (request, reply) => {
+    refuseUnknownParameters(request, []);
+    const stream = await streams.open(sessionOf(request), languageOf(request));
+    // Proxies would gather what is meant to arrive at once.
+    return reply.type('text/event-stream; charset=utf-8').header('X-Accel-Buffering', 'no').send(stream);
+  });
+
+  /** The resource that a route creates or changes, whose fields say what in a body is harmless. */
+  function definitionOf(route: string): Definition | undefined {
+    const path = route.replace('/api/v1', '');
+    return resources.find((one) => one.path === path || path.startsWith(`/${one.collection}/`));
+  }
+}
+
+interface GroupRow {
+  method: string;
+  path: string;
+  field: string | null;
+  code: ErrorCode | FaultCode | null;
+  params: string | null;
+  count: number;
+  last_id: string;
+}
+
+function toGroup({ params, last_id, ...group }: GroupRow, language: 'de' | 'en') {
+  return {
+    ...group,
+    message: group.code && recordedText(group.code, language, JSON.parse(params ?? '{}')),
+    lastAt: new Date(timeOfUuid(last_id)),
+  };
+}

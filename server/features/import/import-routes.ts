@@ -1,0 +1,273 @@
+// POST /import: lines in, lines out, both streamed.
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Definition } from '../../engine/definition/definition.ts';
+import type { JsonSchema } from '../../engine/definition/fields.ts';
+import { answer, errorResponses } from '../../engine/openapi/answers.ts';
+import { readClaim } from '../../engine/sql/idempotency.ts';
+import { validationError } from '../../errors.ts';
+import { authorOf, isRehearsal, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
+import { expectLongBody } from '../../http/early-answers.ts';
+import { linesType } from '../../http/json-body.ts';
+import { logRequest, withoutData } from '../../http/log.ts';
+import { type ImportAnswer, type ImportOptions, importModes, runImport } from './import-run.ts';
+import type { OpenSession } from './import-transaction.ts';
+import { prepareResources } from './line-check.ts';
+import { readLines } from './lines.ts';
+
+interface ImportRouteOptions {
+  openImport: OpenSession;
+  resources: readonly Definition[];
+  maxLineBytes: number;
+  /** Called after an import that was not only tried. */
+  onImport: (tenantId: string) => void;
+}
+
+/** How long nothing may move in either direction before the connection is cut. */
+const maxIdleMs = 60_000;
+const retryAfterSeconds = 10;
+const beatMs = 1000;
+const lingerMs = 2000;
+
+export async function importRoutes(api: FastifyInstance, options: ImportRouteOptions): Promise<void> {
+  const resources = prepareResources(options.resources);
+  // The body is read while it is answered, so that nothing parses it before.
+  api.removeAllContentTypeParsers();
+  api.addContentTypeParser('*', (_request, _payload, done) => done(null));
+
+  const route = { schema: importDocs, config: { bodyType: linesType } };
+  api.post('/import', route, async (request, reply) => {
+    const importOptions = readOptions(request);
+    const { tenantId, idempotencyKey, mode } = importOptions;
+    expectLongBody(request.raw, maxIdleMs);
+    const clientGone = watchClient(request, reply);
+    const session = await options
+      .openImport({
+        tenantId,
+        idempotencyKey,
+        isOneTransaction: mode === 'all-or-nothing' || importOptions.isRehearsal,
+        signal: clientGone,
+      })
+      .catch((error) => {
+        if (error.code === 'too_many_imports') reply.header('Retry-After', retryAfterSeconds);
+        throw error;
+      });
+    clientGone.addEventListener('abort', () => {
+      session.stop(clientGone.reason);
+      // Not after the writes that have begun: nobody reads their results.
+      void session.close();
+    });
+    const lines = readLines(request.raw, options.maxLineBytes);
+    const stopBeats = startBeats(reply);
+    const answers = Readable.from(encode(runImport(session, resources, lines, importOptions), stopBeats), {
+      objectMode: false,
+    });
+    answers.once('end', () => {
+      if (!importOptions.isRehearsal) options.onImport(tenantId);
+    });
+    // An input that nobody reads any more is thrown away, so the client gets to reading the answer.
+    answers.once('close', () => request.raw.resume());
+    return reply.type('application/x-ndjson; charset=utf-8').send(answers);
+  });
+}
+
+/** Aborted when the connection closes before the answer is complete. */
+function watchClient(request: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (reply.raw.writableFinished) return;
+    // The framework reports only answers that end.
+    logRequest(request, reply);
+    gone.abort(new Error('The client has left.'));
+  });
+  // A client that sends on after the end of its import has a moment to notice it.
+  reply.raw.once('finish', () => {
+    if (request.raw.complete) return;
+    const { socket } = request.raw;
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once('close', () => clearTimeout(timer));
+  });
+  return gone.signal;
+}
+
+/**
+ * Sends a space whenever no result was sent for a while; JSON allows it before a value. Only a client that is sent
+ * something is noticed to have left while its lines are still unread.
+ */
+function startBeats({ raw }: FastifyReply): () => void {
+  let sentBytes = raw.socket?.bytesWritten;
+  const timer = setInterval(() => {
+    if (raw.socket?.bytesWritten === sentBytes && !raw.writableNeedDrain) raw.write(' ');
+    sentBytes = raw.socket?.bytesWritten;
+  }, beatMs);
+  const stop = () => clearInterval(timer);
+  raw.once('close', stop);
+  return stop;
+}
+
+function readOptions(request: FastifyRequest): ImportOptions {
+  refuseUnknownParameters(request, ['mode', 'dryRun']);
+  const { mode: asked = importModes[0] } = request.query as Record<string, unknown>;
+  const mode = importModes.find((known) => known === asked);
+  if (!mode) {
+    throw validationError([{ path: ['mode'], code: 'invalid_choice', params: { choices: importModes } }]);
+  }
+  return {
+    mode,
+    isRehearsal: isRehearsal(request),
+    tenantId: request.tenantId,
+    author: authorOf(request),
+    idempotencyKey: readClaim(request.headers['idempotency-key'], '/import', Buffer.of())?.key,
+    language: languageOf(request),
+    onFailure: (error) =>
+      request.server.log.error({ requestId: request.id, err: withoutData(error) }, 'import failed'),
+  };
+}
+
+async function* encode(
+  answers: AsyncIterable<ImportAnswer[]>,
+  onSummary: () => void,
+): AsyncGenerator<string> {
+  for await (const some of answers) {
+    if (some.some((one) => 'summary' in one)) onSummary();
+    yield some.map((one) => `${JSON.stringify('answer' in one ? one.answer : one)}\n`).join('');
+  }
+}
+
+export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
+  const count = (description: string) => ({ type: 'integer', minimum: 0, description });
+  return [
+    {
+      $id: 'ImportLine',
+      title: 'Import line',
+      type: 'object',
+      description: 'One line of an import.',
+      properties: {
+        type: { type: 'string', enum: resources.map(({ name }) => name), description: 'What it is.' },
+        data: { type: 'object', description: 'The body that would create it.' },
+      },
+      required: ['type', 'data'],
+      examples: [{ type: resources[0]!.name, data: { ...resources[0]!.example, externalId: 'ERP-4711' } }],
+    },
+    {
+      $id: 'ImportResult',
+      title: 'Import result',
+      type: 'object',
+      description:
+        'What became of a line. 201 created, 200 replaced or unchanged; otherwise the status and the members of an error answer.',
+      properties: {
+        line: { type: 'integer', minimum: 1, description: 'Number of the line; blank lines count.' },
+        status: {
+          type: 'integer',
+          enum: [200, 201, 400, 409, 415, 422, 424, 500],
+          description:
+            '415 is a line that is too long; 424 one that the import did not get to before it ended.',
+        },
+        id: {
+          type: 'string',
+          format: 'uuid',
+          description: 'The object; with 409 the one that holds the value of `field`.',
+        },
+        replayed: { type: 'boolean', description: 'Stored by an earlier request with this Idempotency-Key.' },
+        ignoredFields: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Fields that are not known.',
+        },
+        code: { type: 'string', description: 'What is wrong, for programs.' },
+        message: { type: 'string', description: 'What is wrong, for people.' },
+        field: { type: 'string', description: 'With 409: the field whose value is taken.' },
+        errors: { $ref: 'ValidationError#/properties/errors' },
+      },
+      required: ['line', 'status'],
+    },
+    {
+      $id: 'ImportSummary',
+      title: 'Import summary',
+      type: 'object',
+      description: 'The last line. An answer without it is not complete.',
+      properties: {
+        summary: {
+          type: 'object',
+          properties: {
+            lines: count('Lines that were read and checked.'),
+            created: count('Objects that are new.'),
+            replaced: count('Objects that were changed.'),
+            unchanged: count('Objects that were the same already, and lines that were stored earlier.'),
+            failed: count('Lines with a fault.'),
+            notStored: count('All or nothing: lines without a fault that were not stored.'),
+            unlistedFaults: count(
+              'All or nothing: faulty lines without a result, because there are too many.',
+            ),
+            dryRun: { type: 'boolean', const: true },
+            code: { type: 'string', description: 'Why the import ended before its input did.' },
+          },
+          required: ['lines', 'created', 'replaced', 'unchanged', 'failed', 'notStored'],
+        },
+      },
+      required: ['summary'],
+    },
+  ];
+}
+
+const importDocs = {
+  operationId: 'import',
+  summary: 'Create and replace many objects',
+  description: `One JSON object a line, \`{"type": "site", "data": {…}}\`, any number of them; a line may be as long as any other body. Each line gets its result as it goes, so read while you send. A line with an \`externalId\` that is known replaces the object that has it.
+
+Lines may name owners that other lines bring (\`customerExternalId\`), in any order: a line whose owner is not there yet waits for the end of the input, 10,000 such lines at most, and its result comes last.
+
+\`mode=each\` stores each line by itself. \`mode=all-or-nothing\` stores all lines or none, and answers when all have arrived. If any line has a fault, only faulty lines get a result, at most 10,000 of them or 64 MiB; the summary counts the rest.
+
+A tenant has one import at a time. Two more wait for up to 30 seconds; others get 429 \`too_many_imports\`.
+
+An import ends early, with a \`code\` in its summary:
+
+- \`import_idle\`: no complete line came for 30 seconds.
+- \`import_too_slow\`: another tenant needed the place, and this import sent fewer than ten lines per second or ran for more than ten minutes.
+- \`import_expired\`: all or nothing, or a dry run, took longer than the operator allows (60 minutes by default).
+
+Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others again, under the same \`Idempotency-Key\`. If the connection breaks, the import stops.`,
+  tags: ['Import'],
+  consumes: ['application/x-ndjson'],
+  body: { $ref: 'ImportLine#' },
+  querystring: {
+    type: 'object',
+    properties: {
+      mode: {
+        type: 'string',
+        enum: importModes,
+        default: importModes[0],
+        description: 'What a fault of one line means for the others.',
+      },
+      dryRun: {
+        type: 'boolean',
+        default: false,
+        description: 'Check everything, answer alike, and store nothing.',
+      },
+    },
+  },
+  headers: {
+    type: 'object',
+    properties: {
+      'Idempotency-Key': {
+        type: 'string',
+        maxLength: 255,
+        description:
+          'Makes a retry safe: lines of the same number and content that were stored under this key in the last 24 hours are not stored again.',
+      },
+    },
+  },
+  response: {
+    200: {
+      ...answer('A result for each line, and a summary at last. Spaces may precede a line.', {}),
+      content: {
+        'application/x-ndjson': {
+          schema: { anyOf: [{ $ref: 'ImportResult#' }, { $ref: 'ImportSummary#' }] },
+          example: { line: 1, status: 201, id: '0198c0de-0000-7000-8000-000000000001' },
+        },
+      },
+    },
+    ...errorResponses(400, 401, 403, 409, 413, 429, 500),
+  },
+};

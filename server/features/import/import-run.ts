@@ -1,0 +1,195 @@
+// An import from its lines to its answers. It reads no line before somebody wants the next answer, so that a client
+// that does not read is not read from either.
+import { isDatabaseAway, toApiFailure } from '../../database/errors.ts';
+import { ApiError } from '../../errors.ts';
+import type { Language } from '../../messages.ts';
+import type { ImportSession } from './import-transaction.ts';
+import { buildLineCheck, type CheckedLine, type ImportedResource } from './line-check.ts';
+import { type LineOutcome, type Writer, writeLines } from './line-writes.ts';
+import type { Line } from './lines.ts';
+import { buildAside, isOwnerMissing } from './lines-without-owner.ts';
+import { namesIn, writeSideBySide } from './parallel-chunks.ts';
+import { emptySummary, failure, type LineResult, type Summary, toResult } from './results.ts';
+import { buildSpool } from './spool.ts';
+
+export const importModes = ['each', 'all-or-nothing'] as const;
+
+export interface ImportOptions extends Writer {
+  mode: (typeof importModes)[number];
+  isRehearsal: boolean;
+  language: Language;
+  /** For the log: what no line is to blame for. */
+  onFailure(error: unknown): void;
+}
+
+export type ImportAnswer = LineResult | { summary: Summary };
+
+/**
+ * Answers for each line, or for all or nothing with the faults alone if there are any; at last with the summary. The
+ * session is closed by then.
+ */
+export async function* runImport(
+  session: ImportSession,
+  resources: readonly ImportedResource[],
+  input: AsyncIterable<Line[]>,
+  options: ImportOptions,
+): AsyncGenerator<ImportAnswer[]> {
+  const summary = emptySummary(options.isRehearsal);
+  const written = countResults(
+    writeInput(session, resources, session.take(input), options, summary),
+    summary,
+  );
+  const results = options.mode === 'each' ? written : settleTogether(session, written, options, summary);
+  try {
+    yield* results;
+  } finally {
+    await session.close();
+  }
+  yield [{ summary }];
+}
+
+async function* countResults(
+  results: AsyncIterable<LineResult[]>,
+  summary: Summary,
+): AsyncGenerator<LineResult[]> {
+  for await (const some of results) {
+    summary.lines += some.length;
+    for (const { outcome } of some) summary[outcome]++;
+    yield some;
+  }
+}
+
+/** The results of all lines in their order, but for those that had to wait for their owner: they come last. */
+async function* writeInput(
+  session: ImportSession,
+  resources: readonly ImportedResource[],
+  input: AsyncIterable<Line[]>,
+  options: ImportOptions,
+  summary: Summary,
+): AsyncGenerator<LineResult[]> {
+  const checkLine = buildLineCheck(resources);
+  const aside = buildAside(resources);
+
+  async function writeChunk(
+    lines: readonly Line[],
+    checked: readonly (CheckedLine | ApiError)[],
+    mayWait: boolean,
+  ): Promise<LineResult[]> {
+    const outcomes = await writeTogether(
+      session,
+      resources,
+      checked.filter((line): line is CheckedLine => !(line instanceof ApiError)),
+      options,
+    );
+    return checked.flatMap((line, index): LineResult[] => {
+      const { number } = lines[index]!;
+      if (line instanceof ApiError) return [toResult(number, line, [], options)];
+      const outcome = outcomes.get(line)!;
+      if (mayWait && isOwnerMissing(line, outcome) && aside.add(line)) return [];
+      return [toResult(number, outcome, line.checked.ignoredFields, options)];
+    });
+  }
+
+  /** Without the database nobody knows whether a line was stored; after another end of the import, it was not. */
+  function giveUp(error: unknown, lines: readonly Line[]): LineResult[] {
+    const problem = toApiFailure(error);
+    if (!summary.code && !session.signal.aborted) options.onFailure(error);
+    summary.code ??= problem.code;
+    return lines.map(({ number }) => failure(number, problem, options.language));
+  }
+
+  function prepare(lines: Line[]) {
+    const checked = lines.map(checkLine);
+    return {
+      ...namesIn(checked),
+      write: () => writeChunk(lines, checked, true).catch((error) => giveUp(error, lines)),
+    };
+  }
+
+  const isOver = () => summary.code !== undefined || session.signal.aborted;
+  for await (const results of writeSideBySide(input, session.lanes, prepare, isOver)) {
+    if (results.length > 0) yield results;
+  }
+  if (session.signal.aborted) summary.code ??= toApiFailure(session.signal.reason).code;
+  for (const lines of aside.take()) {
+    yield summary.code
+      ? giveUp(new ApiError(summary.code), lines)
+      : await writeChunk(lines, lines.map(checkLine), false).catch((error) => giveUp(error, lines));
+  }
+}
+
+/**
+ * All lines in one write. If that fails, a smaller part of them is tried: what was wrong with one line, or two writers
+ * who crossed each other, must not be blamed on its neighbours. Throws only where the database is away
+ * or the import has to end.
+ */
+async function writeTogether(
+  session: ImportSession,
+  resources: readonly ImportedResource[],
+  lines: readonly CheckedLine[],
+  options: ImportOptions,
+  attempt = 1,
+): Promise<Map<CheckedLine, LineOutcome>> {
+  if (lines.length === 0) return new Map();
+  try {
+    return await session.write((client) => writeLines(client, resources, lines, options));
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    session.signal.throwIfAborted();
+    if (lines.length === 1) {
+      if (attempt === 1) return writeTogether(session, resources, lines, options, 2);
+      options.onFailure(error);
+      return new Map([[lines[0]!, toApiFailure(error)]]);
+    }
+    const middle = lines.length >> 1;
+    const first = await writeTogether(session, resources, lines.slice(0, middle), options);
+    const second = await writeTogether(session, resources, lines.slice(middle), options);
+    return new Map([...first, ...second]);
+  }
+}
+
+/** Holds all results back until it is known whether anything is stored. */
+async function* settleTogether(
+  session: ImportSession,
+  results: AsyncIterable<LineResult[]>,
+  { isRehearsal, language, onFailure }: ImportOptions,
+  summary: Summary,
+): AsyncGenerator<LineResult[]> {
+  const spool = buildSpool();
+  try {
+    for await (const some of results) {
+      await spool.write(some).catch((error) => {
+        onFailure(error);
+        session.stop(new ApiError('internal_error', { cause: error }));
+      });
+    }
+    if (session.signal.aborted) summary.code ??= toApiFailure(session.signal.reason).code;
+    const isFaulty = summary.failed > 0 || summary.code !== undefined;
+    let problem: ApiError | undefined;
+    if (!isFaulty && !isRehearsal) {
+      await session.commit().catch((error) => {
+        onFailure(error);
+        problem = toApiFailure(error);
+      });
+    }
+    // Others need not wait until the client has read everything.
+    await session.close();
+    if (isFaulty) noteNothingStored(summary, 'notStored');
+    if (problem) noteNothingStored(summary, 'failed');
+    if (spool.unlistedFaults > 0) summary.unlistedFaults = spool.unlistedFaults;
+    if (isFaulty && summary.failed === 0) return;
+    for await (const some of spool.read()) {
+      yield problem ? some.map(({ answer }) => failure(answer.line, problem!, language)) : some;
+    }
+  } finally {
+    await spool.close();
+  }
+}
+
+/** Moves the lines that would have been stored. */
+function noteNothingStored(summary: Summary, outcome: 'failed' | 'notStored'): void {
+  for (const stored of ['created', 'replaced', 'unchanged'] as const) {
+    summary[outcome] += summary[stored];
+    summary[stored] = 0;
+  }
+}

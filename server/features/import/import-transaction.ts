@@ -1,0 +1,153 @@
+// The place, the locks and the time that an import has: from the queue to its end, whatever ends it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Database } from '../../database/database.ts';
+import { toApiFailure } from '../../database/errors.ts';
+import { ApiError } from '../../errors.ts';
+import { buildTurns, type Lanes, openLanes } from './lanes.ts';
+import type { ImportLimits } from './limits.ts';
+import type { Line } from './lines.ts';
+import { buildQueue, type Place } from './queue.ts';
+import { takeLines } from './taken-lines.ts';
+
+export interface ImportSession extends Lanes {
+  /** Aborted when the import has to end before its input does. Its reason is the error that says why. */
+  signal: AbortSignal;
+  /** Lets writes finish that have begun, and closes the session. */
+  stop(reason: Error): void;
+  /** The lines of the input, until the import has to end. */
+  take(input: AsyncIterable<Line[]>): AsyncIterable<Line[]>;
+}
+
+export interface SessionOptions {
+  tenantId: string;
+  idempotencyKey: string | undefined;
+  isOneTransaction: boolean;
+  /** Aborted when nobody waits for the session any more. */
+  signal?: AbortSignal;
+}
+
+export type OpenSession = (options: SessionOptions) => Promise<ImportSession>;
+
+/** So many writes of all imports of a process run at the same time, so that single requests are not the last in a long line. */
+const mostWrites = 2;
+
+export function buildSessions(database: Database, limits: ImportLimits): OpenSession {
+  const enterQueue = buildQueue(limits);
+  const inTurn = buildTurns(mostWrites);
+  /** Keys of imports that run or wait here. */
+  const keys = new Set<string>();
+
+  return async function open(options) {
+    const { tenantId, idempotencyKey, signal } = options;
+    const key = idempotencyKey === undefined ? undefined : `${tenantId} ${idempotencyKey}`;
+    if (key !== undefined && keys.has(key)) throw new ApiError('request_in_progress');
+    if (key !== undefined) keys.add(key);
+    const deadline = performance.now() + limits.waitMs;
+    let place: Place | undefined;
+    function leave() {
+      if (key !== undefined) keys.delete(key);
+      place?.leave();
+    }
+    try {
+      place = await enterQueue(tenantId, signal);
+      const displaced = new AbortController();
+      place.giveWay = () => displaced.abort(new ApiError('too_many_imports'));
+      const abandoned = AbortSignal.any([displaced.signal, ...(signal ? [signal] : [])]);
+      const lock = (client: pg.Client) => lockImport(client, { tenantId, key, deadline, signal: abandoned });
+      const lanes = await openLanes(database, options, inTurn, lock);
+      if (abandoned.aborted) {
+        await lanes.close();
+        throw abandoned.reason;
+      }
+      return supervise(lanes, options, limits, place, leave);
+    } catch (error) {
+      leave();
+      throw toApiFailure(error);
+    }
+  };
+}
+
+/** Ends the session when it has to end, whether or not its client reads on. */
+function supervise(
+  lanes: Lanes,
+  { isOneTransaction }: SessionOptions,
+  { idleMs, transactionMs }: ImportLimits,
+  place: Place,
+  leave: () => void,
+): ImportSession {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const underWay = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  async function track<Result>(work: () => Promise<Result>): Promise<Result> {
+    signal.throwIfAborted();
+    const result = work();
+    underWay.add(result);
+    return result.finally(() => underWay.delete(result));
+  }
+
+  function close(): Promise<void> {
+    clearTimeout(expiry);
+    closing ??= lanes.close().finally(leave);
+    return closing;
+  }
+
+  function stop(reason: Error): void {
+    if (signal.aborted) return;
+    stopping.abort(reason);
+    void Promise.allSettled(underWay).then(close);
+  }
+
+  const expiry = isOneTransaction
+    ? setTimeout(() => stop(new ApiError('import_expired')), transactionMs)
+    : undefined;
+  place.giveWay = () => stop(new ApiError('import_too_slow'));
+  return {
+    lanes: lanes.lanes,
+    write: (work) => track(() => lanes.write(work)),
+    commit: () => track(() => lanes.commit()),
+    close,
+    signal,
+    stop,
+    take: (input) =>
+      takeLines(input, {
+        signal,
+        idleMs,
+        onIdle: () => stop(new ApiError('import_idle')),
+        onLines: (count) => {
+          place.lines += count;
+        },
+      }),
+  };
+}
+
+const lockRetryMs = 250;
+
+interface ImportLock {
+  tenantId: string;
+  key: string | undefined;
+  deadline: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Locks of the session, so they hold over all processes. A second import with the same key is refused; another one of
+ * the tenant waits until the deadline.
+ */
+async function lockImport(client: pg.Client, { tenantId, key, deadline, signal }: ImportLock): Promise<void> {
+  if (key !== undefined && !(await tryLock(client, key, 7882003))) throw new ApiError('request_in_progress');
+  while (!(await tryLock(client, tenantId, 7882004))) {
+    if (signal.aborted || performance.now() > deadline) throw new ApiError('too_many_imports');
+    await sleep(lockRetryMs);
+  }
+}
+
+async function tryLock(client: pg.Client, name: string, seed: number): Promise<boolean> {
+  const { rows } = await client.query<{ is_free: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, $2)) AS is_free',
+    [name, seed],
+  );
+  return rows[0]!.is_free;
+}

@@ -1,0 +1,196 @@
+// The connection of an import and its transactions. Journal entries are collected in temporary twins of the journal's
+// tables, which the statements find first, and are moved as the last thing before the commit: the lock that keeps the
+// journal in order is held for a moment, however long the transaction is, and never before a lock on a row.
+import pg from 'pg';
+import { cut } from '../../database/client.ts';
+import { beginFor, type Database, demandCommit } from '../../database/database.ts';
+import { lanesOfAnImport } from './limits.ts';
+
+interface LaneOptions {
+  tenantId: string;
+  /** Whether everything is stored together at the commit, or each write by itself. */
+  isOneTransaction: boolean;
+}
+
+export interface Lanes {
+  /** How many writes may run at the same time. */
+  lanes: number;
+  /** Runs `work` so that it is stored as a whole or, if it throws, not at all. */
+  write<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
+  /** Stores everything, where it is one transaction. */
+  commit(): Promise<void>;
+  /** Forgets what is not stored yet. */
+  close(): Promise<void>;
+}
+
+type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** Lets so many work at the same time; others wait in the order in which they came. */
+export function buildTurns(most: number): InTurn {
+  let free = most;
+  const waiting: (() => void)[] = [];
+  return async function inTurn(work) {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+}
+
+/**
+ * What is one transaction has one connection, and waits for no turn: others may wait for what it has locked. Otherwise
+ * each write takes a connection that is free.
+ */
+export async function openLanes(
+  database: Database,
+  options: LaneOptions,
+  inTurn: InTurn,
+  lock: (client: pg.Client) => Promise<void>,
+): Promise<Lanes> {
+  const first = await openLane(database, options, lock);
+  if (options.isOneTransaction) return { ...first, lanes: 1 };
+  const second = await openLane(database, options).catch(async (error) => {
+    await first.close();
+    throw error;
+  });
+  const free = [first, second];
+  return {
+    lanes: lanesOfAnImport,
+    async write(work) {
+      const lane = free.pop();
+      if (!lane) throw new Error('More writes at once than there are lanes.');
+      return inTurn(() => lane.write(work)).finally(() => free.push(lane));
+    },
+    commit: () => Promise.reject(new Error('Each write has been stored by itself.')),
+    close: async () => {
+      await Promise.all([first.close(), second.close()]);
+    },
+  };
+}
+
+async function openLane(
+  database: Database,
+  { tenantId, isOneTransaction }: LaneOptions,
+  lock?: (client: pg.Client) => Promise<void>,
+): Promise<Omit<Lanes, 'lanes'>> {
+  const client = await database.connect();
+  const begin = `${beginFor([tenantId])}; UPDATE pg_temp.journal_head SET last_position = 0`;
+  let hasBegun = false;
+  let writes = 0;
+
+  async function begunOnce(): Promise<void> {
+    if (!hasBegun) await client.query(begin);
+    hasBegun = true;
+  }
+
+  /** After the first, second, fourth, eighth … write the planner is told how tables have grown. */
+  async function run<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    const result = await work(client);
+    writes++;
+    if (Number.isInteger(Math.log2(writes))) await client.query('SELECT refresh_statistics()');
+    return result;
+  }
+
+  async function writeInPart<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    await begunOnce();
+    await client.query('SAVEPOINT part');
+    try {
+      const result = await run(work);
+      await client.query('RELEASE SAVEPOINT part');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK TO SAVEPOINT part');
+      throw error;
+    }
+  }
+
+  async function writeAlone<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    try {
+      await client.query(begin);
+      const result = await run(work);
+      await commit();
+      return result;
+    } catch (error) {
+      // If this fails too, the connection is broken and the next use of it says so.
+      await client.query('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+
+  async function commit(): Promise<void> {
+    await client.query({ ...moveJournal, values: [tenantId] });
+    demandCommit(await client.query('COMMIT'));
+  }
+
+  let running = 0;
+  async function busy<Result>(work: () => Promise<Result>): Promise<Result> {
+    running++;
+    return work().finally(() => running--);
+  }
+
+  let closing: Promise<void> | undefined;
+  async function end(): Promise<void> {
+    // A statement that nobody waits for any more does not delay the end; PostgreSQL rolls it back.
+    if (running > 0) cut(client);
+    // Otherwise the locks are free before anybody learns that the import has ended.
+    else await client.query('ROLLBACK; SELECT pg_advisory_unlock_all()').catch(() => {});
+    await client.end().catch(() => {});
+  }
+
+  try {
+    await client.query(endsByItself);
+    await lock?.(client);
+    await client.query(`${twins}; INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)})`);
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+  return {
+    write: (work) => busy(() => (isOneTransaction ? writeInPart(work) : writeAlone(work))),
+    commit: () =>
+      busy(async () => {
+        await begunOnce();
+        await commit();
+      }),
+    close: () => {
+      closing ??= end();
+      return closing;
+    },
+  };
+}
+
+/**
+ * PostgreSQL frees locks and rows within minutes if this process hangs or its machine is lost, and within a second if the
+ * connection is cut during a statement. On some systems it cannot notice the latter, and refuses the setting.
+ */
+const endsByItself = `
+  DO $$ BEGIN SET client_connection_check_interval = '1s'; EXCEPTION WHEN OTHERS THEN NULL; END $$;
+  SET idle_session_timeout = '10min'; SET idle_in_transaction_session_timeout = '10min';
+  SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3`;
+
+/** The head stays, because emptying a table with an index would have each write planned anew. */
+const twins = `
+  CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head INCLUDING DEFAULTS INCLUDING INDEXES);
+  CREATE TEMPORARY TABLE journal (LIKE public.journal INCLUDING DEFAULTS) ON COMMIT DELETE ROWS`;
+
+const entryColumns =
+  'at, resource, resource_id, external_id, action, version, actor, actor_id, request_id, changes';
+
+const moveJournal = {
+  name: 'move journal',
+  text: `
+    WITH counted AS (SELECT count(*) AS entries FROM pg_temp.journal),
+    moved AS (
+      UPDATE public.journal_head SET last_position = last_position + entries FROM counted
+      WHERE tenant_id = $1 AND entries > 0
+      RETURNING last_position - entries AS last_position
+    )
+    INSERT INTO public.journal (tenant_id, position, ${entryColumns})
+    SELECT $1, moved.last_position + collected.position, ${entryColumns}
+    FROM pg_temp.journal AS collected CROSS JOIN moved`,
+};

@@ -1,0 +1,80 @@
+// Chunks of an import that do not concern each other are written at the same time, and the next is checked meanwhile.
+// One that names what a chunk before it brings waits for that, so that the order of lines means what it always means.
+import { ApiError } from '../../errors.ts';
+import type { CheckedLine } from './line-check.ts';
+import type { Line } from './lines.ts';
+
+interface Names {
+  /** What only one object may be called, of those that the chunk brings. */
+  brought: Set<string>;
+  /** The same, and what it calls owners. */
+  named: string[];
+}
+
+interface Chunk<Result> extends Names {
+  write(): Promise<Result>;
+}
+
+/**
+ * The results in the order of the chunks. One that is there does not wait for input that may never come. Once `isOver`,
+ * nothing more is begun; what was begun has its result all the same, because it may be stored.
+ */
+export async function* writeSideBySide<Result>(
+  input: AsyncIterable<Line[]>,
+  lanes: number,
+  prepare: (lines: Line[]) => Chunk<Result>,
+  isOver: () => boolean,
+): AsyncGenerator<Result> {
+  const running: { chunk: Chunk<Result>; result: Promise<Result> }[] = [];
+  const iterator = input[Symbol.asyncIterator]();
+  try {
+    let next: Promise<IteratorResult<Line[]>> | undefined = iterator.next();
+    while ((next && !isOver()) || running.length > 0) {
+      const oldest = running[0]?.result.then(() => 'written' as const);
+      const arrived: Promise<IteratorResult<Line[]>> | undefined =
+        running.length < lanes && !isOver() ? next : undefined;
+      const event: IteratorResult<Line[]> | 'written' = await Promise.race(
+        [arrived, oldest].filter((promise) => promise !== undefined),
+      );
+      if (event === 'written') {
+        yield await running.shift()!.result;
+        continue;
+      }
+      next = event.done ? undefined : iterator.next();
+      // Whoever reads on is not told of its failure twice.
+      next?.catch(() => {});
+      if (event.done) continue;
+      const chunk = prepare(event.value);
+      while (running.some((before) => concerns(chunk, before.chunk))) yield await running.shift()!.result;
+      if (!isOver()) running.push({ chunk, result: chunk.write() });
+    }
+  } finally {
+    // What has begun ends before the connections do.
+    await Promise.allSettled(running.map(({ result }) => result));
+    // Not awaited: it may be waiting for input that never comes.
+    void iterator.return?.().catch(() => {});
+  }
+}
+
+function concerns(chunk: Names, before: Names): boolean {
+  return chunk.named.some((name) => before.brought.has(name));
+}
+
+/** What the sound lines of a chunk are called, and what they call others. */
+export function namesIn(lines: readonly (CheckedLine | ApiError)[]): Names {
+  const names: Names = { brought: new Set(), named: [] };
+  for (const line of lines) {
+    if (line instanceof ApiError) continue;
+    const { row } = line.checked;
+    const { definition, uniqueColumns, owners } = line.resource;
+    for (const column of uniqueColumns) {
+      if (row[column] !== undefined) names.brought.add(`${definition.name} ${column} ${row[column]}`);
+    }
+    for (const { externalColumn, resource } of owners) {
+      if (row[externalColumn] !== undefined)
+        names.named.push(`${resource} external_id ${row[externalColumn]}`);
+    }
+  }
+  names.named.push(...names.brought);
+  return names;
+}

@@ -1,0 +1,185 @@
+// Redacts named texts in records and in the journal. Everything runs in the transaction of the erasure.
+import type pg from 'pg';
+import { longStatementMs, type TimedQuery } from '../../database/client.ts';
+import { type Column, columnsOf, type Definition } from '../../engine/definition/definition.ts';
+import type { Fields } from '../../engine/definition/fields.ts';
+import { buildCheck, type Check, isObject } from '../../engine/definition/validation.ts';
+import { mergePatch, parseStored } from '../../engine/http/merge-patch.ts';
+import { buildReplacement, type Replacement } from '../../engine/sql/replacement.ts';
+import { buildWrites, type Stored, type Writes } from '../../engine/sql/row-store.ts';
+import { validationError } from '../../errors.ts';
+import type { Author } from '../../http/conventions.ts';
+import { parseJson } from '../../http/json-body.ts';
+import { holdsPattern, type NamedTexts, redactJson } from './named-texts.ts';
+
+/** A text that more of them hold names no person, and must not be lost by mistake. */
+const maxRecords = 100;
+const maxEntries = 1000;
+
+interface Searched {
+  definition: Definition;
+  /** Of the table: what people write freely. */
+  text: string;
+  check: Check;
+  writes: Writes;
+  replace: Replacement['replace'];
+}
+
+export type Redaction = ReturnType<typeof buildRedaction>;
+
+export function buildRedaction(resources: readonly Definition[]) {
+  const searched = resources.filter((definition) => searchedColumns(definition).length > 0).map(toSearched);
+
+  /** Locks the records that hold a text, but not the erased one. All rows are locked before the journal's head. */
+  async function lockRecords(client: pg.ClientBase, tenantId: string, erasedId: string, texts: NamedTexts) {
+    const found: { kind: Searched; current: Stored }[] = [];
+    for (const kind of searched) {
+      const { rows } = await client.query<{ id: string }>({
+        text: `SELECT id FROM ${kind.definition.table} WHERE tenant_id = $1 AND id <> $2
+          AND ${holdsPattern(kind.text, '$3')} ORDER BY id LIMIT ${maxRecords + 1}`,
+        values: [tenantId, erasedId, texts.patterns],
+        timeoutMs: longStatementMs,
+      } as TimedQuery);
+      if (found.length + rows.length > maxRecords) throw tooCommon(maxRecords);
+      for (const { id } of rows) {
+        const current = await kind.writes.find(client, tenantId, { id }, 'FOR NO KEY UPDATE');
+        if (current) found.push({ kind, current });
+      }
+    }
+    return found;
+  }
+
+  /** Writes the locked records without the texts, as any other change; answers how many have changed. */
+  async function redactRecords(
+    client: pg.ClientBase,
+    tenantId: string,
+    records: Awaited<ReturnType<typeof lockRecords>>,
+    texts: NamedTexts,
+    author: Author,
+  ): Promise<number> {
+    let count = 0;
+    for (const { kind, current } of records) {
+      const patch = redactedFields(kind.definition, current.json, texts);
+      if (Object.keys(patch).length === 0) continue;
+      const body = parseJson(Buffer.from(JSON.stringify(patch)));
+      const merged = kind.check(mergePatch(kind.definition, parseStored(current.json), body));
+      await kind.replace(client, current, merged, tenantId, author);
+      count++;
+    }
+    return count;
+  }
+
+  return { lockRecords, redactRecords };
+}
+
+/** Unique values stay: other systems find the record by them. */
+function searchedColumns({ fields, uniqueFields }: Definition): Column[] {
+  return columnsOf(fields).filter(
+    ({ path, field }) =>
+      field.kind === 'list' || (isFreeText(field) && !uniqueFields.includes(path.join('.'))),
+  );
+}
+
+function toSearched(definition: Definition): Searched {
+  const check = buildCheck(definition);
+  const writes = buildWrites(definition, []);
+  return {
+    definition,
+    text: `concat_ws(' ', ${searchedColumns(definition)
+      .map(({ name }) => `${name}::text`)
+      .join(', ')})`,
+    check,
+    writes,
+    replace: buildReplacement(definition, check, writes).replace,
+  };
+}
+
+function isFreeText({ kind, choiceTitles }: Fields[string]): boolean {
+  return kind === 'text' && !choiceTitles;
+}
+
+/** The merge patch that takes the texts away. */
+function redactedFields(
+  definition: Definition,
+  json: string,
+  { redact }: NamedTexts,
+): Record<string, unknown> {
+  return differing(
+    definition,
+    definition.fields,
+    [],
+    redactJson(json, (text) => text),
+    redactJson(json, redact),
+  );
+}
+
+function differing(
+  definition: Definition,
+  fields: Fields,
+  parents: readonly string[],
+  before: unknown,
+  after: unknown,
+): Record<string, unknown> {
+  const patch: Record<string, unknown> = {};
+  if (!isObject(before) || !isObject(after)) return patch;
+  for (const [name, field] of Object.entries(fields)) {
+    const path = [...parents, name];
+    if (field.fields) {
+      const members = differing(definition, field.fields, path, before[name], after[name]);
+      if (Object.keys(members).length > 0) patch[name] = members;
+    } else if (field.kind === 'list') {
+      if (JSON.stringify(before[name]) !== JSON.stringify(after[name])) patch[name] = after[name];
+    } else if (isFreeText(field) && before[name] !== after[name]) {
+      if (definition.uniqueFields.includes(path.join('.'))) continue;
+      // A part of an e-mail address is none.
+      patch[name] = field.schema.format && !field.isRequired ? null : after[name];
+    }
+  }
+  return patch;
+}
+
+/** Finds the entries before the journal's head is locked, which holds up the other writers of the tenant. */
+export async function findEntries(client: pg.ClientBase, tenantId: string, { patterns }: NamedTexts) {
+  const head = await client.query<{ last_position: string }>(
+    'SELECT last_position FROM journal_head WHERE tenant_id = $1',
+    [tenantId],
+  );
+  const scannedUpTo = head.rows[0]?.last_position ?? '0';
+  const { rows } = await client.query<{ position: string }>({
+    text: `SELECT position FROM journal WHERE tenant_id = $1 AND position <= $2 AND changes IS NOT NULL
+      AND ${holdsPattern('changes::text', '$3')} LIMIT ${maxEntries + 1}`,
+    values: [tenantId, scannedUpTo, patterns],
+    timeoutMs: longStatementMs,
+  } as TimedQuery);
+  if (rows.length > maxEntries) throw tooCommon(maxEntries);
+  return { scannedUpTo, positions: rows.map(({ position }) => position) };
+}
+
+/** Redacts those entries, and the ones that were written meanwhile, this transaction's own included. */
+export async function redactEntries(
+  client: pg.ClientBase,
+  tenantId: string,
+  { scannedUpTo, positions }: Awaited<ReturnType<typeof findEntries>>,
+  { patterns, redact }: NamedTexts,
+): Promise<void> {
+  const { rows } = await client.query<{ position: string; changes: string }>({
+    text: `SELECT position, changes::text AS changes FROM journal WHERE tenant_id = $1 AND changes IS NOT NULL
+      AND (position = ANY ($2) OR (position > $3 AND ${holdsPattern('changes::text', '$4')}))`,
+    values: [tenantId, positions, scannedUpTo, patterns],
+    timeoutMs: longStatementMs,
+  } as TimedQuery);
+  const redacted = rows.map(
+    ({ position, changes }) =>
+      `{"position":${position},"changes":${JSON.stringify(redactJson(changes, redact))}}`,
+  );
+  await client.query(
+    `UPDATE journal SET changes = sent.changes
+     FROM json_to_recordset($2) AS sent (position bigint, changes json)
+     WHERE tenant_id = $1 AND journal.position = sent.position`,
+    [tenantId, `[${redacted.join(',')}]`],
+  );
+}
+
+function tooCommon(max: number) {
+  return validationError([{ path: ['text'], code: 'too_common', params: { max } }]);
+}

@@ -1,0 +1,62 @@
+// The head of the OpenAPI document; its paths come from the schemas of the routes.
+import type { SwaggerOptions } from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { resources } from '../../resources/index.ts';
+import { version } from '../../version.ts';
+
+const description = `Master data of plant-care businesses: other systems create and keep customers and their sites here.
+
+**Authentication.** Send your key in the header \`ApiKey\` with every request. It is as good as a password: never put it into a browser.
+
+**Statuses.** Three of them have other meanings here than in HTTP: **403** is an unknown path or method, **413** a wrong content type, **415** a body that is too large. The checks run in the order 401, 403, 429, 413, 415, 400.
+
+**Errors.** A 400 names every faulty field at once. Codes never change; sentences come in English, or in German where \`Accept-Language\` prefers it.
+
+**Unknown fields** are ignored, and named in the header \`Stamm-Ignored-Fields\`.
+
+**Caching.** Every answer is \`private, no-cache\`: a cache between you and the service must not keep it, and your own asks again with its \`ETag\`.`;
+
+export const openapiInfo = {
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'Stamm API',
+      version,
+      description,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    tags: [
+      ...resources.map(({ title, description }) => ({ name: title, description })),
+      { name: 'Import', description: 'Many objects at once.' },
+      { name: 'Changes', description: 'What happened, in order.' },
+      { name: 'Attention', description: 'What should be looked at.' },
+    ],
+    security: [{ ApiKey: [] }],
+    components: {
+      securitySchemes: {
+        ApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'ApiKey',
+          description: 'Made by the office, one per business. A new key ends the old one at once.',
+        },
+      },
+    },
+  },
+  refResolver: {
+    buildLocalReference: (
+      json: { $id?: unknown; title?: unknown },
+      _base: unknown,
+      _fragment: string,
+      index: number,
+    ) => String(json.$id ?? json.title ?? `schema-${index}`),
+  },
+} satisfies SwaggerOptions;
+
+export async function openapiRoutes(app: FastifyInstance): Promise<void> {
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    reply.header('Cache-Control', 'no-cache');
+    return app.swagger();
+  });
+}

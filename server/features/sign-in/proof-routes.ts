@@ -1,0 +1,78 @@
+// Showing the password or a passkey again, for routes that need a recent proof.
+import type { FastifyInstance } from 'fastify';
+import { optional, readForm, typedPassword } from '../../auth/form.ts';
+import { sessionOf } from '../../auth/office-access.ts';
+import { listCredentials, notePasskeyUse } from '../../auth/passkeys.ts';
+import { verifyPassword } from '../../auth/passwords.ts';
+import { renewProof } from '../../auth/recent-proof.ts';
+import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
+import { demandRelyingParty, offerAssertion, verifyAssertion } from '../../auth/webauthn.ts';
+import type { Database } from '../../database/database.ts';
+import { toApiFailure } from '../../database/errors.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { assertion } from './credential-input.ts';
+import { countChallenge } from './passkey-routes.ts';
+
+const config = { access: 'SELF', allowsMissingPasskey: true } as const;
+
+interface Options {
+  database: Database;
+  publicUrl: string | undefined;
+}
+
+export async function proofRoutes(app: FastifyInstance, { database, publicUrl }: Options): Promise<void> {
+  app.post('/proof/options', { config: { ...config, takesNoBody: true } }, async (request, reply) => {
+    const { tenantId, person, id: sessionId } = sessionOf(request);
+    const relyingParty = demandRelyingParty(request, publicUrl);
+    await countChallenge(database, reply, person.id);
+    const known = await database
+      .inTenants([tenantId], (client) => listCredentials(client, tenantId, person.id, relyingParty.id), {
+        deadline: request.deadline,
+      })
+      .catch((error) => {
+        throw toApiFailure(error);
+      });
+    if (known.length === 0) throw new ApiError('passkey_missing');
+    return offerAssertion(database, relyingParty, { purpose: 'PROOF', boundTo: sessionId }, known);
+  });
+
+  app.post('/proof', { config }, async (request, reply) => {
+    const session = sessionOf(request);
+    const { tenantId, person } = session;
+    const form = readForm(request, { password: optional(typedPassword), credential: optional(assertion) });
+    if (form.credential !== undefined) {
+      const relyingParty = demandRelyingParty(request, publicUrl);
+      const ceremony = { purpose: 'PROOF', boundTo: session.id } as const;
+      const used = await verifyAssertion(database, relyingParty, ceremony, person.id, form.credential);
+      await inBusiness(async (client) => {
+        await notePasskeyUse(client, tenantId, used);
+        await renewProof(client, session);
+      });
+    } else if (form.password !== undefined) {
+      // The same count as for changing the password: an open browser is no place to guess.
+      const subject = hashSubject('password', person.id);
+      await countAttempt(database, reply, subject, attemptLimits.account);
+      if (!(await isOwnPassword(form.password)))
+        throw validationError([{ path: ['password'], code: 'wrong_password' }]);
+      await inBusiness((client) => renewProof(client, session));
+      await database.pool.query('SELECT forgive_sign_in($1, $1)', [subject]);
+    } else throw validationError([{ path: ['password'], code: 'required' }]);
+    reply.code(204);
+
+    async function isOwnPassword(password: string): Promise<boolean> {
+      const { rows } = await inBusiness((client) =>
+        client.query<{ password_hash: string }>(
+          'SELECT password_hash FROM person WHERE tenant_id = $1 AND id = $2',
+          [tenantId, person.id],
+        ),
+      );
+      return verifyPassword(password, rows[0]?.password_hash);
+    }
+
+    function inBusiness<Result>(work: Parameters<typeof database.inTenants<Result>>[1]): Promise<Result> {
+      return database.inTenants([tenantId], work, { deadline: request.deadline }).catch((error) => {
+        throw toApiFailure(error);
+      });
+    }
+  });
+}

@@ -1,0 +1,138 @@
+// The office's web app: the files that web/build.ts made, from memory. Whatever a browser asks for that is no file and
+// no path of the service is a page of the app, which finds its way by itself.
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors.ts';
+
+const directory = path.resolve(import.meta.dirname, '../../../web/dist');
+
+const types: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=utf-8',
+  '.woff2': 'font/woff2',
+  '.png': 'image/png',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/** Paths below these are the service's own: whoever gets one wrong must hear so, and not see a page. */
+const ownPrefixes = ['/api', '/app', '/assets', '/docs', '/openapi.json', '/livez', '/readyz', '/metrics'];
+
+interface File {
+  type: string;
+  etag: string;
+  isHashed: boolean;
+  content: Buffer;
+  brotli: Buffer | undefined;
+  gzip: Buffer | undefined;
+}
+
+const notBuilt = `<!doctype html><meta charset="utf-8"><title>Stamm</title>
+<p>The web app has not been built. Run <code>npm ci</code>, or <code>node web/build.ts</code>, and start the service again.
+The API and its <a href="/docs">reference</a> work without it.</p>`;
+
+/** Not a plugin: what no route answers is decided here, for everything outside the API and the app's own calls. */
+export async function addWebApp(app: FastifyInstance): Promise<void> {
+  const hidden = { schema: { hide: true } };
+  const template = await readFile(path.join(directory, 'index.html'), 'utf8').catch(() => notBuilt);
+  const page = template.split('%STYLE_NONCE%');
+
+  app.get('/', hidden, async (_request, reply) => sendPage(reply, page));
+  for (const [address, file] of await loadFiles()) {
+    app.get(address, hidden, async (request, reply) => sendFile(request, reply, file));
+  }
+  app.setNotFoundHandler(async (request, reply) => {
+    const address = request.url.split('?', 1)[0]!;
+    const isOwn = ownPrefixes.some((prefix) => address === prefix || address.startsWith(`${prefix}/`));
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const isPage = isRead && request.headers.accept?.includes('text/html') && !isOwn;
+    if (!isPage) throw new ApiError('not_found');
+    return sendPage(reply, page);
+  });
+}
+
+async function loadFiles(): Promise<Map<string, File>> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  const contents = new Map<string, Buffer>();
+  await Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(async ({ parentPath, name }) => {
+        const file = path.join(parentPath, name);
+        contents.set(`/${path.relative(directory, file).replaceAll(path.sep, '/')}`, await readFile(file));
+      }),
+  );
+  const files = new Map<string, File>();
+  for (const [address, content] of contents) {
+    const type = types[path.extname(address)];
+    if (!type) continue;
+    files.set(address, {
+      type,
+      etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`,
+      isHashed: address.startsWith('/assets/'),
+      content,
+      brotli: contents.get(`${address}.br`),
+      gzip: contents.get(`${address}.gz`),
+    });
+  }
+  return files;
+}
+
+const commonHeaders = { 'Referrer-Policy': 'same-origin' };
+
+/** Whether a header of the kind "gzip, br;q=0.5" names an encoding, and not only to say that it is unwanted. */
+function isAccepted(encoding: string, header: string): boolean {
+  return header.split(',').some((part) => {
+    const [name = '', weight = ''] = part.split(';').map((word) => word.trim().toLowerCase());
+    return name === encoding && !/^q=0(\.0*)?$/.test(weight);
+  });
+}
+
+function sendFile(request: FastifyRequest, reply: FastifyReply, file: File): FastifyReply {
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const [encoding, content] =
+    file.brotli && isAccepted('br', accepted)
+      ? ['br', file.brotli]
+      : file.gzip && isAccepted('gzip', accepted)
+        ? ['gzip', file.gzip]
+        : [undefined, file.content];
+  // The encodings are different bytes, so each has a tag of its own.
+  const etag = encoding ? file.etag.replace(/"$/, `-${encoding}"`) : file.etag;
+  reply.headers({
+    ...commonHeaders,
+    'Cache-Control': file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+    Vary: 'Accept-Encoding',
+    ETag: etag,
+  });
+  if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
+  if (encoding) reply.header('Content-Encoding', encoding);
+  return reply.type(file.type).send(content);
+}
+
+/**
+ * The component library writes a few style elements at run time (the theme's variables, breakpoints), which carry the
+ * page's nonce; styles of single elements are set through the DOM, which no policy stops. So nothing inline is allowed.
+ */
+function sendPage(reply: FastifyReply, page: readonly string[]): FastifyReply {
+  const nonce = randomBytes(16).toString('base64url');
+  return reply
+    .headers({
+      ...commonHeaders,
+      'Cache-Control': 'no-store',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Content-Security-Policy': [
+        "default-src 'self'",
+        `style-src 'self' 'nonce-${nonce}'`,
+        "img-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+      ].join('; '),
+    })
+    .type('text/html; charset=utf-8')
+    .send(page.join(nonce));
+}

@@ -1,0 +1,99 @@
+// The published interface below /api/v1, for whoever has a tenant's key.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticate } from '../auth/authentication.ts';
+import { type CountFailures, rateLimitHeaders, secondsUntil } from '../auth/rate-limit.ts';
+import { ApiError } from '../errors.ts';
+import type { RequestRecorder } from '../features/call-log/call-recorder.ts';
+import { apiHeaders } from './answer-headers.ts';
+import { addMasterData, isOpenEnded, joinTenant, type SharedOptions } from './shared-routes.ts';
+
+/** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
+export async function apiRoutes(
+  api: FastifyInstance,
+  {
+    authenticate,
+    countFailures,
+    recorder,
+    ...shared
+  }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: RequestRecorder },
+): Promise<void> {
+  const { config, inFlight } = shared;
+  const delayRefusal = buildRefusalDelay();
+  api.addHook('onResponse', (request, reply, done) => {
+    recorder.note(request, reply);
+    done();
+  });
+
+  api.addHook('onRequest', async (request, reply) => {
+    reply.headers(apiHeaders);
+    request.place = inFlight.enter(reply);
+    const admission = await authenticate({
+      key: request.headers.apikey,
+      address: request.ip,
+      userAgent: request.headers['user-agent'] ?? '',
+      deadline: request.deadline,
+    }).catch(async (error) => {
+      throw error.status === 401 ? await countFailure(request, reply, error) : error;
+    });
+    request.tenantId = admission.tenantId;
+    request.actor = `key …${admission.keyEnding}`;
+    const limit = config.RATE_LIMIT_PER_MINUTE;
+    const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
+    reply.headers(rateLimitHeaders('tenant', limit, count));
+    if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
+    if (admission.ordinal > limit)
+      throw await rateLimited(request, reply, 'rate_limited', count.windowEndsInMs);
+    joinTenant(request, 'key');
+  });
+
+  /** Limits guesses per address. An ended key counts too: the finder of a leaked key may send it forever. */
+  async function countFailure(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    error: ApiError,
+  ): Promise<ApiError> {
+    const limit = config.FAILED_AUTH_LIMIT_PER_MINUTE;
+    const count = await countFailures(request.ip, 1);
+    reply.headers(rateLimitHeaders('failed-authentication', limit, count));
+    return count.requests > limit
+      ? await rateLimited(request, reply, 'too_many_failed_authentications', count.windowEndsInMs)
+      : error;
+  }
+
+  async function rateLimited(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    code: 'rate_limited' | 'too_many_failed_authentications',
+    windowEndsInMs: number,
+  ): Promise<ApiError> {
+    request.place?.leave();
+    await delayRefusal(request.tenantId || request.ip);
+    reply.header('Retry-After', secondsUntil(windowEndsInMs));
+    return new ApiError(code);
+  }
+
+  api.setNotFoundHandler(() => {
+    throw new ApiError('not_recognised');
+  });
+  await addMasterData(api, shared);
+}
+
+const shortestDelayMs = 100;
+const longestDelayMs = 10_000;
+/** Holds a sender with any number of connections to 500 refusals per second. */
+const delayPerRefusalMs = 2;
+
+/** Delays 429 answers to clients that ignore Retry-After, so that a flood becomes a trickle. */
+function buildRefusalDelay(): (sender: string) => Promise<void> {
+  const waitingBySender = new Map<string, number>();
+  return async function delayRefusal(sender) {
+    const waiting = (waitingBySender.get(sender) ?? 0) + 1;
+    waitingBySender.set(sender, waiting);
+    const delayMs = Math.min(Math.max(shortestDelayMs, waiting * delayPerRefusalMs), longestDelayMs);
+    await sleep(delayMs);
+    const rest = waitingBySender.get(sender)! - 1;
+    if (rest > 0) waitingBySender.set(sender, rest);
+    else waitingBySender.delete(sender);
+  };
+}

@@ -1,0 +1,96 @@
+// What the routes of all resources read from a request and put into an answer alike.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, validationError } from '../errors.ts';
+import { type Language, preferredLanguage } from '../messages.ts';
+
+/** Who writes, for the journal. */
+export interface Author {
+  actor: string;
+  /** Only people have one. */
+  actorId?: string | undefined;
+  requestId: string | undefined;
+}
+
+export function authorOf(request: FastifyRequest): Author {
+  return { actor: request.actor, actorId: request.session?.person.id, requestId: request.id };
+}
+
+export function languageOf(request: FastifyRequest): Language {
+  return preferredLanguage(request.headers['accept-language']);
+}
+
+/** Whether a write is only tried: the same checks and answers, and nothing stored. */
+export function isRehearsal(request: FastifyRequest): boolean {
+  const { dryRun = 'false' } = request.query as Record<string, unknown>;
+  if (dryRun === 'true' || dryRun === 'false') return dryRun === 'true';
+  throw validationError([
+    { path: ['dryRun'], code: 'invalid_choice', params: { choices: ['true', 'false'] } },
+  ]);
+}
+
+/** Other parameters are ignored where objects are created, but whoever wanted a dry run must not get a row. */
+export function refuseMisspeltDryRun(request: FastifyRequest): void {
+  const names = Object.keys(request.query as object).filter(
+    (name) => /^dry.?run$/i.test(name) && name !== 'dryRun',
+  );
+  if (names.length === 0) return;
+  const params = { known: ['dryRun'] };
+  throw validationError(names.map((name) => ({ path: [name], code: 'unknown_parameter', params })));
+}
+
+/** On the published creation paths unknown parameters do no harm; everywhere else they are a mistake worth telling. */
+export function refuseUnknownParameters(request: FastifyRequest, known: readonly string[]): void {
+  const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw validationError(
+    unknown.map((name) => ({ path: [name], code: 'unknown_parameter', params: { known } })),
+  );
+}
+
+/** How many entries a page may have, as a query string says it; undefined if that is no number up to `max`. */
+export function readLimit(value: unknown, max: number): number | undefined {
+  const isNumber = typeof value === 'string' && /^\d{1,9}$/.test(value);
+  return isNumber && Number(value) >= 1 && Number(value) <= max ? Number(value) : undefined;
+}
+
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}
+
+/** Refuses a change of a version that the client has not seen. A condition on what is not there is not met either. */
+export function demandVersion(request: FastifyRequest, current: { version: number } | undefined): void {
+  const { 'if-match': wanted, 'if-none-match': unwanted } = request.headers;
+  if (wanted !== undefined && (!current || !matchesEtag(wanted, etagOf(current.version)))) {
+    throw new ApiError('version_mismatch');
+  }
+  if (unwanted !== undefined && current && matchesEtag(unwanted, etagOf(current.version))) {
+    throw new ApiError('version_mismatch');
+  }
+}
+
+/** Compares strongly: a tag that is marked as weak matches nothing. */
+export function matchesEtag(header: string, etag: string): boolean {
+  return header.split(',').some((part) => part.trim() === '*' || part.trim() === etag);
+}
+
+export function sendJson(reply: FastifyReply, json: string): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(json);
+}
+
+/** Proxies and clients refuse answers with long headers, so the names end where this is reached. */
+const maxHeaderLength = 2000;
+const maxNameLength = 100;
+
+export function nameIgnoredFields(reply: FastifyReply, fields: readonly string[]): void {
+  if (fields.length === 0) return;
+  const names: string[] = [];
+  let length = 0;
+  for (const field of fields) {
+    const name = encodeURIComponent(field.slice(0, maxNameLength).toWellFormed());
+    length += name.length + 2;
+    if (length > maxHeaderLength) break;
+    names.push(name);
+  }
+  reply.header('Stamm-Ignored-Fields', names.join(', '));
+  reply.request.ignoredFields = fields;
+}

@@ -1,0 +1,63 @@
+// The web app's calls below /app, for people who are signed in.
+import type { FastifyInstance } from 'fastify';
+import type { Notices } from '../auth/notices.ts';
+import { demandAccess } from '../auth/office-access.ts';
+import { ApiError } from '../errors.ts';
+import { keyRoutes } from '../features/api-key/key-routes.ts';
+import { auditRoutes } from '../features/audit/audit-routes.ts';
+import { requestRoutes } from '../features/call-log/call-log-routes.ts';
+import { historyRoutes } from '../features/changes/history-routes.ts';
+import { checklistRoutes } from '../features/checklist/checklist-routes.ts';
+import { definitionRoutes } from '../features/definitions/definition-routes.ts';
+import { mapRoutes } from '../features/map/map-routes.ts';
+import { namedObjectRoutes } from '../features/named-objects/named-object-routes.ts';
+import { peopleRoutes } from '../features/people/people-routes.ts';
+import { passkeyRoutes } from '../features/sign-in/passkey-routes.ts';
+import { passwordResetRoutes } from '../features/sign-in/password-reset-routes.ts';
+import { proofRoutes } from '../features/sign-in/proof-routes.ts';
+import { sessionRoutes } from '../features/sign-in/session-routes.ts';
+import { resources } from '../resources/index.ts';
+import { officeHeaders } from './answer-headers.ts';
+import { addMasterData, isOpenEnded, joinTenant, type SharedOptions } from './shared-routes.ts';
+
+/** The same routes as the API's, and what the office has beside them. */
+export async function officeRoutes(
+  office: FastifyInstance,
+  { notices, ...shared }: SharedOptions & { notices: Notices },
+): Promise<void> {
+  const { database, inFlight } = shared;
+  const publicUrl = shared.config.PUBLIC_URL;
+  // They are no part of the published interface, and their answers change with the app.
+  office.addHook('onRoute', (route) => {
+    route.schema = { hide: true };
+  });
+  office.addHook('onRequest', async (request, reply) => {
+    reply.headers(officeHeaders);
+    const isPublic = request.routeOptions.config.access === 'PUBLIC';
+    if (!isPublic) request.place = inFlight.enter(reply);
+    if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
+    await demandAccess(database, request);
+    if (!isPublic) joinTenant(request, 'session');
+  });
+  // Once the body is there: one that a stranger never finishes costs nothing, and must take no room from anybody.
+  office.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.config.access === 'PUBLIC') inFlight.enter(reply);
+  });
+  office.setNotFoundHandler(() => {
+    throw new ApiError('not_found');
+  });
+  await addMasterData(office, shared);
+  await office.register(sessionRoutes, { database, notices, publicUrl });
+  await office.register(passwordResetRoutes, { database, notices, publicUrl });
+  await office.register(passkeyRoutes, { database, publicUrl });
+  await office.register(proofRoutes, { database, publicUrl });
+  await office.register(definitionRoutes, { resources });
+  await office.register(historyRoutes, { database });
+  await office.register(namedObjectRoutes, { database, resources });
+  await office.register(peopleRoutes, { database, notices, publicUrl });
+  await office.register(keyRoutes, { database, notices });
+  await office.register(auditRoutes, { database });
+  await office.register(checklistRoutes, { database });
+  await office.register(requestRoutes, { database, resources });
+  await office.register(mapRoutes, { database });
+}

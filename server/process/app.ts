@@ -1,0 +1,66 @@
+// The application in a process: with its connections, on its port.
+import { setFlagsFromString } from 'node:v8';
+import type pg from 'pg';
+import type { CountFailures } from '../auth/rate-limit.ts';
+import type { Config } from '../config.ts';
+import { openDatabase } from '../database/database.ts';
+import { importPlaces } from '../features/import/limits.ts';
+import { removeStaleSpools } from '../features/import/spool.ts';
+import { buildApp } from '../http/app.ts';
+import { openLog } from '../http/log.ts';
+import { connectionsOfWorker } from './connection-count.ts';
+
+/** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
+const requestsEndAfterMs = 5000;
+
+/** Connections that the kernel keeps until they are accepted. One that finds no room tries again after a second. */
+const waitingConnections = 4096;
+
+/**
+ * How much garbage the heap may hold beside what is in use before it is collected, in percent. By itself V8 lets a small
+ * heap become several times as large, and a long import makes it so.
+ */
+const mostGarbagePercent = 100;
+
+export interface RunningApp {
+  port: number;
+  /** Answers what has arrived, and closes everything. */
+  close(): Promise<void>;
+}
+
+/** What listening fails with is Node's own error. */
+export async function runApp(
+  config: Config,
+  connection: pg.ClientConfig,
+  countFailures?: CountFailures,
+): Promise<RunningApp> {
+  setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`);
+  // Redis is what several nodes share.
+  const isAlone = config.WORKERS === 1 && config.REDIS_URL === undefined;
+  const database = openDatabase(connection, {
+    maxConnections: connectionsOfWorker(config),
+    requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    isAlone,
+  });
+  await removeStaleSpools();
+  const importLimits = { places: importPlaces(config.WORKERS) };
+  const app = await buildApp({ ...config, importLimits }, database, openLog(config.LOG_LEVEL), countFailures);
+  async function close() {
+    await app.close();
+    await database.close();
+  }
+  try {
+    await app.listen({ host: config.HOST, port: config.PORT, backlog: waitingConnections });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const address = app.server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : config.PORT,
+    async close() {
+      setTimeout(() => app.server.closeAllConnections(), requestsEndAfterMs).unref();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,20 @@
+// How many connections the processes of the service share, and what PostgreSQL has to have room for.
+import type { Config } from '../config.ts';
+import { importPlaces, lanesOfAnImport } from '../features/import/limits.ts';
+
+type Counts = Pick<Config, 'DATABASE_CONNECTIONS' | 'WORKERS'>;
+
+/** Fewer, and writes would wait for the look-ups of keys. */
+const fewestConnections = 4;
+
+export function connectionsOfWorker({ DATABASE_CONNECTIONS, WORKERS }: Counts): number {
+  return Math.max(fewestConnections, Math.floor(DATABASE_CONNECTIONS / WORKERS));
+}
+
+/** For commands, upkeep, and the process that starts the workers. */
+const spareConnections = 20;
+
+export function connectionsInAll(counts: Counts): number {
+  const importConnections = importPlaces(counts.WORKERS) * lanesOfAnImport;
+  return counts.WORKERS * (connectionsOfWorker(counts) + importConnections) + spareConnections;
+}

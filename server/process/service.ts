@@ -1,0 +1,172 @@
+// The service as a process: opens everything, listens, and closes everything when it is told to stop.
+
+import type pg from 'pg';
+import { endSetupToken, makeSetupToken } from '../auth/one-time-links.ts';
+import type { Config } from '../config.ts';
+import { type Connection, openConnection } from '../database/connection.ts';
+import { type Database, openDatabase } from '../database/database.ts';
+import type { Account } from '../database/embedded/programs.ts';
+import { migrate } from '../database/migrations.ts';
+import { openServiceLogin } from '../database/service-login.ts';
+import { UsageError } from '../errors.ts';
+import { openLog } from '../http/log.ts';
+import type { RunningApp } from './app.ts';
+import { connectionsInAll } from './connection-count.ts';
+import { becomeAccount, findServingAccount } from './serving-account.ts';
+import { buildWeb } from './web-build.ts';
+import { startWorkers } from './workers.ts';
+
+/** How long a stop may take altogether before the process ends all the same. */
+const stopTimeoutMs = 20_000;
+
+export interface Listening {
+  /** Where it answers, such as http://127.0.0.1:3000. */
+  origin: string;
+  connection: Connection;
+  database: Database;
+  /** Where the first person begins; undefined where there is somebody already. */
+  setupLink: string | undefined;
+}
+
+/** Completes a sentence. */
+export const ownLoginAdvice =
+  'give the login in DATABASE_URL the right CREATEROLE, or serve with a login that is only a member of stamm_service.';
+
+/** Prints what `announce` answers once the service listens; what it throws stops the service again. */
+export async function listenUntilStopped(
+  config: Config,
+  announce: (listening: Listening) => Promise<string>,
+): Promise<void> {
+  const stop = stopSignal();
+  const log = openLog(config.LOG_LEVEL);
+  // Beside the database, which takes longer: a start costs nothing for it unless there is something to build.
+  const webBuild = buildWeb(log);
+  const processes = startProcesses(config, log);
+  try {
+    const connection = await openConnection(config, {
+      purpose: 'serve',
+      label: originOf(config.HOST, config.PORT),
+      connections: connectionsInAll(config),
+      onEvent: ({ level, message }) => log[level](message),
+    });
+    try {
+      await migrate(connection.client);
+      const login = await openServiceLogin(connection.client);
+      if (login.obstacle)
+        log.warn(
+          `Requests use the login of the owner, because their own cannot be used: ${login.obstacle}. To change this, ${ownLoginAdvice}`,
+        );
+      await webBuild;
+      const { account, warning } = await findServingAccount(config, connection, login.client);
+      if (warning) log.warn(warning);
+      const app = await processes.listen(login.client, account).catch((error) => {
+        // Ctrl-C reaches workers as well, and ends those that are still loading: whoever stops a start knows that.
+        if (stop.isAsked()) return undefined;
+        throw listenError(error, config);
+      });
+      if (!app) return;
+      // After the port, which only root may open if it is below 1024.
+      if (account) becomeAccount(account);
+      const database = openDatabase(login.client, { maxConnections: 1 });
+      try {
+        const origin = originOf(config.HOST, app.port);
+        const setupToken = await makeSetupToken(database);
+        const setupLink = setupToken && `${origin}/setup#${setupToken}`;
+        try {
+          process.stdout.write(await announce({ origin, connection, database, setupLink }));
+          await Promise.race([stop.asked, processes.failed]);
+        } finally {
+          // Nobody should find a link of a service that has been stopped, in a terminal or a log, and use it later.
+          if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
+        }
+      } finally {
+        await database.close();
+        await app.close();
+      }
+    } finally {
+      await connection.close();
+    }
+  } finally {
+    processes.kill();
+  }
+}
+
+interface Processes {
+  listen(connection: pg.ClientConfig, account: Account): Promise<RunningApp>;
+  /** Rejects where it cannot go on by itself. */
+  failed: Promise<never>;
+  kill(): void;
+}
+
+/** One worker needs no process beside the one that there is. */
+function startProcesses(config: Config, log: ReturnType<typeof openLog>): Processes {
+  if (config.WORKERS > 1) return startWorkers(config, log);
+  // Loaded only here, because with workers this process has no use for it, and it is most of the program.
+  const program = import('./app.ts');
+  return {
+    async listen(connection) {
+      const { runApp } = await program;
+      return runApp(config, connection);
+    },
+    failed: new Promise(() => {}),
+    kill() {},
+  };
+}
+
+/** What is where, and under it what to do next. */
+export function startBlock({ origin, connection }: Listening, next: string): string {
+  return `
+Stamm is running.
+
+  Web app     ${origin}/
+  API base    ${origin}/api/v1
+  Reference   ${origin}/docs
+  Database    ${connection.description}
+
+${next}
+
+Stop with Ctrl-C.
+
+`;
+}
+
+function originOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function listenError(error: NodeJS.ErrnoException, { HOST, PORT }: Config): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new UsageError(
+        `Port ${PORT} on ${HOST} is taken by another program. Stop it, or choose another port: PORT=${PORT + 1} npm start`,
+      );
+    case 'EACCES':
+      return new UsageError(
+        `Port ${PORT} may not be used by this user. Choose one above 1023: PORT=3000 npm start`,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new UsageError(
+        `HOST ${HOST} is no address of this machine. Use 127.0.0.1, or 0.0.0.0 for all of them.`,
+      );
+    default:
+      return error;
+  }
+}
+
+/** Listens from the first moment on, so that a stop during the start leaves no PostgreSQL behind either. */
+function stopSignal(): { asked: Promise<void>; isAsked(): boolean } {
+  let isAsked = false;
+  const asked = new Promise<void>((resolve) => {
+    const stop = () => {
+      isAsked = true;
+      setTimeout(() => process.exit(1), stopTimeoutMs).unref();
+      resolve();
+    };
+    // More signals change nothing: at Ctrl-C one comes from the terminal and another from npm.
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
+  return { asked, isAsked: () => isAsked };
+}

@@ -1,0 +1,99 @@
+// Started as root, Node serves as an unprivileged account: the one that PostgreSQL runs as.
+import { spawn } from 'node:child_process';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import type pg from 'pg';
+import type { Config } from '../config.ts';
+import type { Connection } from '../database/connection.ts';
+import {
+  type Account,
+  EmbeddedPostgresError,
+  findClosedFolder,
+  nameAccount,
+} from '../database/embedded/programs.ts';
+
+type RealAccount = NonNullable<Account>;
+
+export interface ServingAccount {
+  /** Undefined where Node goes on as it is. */
+  account: Account;
+  /** One line for the log, where something should be different. */
+  warning: string | undefined;
+}
+
+const checkout = path.resolve(import.meta.dirname, '../..');
+
+/** What Node reads after the change: programs, pages, and modules that are loaded when they are first needed. */
+const neededFiles = ['server/process/worker.ts', 'package.json', 'web/dist/index.html'];
+
+/** Whom Node should become. `service` is the login that requests use. */
+export async function findServingAccount(
+  config: Config,
+  { account }: Pick<Connection, 'account'>,
+  service: pg.ClientConfig,
+): Promise<ServingAccount> {
+  if (!account) return { account, warning: undefined };
+  const name = nameAccount(account);
+  const obstacle = await findObstacle(config, account, service);
+  if (obstacle) {
+    const warning = `Node goes on as root: ${obstacle}. Correct this, or start Stamm as an unprivileged user.`;
+    return { account: undefined, warning };
+  }
+  const shared = `Node runs as ${name}, an account that other services share. Make one for Stamm: useradd --system stamm`;
+  const move = config.DATABASE_URL === undefined ? ` && chown -R stamm: ${config.DATA_DIR}` : '';
+  return { account, warning: name === 'nobody' ? `${shared}${move}` : undefined };
+}
+
+async function findObstacle(
+  { DATABASE_URL, DATA_DIR }: Config,
+  account: RealAccount,
+  service: pg.ClientConfig,
+): Promise<string | undefined> {
+  const name = nameAccount(account);
+  const closed = findClosedFolder(realpathSync(checkout), account);
+  if (closed) return `the user ${name} may not enter ${closed}, where Stamm is installed`;
+  if (DATABASE_URL === undefined && statSync(DATA_DIR).uid !== account.uid) {
+    return `${DATA_DIR} holds other files than Stamm's and does not belong to ${name}`;
+  }
+  const files = neededFiles.map((file) => path.join(checkout, file)).filter((file) => existsSync(file));
+  // Only where the database is not ours may it matter who connects: by peer authentication, or with files of a certificate.
+  const connection = DATABASE_URL === undefined ? undefined : service;
+  const fault = await probe(account, { files, connection });
+  return fault && `the user ${name} cannot serve (${fault})`;
+}
+
+/** Tries as the account what the service will do. Answers with what fails, in the words of the operating system. */
+async function probe(account: RealAccount, order: object): Promise<string | undefined> {
+  const script = path.join(import.meta.dirname, 'account-probe.ts');
+  const child = spawn(process.execPath, [script], {
+    ...account,
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve(message));
+    child.stdin.on('error', () => {});
+    // Not by its arguments, which everybody on the machine can read.
+    child.stdin.end(JSON.stringify(order));
+    const output = text(child.stdout);
+    child.once('close', async (code) => {
+      const fault = (await output).trim();
+      resolve(code === 0 ? undefined : fault || `exit code ${code}`);
+    });
+  });
+}
+
+/** There is no way back. */
+export function becomeAccount({ uid, gid }: RealAccount): void {
+  if (process.getuid?.() === uid) return;
+  // The cache belongs to root and cannot be written afterwards.
+  flushCompileCache();
+  process.setgroups!([]);
+  process.setgid!(gid);
+  process.setuid!(uid);
+  if (process.getuid!() === 0 || process.geteuid!() === 0) {
+    throw new EmbeddedPostgresError('The operating system did not let Node leave root.');
+  }
+}

@@ -1,0 +1,142 @@
+// Several processes on one port. This one owns the port, hands connections out in turn and holds what they share;
+// the workers do the work, and one that dies is replaced. Nothing that an answer relied on dies with it.
+
+import cluster, { type Worker } from 'node:cluster';
+import path from 'node:path';
+import type { FastifyBaseLogger } from 'fastify';
+import type pg from 'pg';
+import { buildFailureCounter } from '../auth/rate-limit.ts';
+import type { Config } from '../config.ts';
+import type { Account } from '../database/embedded/programs.ts';
+import { UsageError } from '../errors.ts';
+import type { RunningApp } from './app.ts';
+
+/** What a worker is told: to start, to stop, or the count that it asked for. */
+export type Order =
+  | { kind: 'start'; config: Config; connection: pg.ClientConfig; account: Account }
+  | { kind: 'stop' }
+  | { kind: 'counted'; id: number; requests: number; windowEndsInMs: number };
+
+/** What a worker tells: that it listens or cannot, or that an address failed to authenticate. */
+export type Report =
+  | { kind: 'listening'; port: number }
+  | { kind: 'failed'; message: string; code: string | undefined }
+  | { kind: 'failure'; id: number; address: string; addition: 0 | 1 };
+
+/** A worker that dies as soon as it starts is not started again without a pause. */
+const restartAfterMs = 1000;
+
+export interface Workers {
+  /** Resolves once all of them listen; rejects with what keeps one of them from it. */
+  listen(connection: pg.ClientConfig, account: Account): Promise<RunningApp>;
+  /** Rejects where no worker is left and none can open the port again. */
+  failed: Promise<never>;
+  /** Ends them whatever they do. */
+  kill(): void;
+}
+
+/** Starts the processes at once, so that they load the program while the database is being opened. */
+export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
+  cluster.setupPrimary({ exec: path.join(import.meta.dirname, './worker.ts'), args: [] });
+  const countFailures = buildFailureCounter();
+  const workers = new Set<Worker>();
+  let isStopping = false;
+  let settled = config;
+  const failure = Promise.withResolvers<never>();
+  // It is waited for only once the service runs.
+  failure.promise.catch(() => {});
+  // Also where a stop took too long: a worker that hangs would not notice that nobody is there any more.
+  process.once('exit', kill);
+
+  function kill(): void {
+    isStopping = true;
+    for (const worker of workers) worker.process.kill('SIGKILL');
+  }
+
+  function fork(): Worker {
+    const worker = cluster.fork();
+    workers.add(worker);
+    worker.on('message', (report: Report) => {
+      if (report.kind !== 'failure') return;
+      const counted = countFailures(report.address, report.addition);
+      tell(worker, { kind: 'counted', id: report.id, ...counted });
+    });
+    // One that has just ended cannot be told anything; its end is told by another event.
+    worker.on('error', () => {});
+    worker.on('exit', () => workers.delete(worker));
+    return worker;
+  }
+
+  function replaceWhenItDies(worker: Worker, serving: Serving, port: number): void {
+    worker.on('exit', (code, signal) => {
+      if (isStopping) return;
+      log.error(`Worker ${worker.process.pid} ended (${signal ?? `exit code ${code}`}) and is replaced.`);
+      setTimeout(() => {
+        if (isStopping) return;
+        // A free port that was picked is free again once nobody has it; the next ones must not pick another.
+        if (workers.size === 0) settled = { ...config, PORT: port };
+        const next = fork();
+        replaceWhenItDies(next, serving, port);
+        // One that cannot start ends by itself, and is replaced in its turn.
+        listening(next, settled, serving).catch((error) => {
+          log.error(error);
+          if (error.code === 'EACCES') failure.reject(portLost(port));
+        });
+      }, restartAfterMs);
+    });
+  }
+
+  /** One that has listened is replaced from then on, also while others are still starting. */
+  async function startFirst(worker: Worker, serving: Serving): Promise<number> {
+    const port = await listening(worker, config, serving);
+    replaceWhenItDies(worker, serving, port);
+    return port;
+  }
+
+  const first = Array.from({ length: config.WORKERS }, fork);
+  return {
+    async listen(connection, account) {
+      const [port] = await Promise.all(first.map((worker) => startFirst(worker, { connection, account })));
+      return {
+        port: port!,
+        async close() {
+          isStopping = true;
+          const ends = [...workers].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+          for (const worker of workers) tell(worker, { kind: 'stop' });
+          await Promise.all(ends);
+        },
+      };
+    },
+    failed: failure.promise,
+    kill,
+  };
+}
+
+/** A port below 1024 that all workers have left stays closed, since nobody is root any more. */
+function portLost(port: number): Error {
+  return new UsageError(`All workers ended, and only root may open port ${port} again. Start Stamm again.`);
+}
+
+function tell(worker: Worker, order: Order): void {
+  if (worker.isConnected()) worker.send(order);
+}
+
+interface Serving {
+  connection: pg.ClientConfig;
+  account: Account;
+}
+
+function listening(worker: Worker, config: Config, serving: Serving): Promise<number> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (report: Report) => {
+      if (report.kind === 'listening') resolve(report.port);
+      if (report.kind === 'failed') reject(Object.assign(new Error(report.message), { code: report.code }));
+    });
+    const refuse = (code: number | null, signal: string | null) =>
+      reject(new Error(`A worker ended at its start: ${signal ?? `exit code ${code}`}.`));
+    worker.once('exit', refuse);
+    // It may have ended while nobody waited for it.
+    if (worker.isDead()) refuse(worker.process.exitCode, worker.process.signalCode);
+    tell(worker, { kind: 'start', config, ...serving });
+  });
+}
