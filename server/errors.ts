@@ -136,13 +136,5 @@ export function validationError(faults: readonly Fault[]): ApiError {
   return new ApiError('validation_failed', { faults });
 }
 
-/** Any thrown value as an ApiError. What nobody expected is an internal error, whose cause is for the log only. */
-export function toApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  const { code } = error as { code?: unknown };
-  const isMediaType = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
-  return new ApiError(isMediaType ? 'content_type' : 'internal_error', { cause: error });
-}
-
 /** A mistake at the command line, explained in a sentence. */
 export class UsageError extends Error {}

@@ -34,7 +34,7 @@ const layers = [
   ['server/commands'],
   ['server/process'],
   ['server/http/app.ts'],
-  ['server/http/api.ts', 'server/http/office.ts'],
+  ['server/http/api.ts', 'server/http/office.ts', 'server/http/public-routes.ts', 'server/http/openapi.ts'],
   ['server/http/shared-routes.ts'],
   ['server/features'],
   ['server/resources'],

@@ -57,11 +57,8 @@ type ServiceConfig = AppConfig & Pick<Config, 'REQUEST_DEADLINE_MS'>;
 
 /** Tests send more than a person would, on machines that may be slow; those that are about limits set them themselves. */
 export const generousLimits: ServiceConfig = {
-  AUDIT_RETENTION_DAYS: 365,
   BODY_LIMIT_BYTES: 102_400,
-  ENDED_KEY_USE_RETENTION_DAYS: 90,
   FAILED_AUTH_LIMIT_PER_MINUTE: 1_000_000,
-  JOURNAL_CHANGES_RETENTION_DAYS: 1095,
   MAIL_FROM: 'Stamm <stamm@localhost>',
   PUBLIC_URL: undefined,
   IMPORT_TRANSACTION_MAX_MINUTES: 60,

@@ -2,7 +2,6 @@
 // that arrive together share one statement, and a look-up never joins a statement that was sent before it arrived.
 import { Batch, paceOfCheapItems } from '../database/batcher.ts';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 import { hashApiKey, isWellFormedKey } from './api-keys.ts';
 import type { KeyUse } from './key-use.ts';
@@ -53,9 +52,7 @@ export function buildAuthenticate(
   return async function authenticate({ key, address, userAgent, deadline }) {
     if (typeof key !== 'string' || key === '') throw new ApiError('key_missing');
     if (!isWellFormedKey(key)) throw new ApiError('key_malformed');
-    const found = await lookUps.add(hashApiKey(key), deadline).catch((error) => {
-      throw toApiFailure(error);
-    });
+    const found = await lookUps.add(hashApiKey(key), deadline);
     if (found.row === undefined) throw new ApiError('key_unknown');
     keyUse.note(found.row, address, userAgent);
     if (found.row.ended_by === 'REPLACED') throw new ApiError('key_replaced');

@@ -4,7 +4,6 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/errors.ts';
 import { cookie, readCookie } from './cookies.ts';
 import { hashEmail } from './people.ts';
 import { hashToken, isToken, makeToken } from './secrets.ts';
@@ -29,11 +28,10 @@ export async function findKnownDevice(
   email: string,
 ): Promise<Buffer | undefined> {
   const tokenHash = hashToken(readDeviceToken(request, email) ?? '');
-  const { rows } = await database.pool
-    .query<{ is_known: boolean }>('SELECT is_known_device($1, $2) AS is_known', [hashEmail(email), tokenHash])
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const { rows } = await database.pool.query<{ is_known: boolean }>(
+    'SELECT is_known_device($1, $2) AS is_known',
+    [hashEmail(email), tokenHash],
+  );
   return rows[0]!.is_known ? tokenHash : undefined;
 }
 

@@ -1,12 +1,23 @@
 // Mail to people of a business about what happened to their account. Without SMTP_URL all of it does nothing.
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { Language } from '../messages.ts';
-import type { Mail, Mailer } from './mailer.ts';
+import { type Mail, type Mailer, openMailer } from './mailer.ts';
 import { type NoticeKind, type NoticeValues, writeNotice } from './notice-texts.ts';
 
 export interface Recipient {
   email: string;
   language: Language | null;
+}
+
+/** Close it before the database. */
+export async function openNotices(
+  config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>,
+  database: Database,
+  log: FastifyBaseLogger,
+): Promise<Notices> {
+  return new Notices(await openMailer(config, log), database);
 }
 
 export class Notices {
@@ -20,6 +31,10 @@ export class Notices {
 
   get hasMail(): boolean {
     return this.#mailer !== undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#mailer?.close();
   }
 
   toPerson(tenantId: string, personId: string, kind: NoticeKind, values: NoticeValues = {}): void {

@@ -3,7 +3,6 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 import { addPerson, type NewPerson, type Role } from './people.ts';
 import { hashToken, isToken, makeToken } from './secrets.ts';
@@ -141,7 +140,5 @@ export async function useInvitation<Result>(
 }
 
 function query<Row extends pg.QueryResultRow>(database: Database, text: string, values: unknown[]) {
-  return database.pool.query<Row>(text, values).catch((error) => {
-    throw toApiFailure(error);
-  });
+  return database.pool.query<Row>(text, values);
 }

@@ -2,7 +2,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 import { countPasskeys } from './passkeys.ts';
 import { hashToken, isToken, makeToken } from './secrets.ts';
@@ -44,14 +43,10 @@ export async function beginSecondFactor(
 /** Counts a try; throws `sign_in_expired` for a token that is unknown, too old or tried too often. */
 export async function tryPendingSignIn(database: Database, token: string): Promise<PendingSignIn> {
   if (!isToken(token)) throw new ApiError('sign_in_expired');
-  const { rows } = await database.pool
-    .query<{ tenant_id: string; id: string; person_id: string }>(
-      'SELECT * FROM try_pending_sign_in($1, $2)',
-      [hashToken(token), maxTries],
-    )
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const { rows } = await database.pool.query<{ tenant_id: string; id: string; person_id: string }>(
+    'SELECT * FROM try_pending_sign_in($1, $2)',
+    [hashToken(token), maxTries],
+  );
   const [found] = rows;
   if (!found) throw new ApiError('sign_in_expired');
   return { id: found.id, tenantId: found.tenant_id, personId: found.person_id };

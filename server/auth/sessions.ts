@@ -5,7 +5,6 @@ import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Batch, paceOfCheapItems } from '../database/batcher.ts';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 import { maskKeys } from '../http/key-mask.ts';
 import { preferredLanguage } from '../messages.ts';
@@ -85,11 +84,7 @@ export async function findSession(
   token: string | undefined,
 ): Promise<Session | undefined> {
   if (!isToken(token)) return undefined;
-  const row = await lookUpsOf(database)
-    .add(token, performance.now() + database.requestDeadlineMs)
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const row = await lookUpsOf(database).add(token, performance.now() + database.requestDeadlineMs);
   return (
     row && {
       id: row.session_id,

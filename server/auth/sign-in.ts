@@ -8,7 +8,6 @@ import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 import { recordAudit } from './audit-log.ts';
 import { findKnownDevice } from './devices.ts';
@@ -147,14 +146,10 @@ export async function countAttempt(
   subject: Buffer,
   limit: number,
 ): Promise<number> {
-  const { rows } = await database.pool
-    .query<{ attempts: number; window_ends_in_ms: number }>('SELECT * FROM count_sign_in($1, $2)', [
-      subject,
-      windowSeconds,
-    ])
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const { rows } = await database.pool.query<{ attempts: number; window_ends_in_ms: number }>(
+    'SELECT * FROM count_sign_in($1, $2)',
+    [subject, windowSeconds],
+  );
   const { attempts, window_ends_in_ms: endsInMs } = rows[0]!;
   if (attempts <= limit) return attempts;
   reply.header('Retry-After', secondsUntil(endsInMs));
@@ -167,11 +162,7 @@ export function hashSubject(kind: string, value: string | Buffer): Buffer {
 
 /** The people whom an address signs in: one of each business at most. */
 export async function findAccounts(database: Database, email: string): Promise<Account[]> {
-  const { rows } = await database.pool
-    .query<Account>('SELECT * FROM find_account($1)', [hashEmail(email)])
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const { rows } = await database.pool.query<Account>('SELECT * FROM find_account($1)', [hashEmail(email)]);
   return rows;
 }
 

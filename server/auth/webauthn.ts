@@ -3,7 +3,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
-import { toApiFailure } from '../database/errors.ts';
 import { ApiError } from '../errors.ts';
 
 /** The library takes longer to load than the rest of the service, and many businesses never use it. */
@@ -46,31 +45,22 @@ const timeout = ceremonySeconds * 1000;
 
 async function makeChallenge(database: Database, { purpose, boundTo }: Ceremony) {
   const challenge = new Uint8Array(randomBytes(32));
-  await database.pool
-    .query('SELECT make_passkey_challenge($1, $2, $3, $4)', [
-      hashChallenge(Buffer.from(challenge).toString('base64url')),
-      purpose,
-      boundTo,
-      ceremonySeconds,
-    ])
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  await database.pool.query('SELECT make_passkey_challenge($1, $2, $3, $4)', [
+    hashChallenge(Buffer.from(challenge).toString('base64url')),
+    purpose,
+    boundTo,
+    ceremonySeconds,
+  ]);
   return challenge;
 }
 
 /** Answers with the challenge that the authenticator signed, if we made it for this ceremony and nobody used it. */
 async function takeChallenge(database: Database, { purpose, boundTo }: Ceremony, clientDataJSON: string) {
   const challenge = readChallenge(clientDataJSON);
-  const { rows } = await database.pool
-    .query<{ used: boolean }>('SELECT use_passkey_challenge($1, $2, $3) AS used', [
-      hashChallenge(challenge),
-      purpose,
-      boundTo,
-    ])
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const { rows } = await database.pool.query<{ used: boolean }>(
+    'SELECT use_passkey_challenge($1, $2, $3) AS used',
+    [hashChallenge(challenge), purpose, boundTo],
+  );
   if (!rows[0]!.used) throw new ApiError('passkey_refused');
   return challenge;
 }
@@ -210,11 +200,10 @@ export async function verifyAssertion(
   { id, userHandle, ...response }: Assertion,
 ): Promise<{ tenantId: string; passkeyId: string; counter: number }> {
   const expectedChallenge = await takeChallenge(database, ceremony, response.clientDataJSON);
-  const { rows } = await database.pool
-    .query<StoredCredential>('SELECT * FROM find_passkey($1, $2)', [Buffer.from(id, 'base64url'), personId])
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const { rows } = await database.pool.query<StoredCredential>('SELECT * FROM find_passkey($1, $2)', [
+    Buffer.from(id, 'base64url'),
+    personId,
+  ]);
   const [stored] = rows;
   if (!stored || stored.rp_id !== relyingParty.id) throw new ApiError('passkey_refused');
   const { verifyAuthenticationResponse } = await loadLibrary();

@@ -9,8 +9,7 @@ import { UsageError } from '../errors.ts';
 import { type CsvInput, prepareCsv, readCsvLines } from '../features/import/csv-input.ts';
 import { reportName, writeCsvReport, writeLinesReport } from '../features/import/fault-report.ts';
 import { type ImportOptions, importModes, runImport } from '../features/import/import-run.ts';
-import { buildSessions } from '../features/import/import-transaction.ts';
-import { defaultImportLimits } from '../features/import/limits.ts';
+import { buildImports } from '../features/import/import-transaction.ts';
 import { prepareResources } from '../features/import/line-check.ts';
 import { type Line, readLines } from '../features/import/lines.ts';
 import type { LineResult, Summary } from '../features/import/results.ts';
@@ -112,8 +111,7 @@ async function importSource(
   const progress = startProgress(process.stderr, totalBytes);
   try {
     const isOneTransaction = mode === 'all-or-nothing' || importOptions.isRehearsal;
-    const transactionMs = config.IMPORT_TRANSACTION_MAX_MINUTES * 60_000;
-    const open = buildSessions(database, { ...defaultImportLimits, transactionMs });
+    const open = buildImports(database, config);
     const session = await open({ tenantId, idempotencyKey: undefined, isOneTransaction }).catch((error) => {
       if (error.code !== 'too_many_imports') throw error;
       throw new UsageError('Another import of this tenant is running. Try again when it has ended.');

@@ -1,5 +1,5 @@
 // What goes wrong between us and PostgreSQL, as the error that is answered.
-import { ApiError } from '../errors.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
 
 /** The database did not answer before the request's own deadline. */
 export class DeadlineError extends Error {}
@@ -19,8 +19,13 @@ export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: string }).code === '55P03';
 }
 
-/** Passes on what was meant as an answer; the rest is a database that is away, or a defect of ours. */
-export function toApiFailure(error: unknown): ApiError {
+/** Any thrown value as the ApiError to answer with. The cause is for the log only. */
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  return new ApiError(isDatabaseAway(error) ? 'database_unavailable' : 'internal_error', { cause: error });
+  return new ApiError(codeOf(error), { cause: error });
+}
+
+function codeOf(error: unknown): ErrorCode {
+  if ((error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return 'content_type';
+  return isDatabaseAway(error) ? 'database_unavailable' : 'internal_error';
 }

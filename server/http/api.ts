@@ -6,7 +6,8 @@ import { type CountFailures, rateLimitHeaders, secondsUntil } from '../auth/rate
 import { ApiError } from '../errors.ts';
 import type { RequestRecorder } from '../features/call-log/call-recorder.ts';
 import { apiHeaders } from './answer-headers.ts';
-import { addMasterData, isOpenEnded, joinTenant, type SharedOptions } from './shared-routes.ts';
+import { isOpenEnded, joinTenant } from './body-rules.ts';
+import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
 
 /** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
 export async function apiRoutes(
@@ -76,7 +77,7 @@ export async function apiRoutes(
   api.setNotFoundHandler(() => {
     throw new ApiError('not_recognised');
   });
-  await addMasterData(api, shared);
+  await addSharedRoutes(api, shared);
 }
 
 const shortestDelayMs = 100;

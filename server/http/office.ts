@@ -18,7 +18,8 @@ import { proofRoutes } from '../features/sign-in/proof-routes.ts';
 import { sessionRoutes } from '../features/sign-in/session-routes.ts';
 import { resources } from '../resources/index.ts';
 import { officeHeaders } from './answer-headers.ts';
-import { addMasterData, isOpenEnded, joinTenant, type SharedOptions } from './shared-routes.ts';
+import { isOpenEnded, joinTenant } from './body-rules.ts';
+import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
 
 /** The same routes as the API's, and what the office has beside them. */
 export async function officeRoutes(
@@ -46,7 +47,7 @@ export async function officeRoutes(
   office.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
-  await addMasterData(office, shared);
+  await addSharedRoutes(office, shared);
   await office.register(sessionRoutes, { database, notices, publicUrl });
   await office.register(passwordResetRoutes, { database, notices, publicUrl });
   await office.register(passkeyRoutes, { database, publicUrl });

@@ -9,6 +9,7 @@ import { removeStaleSpools } from '../features/import/spool.ts';
 import { buildApp } from '../http/app.ts';
 import { openLog } from '../http/log.ts';
 import { connectionsOfWorker } from './connection-count.ts';
+import { startUpkeep } from './upkeep.ts';
 
 /** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
 const requestsEndAfterMs = 5000;
@@ -45,7 +46,9 @@ export async function runApp(
   await removeStaleSpools();
   const importLimits = { places: importPlaces(config.WORKERS) };
   const app = await buildApp({ ...config, importLimits }, database, openLog(config.LOG_LEVEL), countFailures);
+  const stopUpkeep = startUpkeep(config, database);
   async function close() {
+    stopUpkeep();
     await app.close();
     await database.close();
   }

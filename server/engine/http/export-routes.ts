@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { byteOrderMark, toCsvLine } from '../../../core/csv.ts';
 import { recordAudit } from '../../auth/audit-log.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
+import { toApiError } from '../../database/errors.ts';
 import { type Fault, validationError } from '../../errors.ts';
 import { languageOf } from '../../http/conventions.ts';
 import { logRequest } from '../../http/log.ts';
@@ -107,15 +107,11 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
       (name) => name !== 'locale' && name !== 'sort',
     );
     const details = { collection: definition.collection, format, filters };
-    await database
-      .inTenants(
-        [tenantId],
-        (client) => recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', details }),
-        { deadline },
-      )
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+    await database.inTenants(
+      [tenantId],
+      (client) => recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', details }),
+      { deadline },
+    );
   }
 
   async function send(request: FastifyRequest, reply: FastifyReply, list: ListRequest, file: File) {
@@ -124,9 +120,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
     async function readPage(cursor: ListRequest['cursor']) {
       const page = { ...list, limit: maxLimit, cursor };
       const statement = buildListQuery(definition, tenantId, page, file.selection, pageBytes);
-      const { rows } = await database.queryInTenants<ListedRow>([tenantId], statement).catch((error) => {
-        throw toApiFailure(error);
-      });
+      const { rows } = await database.queryInTenants<ListedRow>([tenantId], statement);
       const lines = cutPage(rows, maxLimit, pageBytes);
       const last = lines.at(-1);
       return {
@@ -144,7 +138,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
           yield page.lines.join('');
         }
       } catch (error) {
-        request.problem = toApiFailure(error);
+        request.problem = toApiError(error);
         // A mere end would look complete to whoever speaks HTTP/1.0, as many proxies do.
         request.raw.socket.resetAndDestroy();
         throw error;

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Batch, paceOfCheapItems } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
 import type { Definition } from '../definition/definition.ts';
@@ -30,11 +29,7 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
     statement: pg.QueryConfig,
     isPlannedOnce = false,
   ) {
-    const { rows } = await database
-      .queryInTenants<Row>([tenantId], statement, { deadline, isPlannedOnce })
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+    const { rows } = await database.queryInTenants<Row>([tenantId], statement, { deadline, isPlannedOnce });
     return rows;
   }
 
@@ -119,10 +114,7 @@ function buildReadOne(definition: Definition, json: string, database: Database) 
     paceMs: paceOfCheapItems(database),
     isAlone: database.isAlone,
   });
-  return (tenantId: string, id: string, deadline: number) =>
-    reads.add({ tenantId, id }, deadline).catch((error) => {
-      throw toApiFailure(error);
-    });
+  return (tenantId: string, id: string, deadline: number) => reads.add({ tenantId, id }, deadline);
 }
 
 function nextAddress(url: string, cursor: string): string {

@@ -3,7 +3,6 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import {
   authorOf,
@@ -162,9 +161,7 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
     work: (client: pg.ClientBase) => Promise<Result>,
   ): Promise<Result> {
     const options = { isRehearsal: isRehearsal(request), deadline: request.deadline };
-    return retryRaces(() => database.inTenants([request.tenantId], work, options)).catch((error) => {
-      throw toApiFailure(error);
-    });
+    return retryRaces(() => database.inTenants([request.tenantId], work, options));
   }
 }
 

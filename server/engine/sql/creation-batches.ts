@@ -1,7 +1,7 @@
 // Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
 import { Batch } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
-import { isDatabaseAway, isLockTimeout, toApiFailure } from '../../database/errors.ts';
+import { isDatabaseAway, isLockTimeout, toApiError } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
 import { isRace, type Outcome, retryRaces, type Writes } from './row-store.ts';
@@ -53,7 +53,7 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
     const writeInTurn = async (own: readonly Creation[]) => {
       for (const creation of own) {
         const written = retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!);
-        outcomes.set(creation, await written.catch(toApiFailure));
+        outcomes.set(creation, await written.catch(toApiError));
       }
     };
     await Promise.all([...tenants].map(writeInTurn));
@@ -79,7 +79,7 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
     if (written.size === 0) return explained;
     // What is stored is answered so at once, whatever comes of finding out why the rest is not.
     const outcomes = explained.catch((error) =>
-      isDatabaseAway(error) ? refused.map(() => toApiFailure(error)) : writeEach(refused),
+      isDatabaseAway(error) ? refused.map(() => toApiError(error)) : writeEach(refused),
     );
     const placeOf = new Map(refused.map((creation, place) => [creation, place]));
     return creations.map((creation) => {
@@ -102,9 +102,7 @@ export function buildWriteQueue(database: Database, writes: Writes): WriteQueue 
 
   return {
     async create(creation, deadline) {
-      const outcome = await queue.add(creation, deadline).catch((error) => {
-        throw toApiFailure(error);
-      });
+      const outcome = await queue.add(creation, deadline);
       if (outcome instanceof ApiError) throw outcome;
       return outcome;
     },

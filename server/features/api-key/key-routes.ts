@@ -5,7 +5,6 @@ import { recordAudit } from '../../auth/audit-log.ts';
 import type { Notices } from '../../auth/notices.ts';
 import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
@@ -18,19 +17,18 @@ export async function keyRoutes(
   { database, notices }: { database: Database; notices: Notices },
 ): Promise<void> {
   app.get('/key', forVerwaltung, async ({ tenantId, deadline }) =>
-    database
-      .inTenants(
-        [tenantId],
-        async (client) => {
-          const live = await client.query(
-            `SELECT last_four AS "lastFour", created_at AS "createdAt", created_by AS "createdBy",
+    database.inTenants(
+      [tenantId],
+      async (client) => {
+        const live = await client.query(
+          `SELECT last_four AS "lastFour", created_at AS "createdAt", created_by AS "createdBy",
                created_by_id AS "createdById", last_used_at AS "lastUsedAt",
                (SELECT email FROM person WHERE person.tenant_id = $1 AND person.id = created_by_id) AS "createdByEmail"
              FROM api_key WHERE tenant_id = $1 AND ended_at IS NULL`,
-            [tenantId],
-          );
-          const ended = await client.query(
-            `SELECT key.last_four AS "lastFour", key.ended_at AS "endedAt", key.ended_by AS "endedBy",
+          [tenantId],
+        );
+        const ended = await client.query(
+          `SELECT key.last_four AS "lastFour", key.ended_at AS "endedAt", key.ended_by AS "endedBy",
                coalesce((
                  SELECT json_agg(json_build_object('address', use.address, 'userAgent', use.user_agent,
                    'count', use.requests, 'lastUsedAt', use.last_used_at))
@@ -39,15 +37,12 @@ export async function keyRoutes(
                ), '[]') AS uses
              FROM api_key AS key WHERE key.tenant_id = $1 AND key.ended_at IS NOT NULL
              ORDER BY key.ended_at DESC LIMIT ${shownEndedKeys}`,
-            [tenantId],
-          );
-          return { key: live.rows[0] ? { prefix: keyPrefix, ...live.rows[0] } : null, ended: ended.rows };
-        },
-        { deadline },
-      )
-      .catch((error) => {
-        throw toApiFailure(error);
-      }),
+          [tenantId],
+        );
+        return { key: live.rows[0] ? { prefix: keyPrefix, ...live.rows[0] } : null, ended: ended.rows };
+      },
+      { deadline },
+    ),
   );
 
   app.removeAllContentTypeParsers();
@@ -55,16 +50,12 @@ export async function keyRoutes(
   const creation = { config: { ...withProof.config, takesNoBody: true } };
   app.post('/key', creation, async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
-    const { key } = await database
-      .inTenants([tenantId], async (client) => {
-        const made = await replaceApiKey(client, tenantId, person);
-        if (!made) throw new ApiError('not_found');
-        await recordAudit(client, tenantId, request, { event: 'KEY_CREATED', ...describeNewKey(made) });
-        return made;
-      })
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+    const { key } = await database.inTenants([tenantId], async (client) => {
+      const made = await replaceApiKey(client, tenantId, person);
+      if (!made) throw new ApiError('not_found');
+      await recordAudit(client, tenantId, request, { event: 'KEY_CREATED', ...describeNewKey(made) });
+      return made;
+    });
     notices.toAdministrators(tenantId, 'keyCreated', { actor: person.name, lastFour: key.slice(-4) });
     reply.code(201);
     return { key, lastFour: key.slice(-4) };
@@ -72,15 +63,11 @@ export async function keyRoutes(
 
   app.delete('/key', withProof, async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
-    await database
-      .inTenants([tenantId], async (client) => {
-        const lastFour = await endApiKey(client, tenantId, 'DELETED');
-        if (!lastFour) throw new ApiError('not_found');
-        await recordAudit(client, tenantId, request, { event: 'KEY_DELETED', ...describeKey(lastFour) });
-      })
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+    await database.inTenants([tenantId], async (client) => {
+      const lastFour = await endApiKey(client, tenantId, 'DELETED');
+      if (!lastFour) throw new ApiError('not_found');
+      await recordAudit(client, tenantId, request, { event: 'KEY_DELETED', ...describeKey(lastFour) });
+    });
     notices.toAdministrators(tenantId, 'keyDeleted', { actor: person.name });
     reply.code(204);
   });

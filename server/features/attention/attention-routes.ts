@@ -3,7 +3,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { attentionCodes } from '../../../core/codes.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
@@ -66,9 +65,7 @@ export async function attentionRoutes(
     const language = languageOf(request);
     const page = findEntries(database, tenantId, asked, language, request.deadline);
     const total = asked.wantsTotal ? countEntries(database, tenantId, asked.checks) : undefined;
-    const [{ entries, next }, counted] = await Promise.all([page, total]).catch((error) => {
-      throw toApiFailure(error);
-    });
+    const [{ entries, next }, counted] = await Promise.all([page, total]);
     return {
       data: entries.map(({ check: _check, ...entry }) => entry),
       nextCursor: next ? encodeCursor(asked, next) : null,

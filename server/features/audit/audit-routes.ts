@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { byteOrderMark, guardText, toCsvLine } from '../../../core/csv.ts';
 import { auditEvents, recordAudit } from '../../auth/audit-log.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
+import { toApiError } from '../../database/errors.ts';
 import { separators } from '../../engine/http/csv.ts';
 import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import { logRequest } from '../../http/log.ts';
@@ -28,9 +28,7 @@ const exportedRowsPerPage = 500;
 export async function auditRoutes(app: FastifyInstance, { database }: { database: Database }): Promise<void> {
   async function readPage(tenantId: string, filters: AuditFilters, after: Place | undefined, limit: number) {
     const statement = buildAuditQuery(filters, after, limit);
-    const { rows } = await database.queryInTenants<AuditRow>([tenantId], statement).catch((error) => {
-      throw toApiFailure(error);
-    });
+    const { rows } = await database.queryInTenants<AuditRow>([tenantId], statement);
     const page = rows.slice(0, limit);
     return { page, last: rows.length > limit ? page.at(-1)! : undefined };
   }
@@ -72,7 +70,7 @@ export async function auditRoutes(app: FastifyInstance, { database }: { database
           yield toLines(next.page);
         }
       } catch (error) {
-        request.problem = toApiFailure(error);
+        request.problem = toApiError(error);
         // A mere end would look complete to an HTTP/1.0 client, as many proxies are.
         request.raw.socket.resetAndDestroy();
         throw error;
@@ -88,15 +86,11 @@ export async function auditRoutes(app: FastifyInstance, { database }: { database
     const { tenantId, deadline } = request;
     const filters = Object.keys(request.query as object).filter((name) => filterNames.includes(name));
     const details = { collection: 'audit', format: 'csv', filters };
-    await database
-      .inTenants(
-        [tenantId],
-        (client) => recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', details }),
-        { deadline },
-      )
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+    await database.inTenants(
+      [tenantId],
+      (client) => recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', details }),
+      { deadline },
+    );
   }
 }
 

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid, timeOfUuid } from '../../engine/definition/formats.ts';
 import { ApiError, type ErrorCode, type FaultCode } from '../../errors.ts';
@@ -34,9 +33,7 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
   app.addHook('preClose', async () => streams.close());
 
   async function query<Row extends pg.QueryResultRow>(tenantId: string, statement: pg.QueryConfig) {
-    const { rows } = await database.queryInTenants<Row>([tenantId], statement).catch((error) => {
-      throw toApiFailure(error);
-    });
+    const { rows } = await database.queryInTenants<Row>([tenantId], statement);
     return rows;
   }
 

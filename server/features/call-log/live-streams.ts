@@ -3,7 +3,6 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { filterLiveSessions, type Session } from '../../auth/sessions.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
 import { type RequestRow, requestColumns, toRequest } from './call-list.ts';
@@ -62,7 +61,7 @@ export class RequestStreams {
       feed.isPrimed = true;
     } catch (error) {
       stream.destroy();
-      throw toApiFailure(error);
+      throw error;
     }
     stream.write('retry: 2000\n\n');
     this.#timer ??= setInterval(() => void this.#poll(), pollIntervalMs).unref();

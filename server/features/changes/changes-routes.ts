@@ -1,7 +1,6 @@
 // The feed of everything that was created, changed or deleted, in the order of commits and without gaps.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
 import { entryMembers, entryRepresentation } from '../../engine/sql/journal.ts';
@@ -121,19 +120,15 @@ export async function changeRoutes(
   api.get('/changes', { schema: docs }, async (request, reply) => {
     refuseUnknownParameters(request, ['after', 'limit']);
     const { after, limit } = parseFeedRequest(request.query as Record<string, unknown>);
-    const { rows } = await database
-      .queryInTenants<EntryRow>(
-        [request.tenantId],
-        {
-          name: 'changes',
-          text: buildEntryQuery('entry.position > $2', 'entry.position'),
-          values: [request.tenantId, after, limit + 1],
-        },
-        { deadline: request.deadline },
-      )
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+    const { rows } = await database.queryInTenants<EntryRow>(
+      [request.tenantId],
+      {
+        name: 'changes',
+        text: buildEntryQuery('entry.position > $2', 'entry.position'),
+        values: [request.tenantId, after, limit + 1],
+      },
+      { deadline: request.deadline },
+    );
     if (rows.length === 0) await refuseCursorOfTheFuture(database, request, after);
     const page = cutPage(rows, limit);
     const nextCursor = page.at(-1)?.position ?? after;
@@ -151,19 +146,15 @@ async function refuseCursorOfTheFuture(
   { tenantId, deadline }: FastifyRequest,
   after: string,
 ): Promise<void> {
-  const { rows } = await database
-    .queryInTenants(
-      [tenantId],
-      {
-        name: 'changes head',
-        text: 'SELECT FROM journal_head WHERE tenant_id = $1 AND last_position >= $2',
-        values: [tenantId, after],
-      },
-      { deadline },
-    )
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const { rows } = await database.queryInTenants(
+    [tenantId],
+    {
+      name: 'changes head',
+      text: 'SELECT FROM journal_head WHERE tenant_id = $1 AND last_position >= $2',
+      values: [tenantId, after],
+    },
+    { deadline },
+  );
   if (rows.length === 0) throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);
 }
 

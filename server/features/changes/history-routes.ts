@@ -1,7 +1,6 @@
 // The journal as the office reads it: the newest first, of one object or of everything.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { cutPage } from '../../engine/sql/page-size.ts';
 import { ApiError, type Fault, validationError } from '../../errors.ts';
@@ -26,18 +25,14 @@ export async function historyRoutes(
   ): Promise<string> {
     refuseUnknownParameters(request, ['before', 'limit']);
     const { before, limit } = parseHistoryRequest(request.query as Record<string, unknown>);
-    const { rows } = await database
-      .queryInTenants<EntryRow>(
-        [request.tenantId],
-        {
-          text: buildEntryQuery(`entry.position < $2 ${condition}`, 'entry.position DESC', officeEntry),
-          values: [request.tenantId, before, limit + 1, ...values],
-        },
-        { deadline: request.deadline },
-      )
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+    const { rows } = await database.queryInTenants<EntryRow>(
+      [request.tenantId],
+      {
+        text: buildEntryQuery(`entry.position < $2 ${condition}`, 'entry.position DESC', officeEntry),
+        values: [request.tenantId, before, limit + 1, ...values],
+      },
+      { deadline: request.deadline },
+    );
     const page = cutPage(rows, limit);
     const next = rows.length > page.length ? page.at(-1)!.position : null;
     return `{"data":[${page.map((row) => row.json).join(',')}],"nextCursor":${JSON.stringify(next)}}`;

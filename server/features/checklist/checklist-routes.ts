@@ -3,18 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { optional, readForm, yes } from '../../auth/form.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { timeOfUuid } from '../../engine/definition/formats.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
 
 export async function checklistRoutes(app: FastifyInstance, { database }: { database: Database }) {
   app.get('/checklist', forVerwaltung, async ({ tenantId, deadline }) =>
-    database
-      .inTenants([tenantId], (client) => readChecklist(client, tenantId), { deadline })
-      .catch((error) => {
-        throw toApiFailure(error);
-      }),
+    database.inTenants([tenantId], (client) => readChecklist(client, tenantId), { deadline }),
   );
 
   app.patch('/checklist', forVerwaltung, async (request) => {
@@ -23,24 +18,20 @@ export async function checklistRoutes(app: FastifyInstance, { database }: { data
       hasCopiedCall: optional(yes),
       isDismissed: optional(yes),
     });
-    return database
-      .inTenants(
-        [tenantId],
-        async (client) => {
-          await client.query(
-            `INSERT INTO checklist AS known (tenant_id, has_copied_call, is_dismissed) VALUES ($1, $2, $3)
+    return database.inTenants(
+      [tenantId],
+      async (client) => {
+        await client.query(
+          `INSERT INTO checklist AS known (tenant_id, has_copied_call, is_dismissed) VALUES ($1, $2, $3)
              ON CONFLICT (tenant_id) DO UPDATE SET
                has_copied_call = known.has_copied_call OR excluded.has_copied_call,
                is_dismissed = known.is_dismissed OR excluded.is_dismissed`,
-            [tenantId, hasCopiedCall ?? false, isDismissed ?? false],
-          );
-          return readChecklist(client, tenantId);
-        },
-        { deadline },
-      )
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+          [tenantId, hasCopiedCall ?? false, isDismissed ?? false],
+        );
+        return readChecklist(client, tenantId);
+      },
+      { deadline },
+    );
   });
 }
 

@@ -1,6 +1,6 @@
 // An import from its lines to its answers. It reads no line before somebody wants the next answer, so that a client
 // that does not read is not read from either.
-import { isDatabaseAway, toApiFailure } from '../../database/errors.ts';
+import { isDatabaseAway, toApiError } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
 import type { ImportSession } from './import-transaction.ts';
@@ -92,7 +92,7 @@ async function* writeInput(
 
   /** Without the database nobody knows whether a line was stored; after another end of the import, it was not. */
   function giveUp(error: unknown, lines: readonly Line[]): LineResult[] {
-    const problem = toApiFailure(error);
+    const problem = toApiError(error);
     if (!summary.code && !session.signal.aborted) options.onFailure(error);
     summary.code ??= problem.code;
     return lines.map(({ number }) => failure(number, problem, options.language));
@@ -110,7 +110,7 @@ async function* writeInput(
   for await (const results of writeSideBySide(input, session.lanes, prepare, isOver)) {
     if (results.length > 0) yield results;
   }
-  if (session.signal.aborted) summary.code ??= toApiFailure(session.signal.reason).code;
+  if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;
   for (const lines of aside.take()) {
     yield summary.code
       ? giveUp(new ApiError(summary.code), lines)
@@ -139,7 +139,7 @@ async function writeTogether(
     if (lines.length === 1) {
       if (attempt === 1) return writeTogether(session, resources, lines, options, 2);
       options.onFailure(error);
-      return new Map([[lines[0]!, toApiFailure(error)]]);
+      return new Map([[lines[0]!, toApiError(error)]]);
     }
     const middle = lines.length >> 1;
     const first = await writeTogether(session, resources, lines.slice(0, middle), options);
@@ -163,13 +163,13 @@ async function* settleTogether(
         session.stop(new ApiError('internal_error', { cause: error }));
       });
     }
-    if (session.signal.aborted) summary.code ??= toApiFailure(session.signal.reason).code;
+    if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;
     const isFaulty = summary.failed > 0 || summary.code !== undefined;
     let problem: ApiError | undefined;
     if (!isFaulty && !isRehearsal) {
       await session.commit().catch((error) => {
         onFailure(error);
-        problem = toApiFailure(error);
+        problem = toApiError(error);
       });
     }
     // Others need not wait until the client has read everything.

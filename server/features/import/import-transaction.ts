@@ -1,11 +1,12 @@
 // The place, the locks and the time that an import has: from the queue to its end, whatever ends it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
+import { toApiError } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import { buildTurns, type Lanes, openLanes } from './lanes.ts';
-import type { ImportLimits } from './limits.ts';
+import { defaultImportLimits, type ImportLimits } from './limits.ts';
 import type { Line } from './lines.ts';
 import { buildQueue, type Place } from './queue.ts';
 import { takeLines } from './taken-lines.ts';
@@ -32,7 +33,17 @@ export type OpenSession = (options: SessionOptions) => Promise<ImportSession>;
 /** So many writes of all imports of a process run at the same time, so that single requests are not the last in a long line. */
 const mostWrites = 2;
 
-export function buildSessions(database: Database, limits: ImportLimits): OpenSession {
+export type ImportConfig = Pick<Config, 'IMPORT_TRANSACTION_MAX_MINUTES'> & {
+  /** What tests and the number of workers change. */
+  importLimits?: Partial<ImportLimits>;
+};
+
+export function buildImports(database: Database, config: ImportConfig): OpenSession {
+  const limits: ImportLimits = {
+    ...defaultImportLimits,
+    transactionMs: config.IMPORT_TRANSACTION_MAX_MINUTES * 60_000,
+    ...config.importLimits,
+  };
   const enterQueue = buildQueue(limits);
   const inTurn = buildTurns(mostWrites);
   /** Keys of imports that run or wait here. */
@@ -63,7 +74,7 @@ export function buildSessions(database: Database, limits: ImportLimits): OpenSes
       return supervise(lanes, options, limits, place, leave);
     } catch (error) {
       leave();
-      throw toApiFailure(error);
+      throw toApiError(error);
     }
   };
 }

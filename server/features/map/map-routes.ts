@@ -1,7 +1,6 @@
 // The sites in a part of the map, those that lie close together as one.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { type Fault, validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 
@@ -17,9 +16,8 @@ export async function mapRoutes(app: FastifyInstance, { database }: { database: 
   app.get('/map', async (request) => {
     const { west, south, east, north, zoom } = readView(request);
     const cellDegrees = (360 * cellPixels) / (256 * 2 ** zoom);
-    const { rows } = await database
-      .queryInTenants([request.tenantId], {
-        text: `SELECT avg(address_location_lat) AS lat, avg(address_location_lng) AS lng, count(*)::integer AS count,
+    const { rows } = await database.queryInTenants([request.tenantId], {
+      text: `SELECT avg(address_location_lat) AS lat, avg(address_location_lng) AS lng, count(*)::integer AS count,
             CASE WHEN count(*) = 1 THEN min(id::text) END AS id, CASE WHEN count(*) = 1 THEN min(name) END AS name,
             CASE WHEN count(*) BETWEEN 2 AND ${maxSitesOfHouse}
               AND max(address_location_lat) - min(address_location_lat) < ${sameHouseDegrees}
@@ -31,11 +29,8 @@ export async function mapRoutes(app: FastifyInstance, { database }: { database: 
               ELSE address_location_lng >= $4 OR address_location_lng <= $5 END
           GROUP BY floor(address_location_lng / $6::float), floor(address_location_lat / $6::float)
           ORDER BY count DESC, 2, 1 LIMIT ${maxClusters}`,
-        values: [request.tenantId, south, north, west, east, cellDegrees],
-      })
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+      values: [request.tenantId, south, north, west, east, cellDegrees],
+    });
     const clusters = rows.map(({ id, name, sites, ...cluster }) => ({
       ...cluster,
       ...(id && { id, name }),

@@ -1,7 +1,6 @@
 // Many objects of a resource by their ids in one request: what the web app shows where a table names other objects.
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { representation } from '../../engine/sql/representation.ts';
@@ -23,11 +22,10 @@ export async function namedObjectRoutes(
       if (ids.length > maxIds)
         throw validationError([{ path: ['ids'], code: 'too_many_items', params: { max: maxIds } }]);
       if (!ids.every(isUuid)) throw validationError([{ path: ['ids'], code: 'invalid_uuid' }]);
-      const { rows } = await database
-        .queryInTenants<{ json: string }>([request.tenantId], { text, values: [request.tenantId, ids] })
-        .catch((error) => {
-          throw toApiFailure(error);
-        });
+      const { rows } = await database.queryInTenants<{ json: string }>([request.tenantId], {
+        text,
+        values: [request.tenantId, ids],
+      });
       return sendJson(reply, `{"data":[${rows.map((row) => row.json).join(',')}]}`);
     });
   }

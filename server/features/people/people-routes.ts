@@ -10,7 +10,6 @@ import { changePerson, type Role, removePerson, roles } from '../../auth/people.
 import { endSessionsOf } from '../../auth/sessions.ts';
 import { countAttempt, hashSubject } from '../../auth/sign-in.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
 
@@ -155,11 +154,7 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
   }
 
   function inBusiness<Result>(request: FastifyRequest, work: (client: pg.ClientBase) => Promise<Result>) {
-    return database
-      .inTenants([request.tenantId], work, { deadline: request.deadline })
-      .catch((error): never => {
-        throw toApiFailure(error);
-      });
+    return database.inTenants([request.tenantId], work, { deadline: request.deadline });
   }
 }
 

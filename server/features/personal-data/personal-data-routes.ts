@@ -4,7 +4,6 @@ import type pg from 'pg';
 import { recordAudit } from '../../auth/audit-log.ts';
 import { longStatementMs } from '../../database/client.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { columnsOf, type Definition, dependantsOf } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
@@ -82,7 +81,7 @@ export async function personalDataRoutes(
       ];
       return `{${members.join(',')}}`;
     };
-    return sendJson(reply, await database.inTenants([tenantId], work, { deadline }).catch(rethrow));
+    return sendJson(reply, await database.inTenants([tenantId], work, { deadline }));
   });
 
   api.delete<IdRoute>(path, { schema: docs.erase }, async (request, reply) => {
@@ -92,7 +91,7 @@ export async function personalDataRoutes(
     // Without the deadline of other requests: there may be much to search through.
     const options = { isRehearsal: isRehearsal(request) };
     const work = (client: pg.ClientBase) => erase(client, request, id, texts);
-    await retryRaces(() => database.inTenants([request.tenantId], work, options)).catch(rethrow);
+    await retryRaces(() => database.inTenants([request.tenantId], work, options));
     reply.code(204);
   });
 
@@ -187,10 +186,6 @@ async function demandTurn(client: pg.ClientBase, tenantId: string): Promise<void
 function idOf({ params: { id } }: FastifyRequest<IdRoute>): string {
   if (!isUuid(id)) throw new ApiError('not_found');
   return id.toLowerCase();
-}
-
-function rethrow(error: unknown): never {
-  throw toApiFailure(error);
 }
 
 function personalOnes(resources: readonly Definition[]): Definition[] {

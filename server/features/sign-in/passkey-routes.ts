@@ -19,7 +19,6 @@ import { countRecoveryCodes, replaceRecoveryCodes } from '../../auth/recovery-co
 import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
 import { demandRelyingParty, offerRegistration, verifyAttestation } from '../../auth/webauthn.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
 import { nameAuthenticator } from './authenticator-name.ts';
@@ -166,11 +165,7 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
   });
 
   function inBusiness<Result>(request: FastifyRequest, work: (client: pg.ClientBase) => Promise<Result>) {
-    return database
-      .inTenants([request.tenantId], work, { deadline: request.deadline })
-      .catch((error): never => {
-        throw toApiFailure(error);
-      });
+    return database.inTenants([request.tenantId], work, { deadline: request.deadline });
   }
 }
 

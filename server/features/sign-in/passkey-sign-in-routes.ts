@@ -22,7 +22,6 @@ import {
   verifyAssertion,
 } from '../../auth/webauthn.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { assertion } from './credential-input.ts';
 
@@ -174,9 +173,7 @@ export async function passkeySignInRoutes(
     tenantId: string,
     work: (client: pg.ClientBase) => Promise<Result>,
   ): Promise<Result> {
-    return database.inTenants([tenantId], work, { deadline: request.deadline }).catch((error) => {
-      throw toApiFailure(error);
-    });
+    return database.inTenants([tenantId], work, { deadline: request.deadline });
   }
 }
 
@@ -187,18 +184,14 @@ export async function askForSecondFactor(
   { id, token, tenantId, personId }: SecondFactor,
 ) {
   const relyingParty = findRelyingParty(request, publicUrl);
-  const known = await database
-    .inTenants(
-      [tenantId],
-      async (client) => ({
-        credentials: relyingParty ? await listCredentials(client, tenantId, personId, relyingParty.id) : [],
-        recoveryCodesLeft: await countRecoveryCodes(client, tenantId, personId),
-      }),
-      { deadline: request.deadline },
-    )
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const known = await database.inTenants(
+    [tenantId],
+    async (client) => ({
+      credentials: relyingParty ? await listCredentials(client, tenantId, personId, relyingParty.id) : [],
+      recoveryCodesLeft: await countRecoveryCodes(client, tenantId, personId),
+    }),
+    { deadline: request.deadline },
+  );
   const ceremony = { purpose: 'SECOND_FACTOR', boundTo: id } as const;
   return {
     needs: 'SECOND_FACTOR',

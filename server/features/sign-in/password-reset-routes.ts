@@ -12,7 +12,6 @@ import { hashPassword } from '../../auth/passwords.ts';
 import { hashEmail } from '../../auth/people.ts';
 import { countAttempt, findAccounts, hashSubject, networkOf } from '../../auth/sign-in.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
 import { findResetLink, makeResetToken, resetHours, useResetLink } from './reset-links.ts';
@@ -117,8 +116,6 @@ export async function passwordResetRoutes(app: FastifyInstance, { database, noti
   }
 
   function inTenant<Result>(tenantId: string, work: Parameters<typeof database.inTenants<Result>>[1]) {
-    return database.inTenants([tenantId], work).catch((error): never => {
-      throw toApiFailure(error);
-    });
+    return database.inTenants([tenantId], work);
   }
 }

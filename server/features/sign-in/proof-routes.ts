@@ -8,7 +8,6 @@ import { renewProof } from '../../auth/recent-proof.ts';
 import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
 import { demandRelyingParty, offerAssertion, verifyAssertion } from '../../auth/webauthn.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { assertion } from './credential-input.ts';
 import { countChallenge } from './passkey-routes.ts';
@@ -25,13 +24,13 @@ export async function proofRoutes(app: FastifyInstance, { database, publicUrl }:
     const { tenantId, person, id: sessionId } = sessionOf(request);
     const relyingParty = demandRelyingParty(request, publicUrl);
     await countChallenge(database, reply, person.id);
-    const known = await database
-      .inTenants([tenantId], (client) => listCredentials(client, tenantId, person.id, relyingParty.id), {
+    const known = await database.inTenants(
+      [tenantId],
+      (client) => listCredentials(client, tenantId, person.id, relyingParty.id),
+      {
         deadline: request.deadline,
-      })
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+      },
+    );
     if (known.length === 0) throw new ApiError('passkey_missing');
     return offerAssertion(database, relyingParty, { purpose: 'PROOF', boundTo: sessionId }, known);
   });
@@ -70,9 +69,7 @@ export async function proofRoutes(app: FastifyInstance, { database, publicUrl }:
     }
 
     function inBusiness<Result>(work: Parameters<typeof database.inTenants<Result>>[1]): Promise<Result> {
-      return database.inTenants([tenantId], work, { deadline: request.deadline }).catch((error) => {
-        throw toApiFailure(error);
-      });
+      return database.inTenants([tenantId], work, { deadline: request.deadline });
     }
   });
 }

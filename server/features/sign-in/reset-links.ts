@@ -4,7 +4,6 @@ import type pg from 'pg';
 import { setPassword } from '../../auth/people.ts';
 import { hashToken, isToken, makeToken } from '../../auth/secrets.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 
 /** Hours that a link is good for: Verwaltung hands it over in person, mail arrives within minutes. */
@@ -45,11 +44,9 @@ export interface ResetLink {
 
 export async function findResetLink(database: Database, token: string): Promise<ResetLink> {
   if (!isToken(token)) throw new ApiError('not_found');
-  const { rows } = await database.pool
-    .query<ResetLink>('SELECT * FROM find_password_reset($1)', [hashToken(token)])
-    .catch((error) => {
-      throw toApiFailure(error);
-    });
+  const { rows } = await database.pool.query<ResetLink>('SELECT * FROM find_password_reset($1)', [
+    hashToken(token),
+  ]);
   if (!rows[0]) throw new ApiError('not_found');
   return rows[0];
 }

@@ -31,7 +31,6 @@ import {
 } from '../../auth/sessions.ts';
 import { attemptLimits, countAttempt, hashSubject, signIn } from '../../auth/sign-in.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiFailure } from '../../database/errors.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { languageOf } from '../../http/conventions.ts';
@@ -55,11 +54,7 @@ export async function sessionRoutes(app: FastifyInstance, { database, notices, p
   // The app's first question, which is no failure where nobody is signed in.
   app.get('/state', isPublic, async (request) => {
     const session = await findSession(database, readSessionCookie(request));
-    const { rows } = await database.pool
-      .query<{ has_people: boolean }>('SELECT has_people()')
-      .catch((error) => {
-        throw toApiFailure(error);
-      });
+    const { rows } = await database.pool.query<{ has_people: boolean }>('SELECT has_people()');
     return {
       hasPeople: rows[0]!.has_people,
       hasMail: notices.hasMail,
@@ -247,9 +242,7 @@ export async function sessionRoutes(app: FastifyInstance, { database, notices, p
   }
 
   function inTenant<Result>(tenantId: string, work: (client: pg.ClientBase) => Promise<Result>) {
-    return database.inTenants([tenantId], work).catch((error): never => {
-      throw toApiFailure(error);
-    });
+    return database.inTenants([tenantId], work);
   }
 }
 

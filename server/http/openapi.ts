@@ -1,0 +1,27 @@
+// The OpenAPI document: its head, and every named schema. Paths come from the routes.
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import type { JsonSchema } from '../engine/definition/fields.ts';
+import { resourceSchemas, sharedSchemas } from '../engine/openapi/schemas.ts';
+import { attentionSchemas } from '../features/attention/attention-routes.ts';
+import { journalSchemas } from '../features/changes/changes-routes.ts';
+import { importSchemas } from '../features/import/import-routes.ts';
+import { personalDataSchemas } from '../features/personal-data/personal-data-routes.ts';
+import { openapiInfo } from '../features/reference/openapi-document.ts';
+import { resources } from '../resources/index.ts';
+
+export async function addOpenapi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, openapiInfo);
+  for (const schema of listSchemas()) app.addSchema(schema);
+}
+
+function listSchemas(): JsonSchema[] {
+  return [
+    ...sharedSchemas,
+    ...resources.flatMap(resourceSchemas),
+    ...journalSchemas,
+    ...attentionSchemas,
+    ...personalDataSchemas(resources),
+    ...importSchemas(resources),
+  ];
+}

@@ -1,0 +1,14 @@
+// What anybody may ask for without a key or a session: the web app, its reference, and whether the service is well.
+import type { FastifyInstance } from 'fastify';
+import type { Database } from '../database/database.ts';
+import { healthRoutes } from '../features/health/health-routes.ts';
+import { openapiRoutes } from '../features/reference/openapi-document.ts';
+import { referenceRoutes } from '../features/reference/reference-routes.ts';
+import { addWebApp } from '../features/web-app/web-app.ts';
+
+export async function addPublicRoutes(app: FastifyInstance, database: Database): Promise<void> {
+  await addWebApp(app);
+  await app.register(healthRoutes, { database });
+  await app.register(openapiRoutes);
+  await app.register(referenceRoutes);
+}

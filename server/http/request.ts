@@ -1,0 +1,33 @@
+// What hooks add to a request, and what a route may say about itself.
+import type { FastifyInstance } from 'fastify';
+import type { ApiError } from '../errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** A time of performance.now() by which the request is answered. */
+    deadline: number;
+    /** Set once the key is known. */
+    tenantId: string;
+    /** Who acts, for the journal. */
+    actor: string;
+    ignoredFields: readonly string[];
+    problem: ApiError | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The media type that the route's body must have, where it is not JSON but lines of any number. */
+    bodyType?: RegExp;
+    /** Whether the path says everything, so that no body is asked for and none is read. */
+    takesNoBody?: boolean;
+  }
+}
+
+/** Fastify wants to know the members before the first request. */
+export function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest('deadline', 0);
+  app.decorateRequest('tenantId', '');
+  app.decorateRequest('actor', '');
+  app.decorateRequest('ignoredFields');
+  app.decorateRequest('problem');
+  app.decorateRequest('session');
+  app.decorateRequest('place');
+}

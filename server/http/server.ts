@@ -1,0 +1,48 @@
+// Fastify as Stamm uses it: timeouts, and what is answered before a route is found.
+import { randomUUIDv7 } from 'node:crypto';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import {
+  answerBeforeRouting,
+  refuseBeforeRouting,
+  routableUrl,
+  routeSpecialRequests,
+} from './early-answers.ts';
+import type { InFlightLimit } from './in-flight-limit.ts';
+
+const longestStandstillMs = 60_000;
+/** With the second until Node looks, a request has ten seconds to arrive, body included. */
+const longestArrivalMs = 9000;
+
+export function buildServer(
+  trustedProxies: string[],
+  requestDeadlineMs: number,
+  inFlight: InFlightLimit,
+  log: FastifyBaseLogger,
+): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    // Lines name their request themselves, so that no logger is made for each.
+    childLoggerFactory: (logger) => logger,
+    genReqId: () => randomUUIDv7(),
+    trustProxy: trustedProxies.length > 0 && trustedProxies,
+    rewriteUrl: routableUrl,
+    clientErrorHandler: answerBeforeRouting,
+    // A request that arrives on an open connection while the service stops is still served; 503 is not published.
+    return503OnClosing: false,
+    requestTimeout: longestArrivalMs,
+    // Cuts a connection on which nothing moves, such as one whose client does not read its answer.
+    connectionTimeout: Math.max(longestStandstillMs, 2 * requestDeadlineMs),
+    http: {
+      requireHostHeader: false,
+      // Node takes the longer of the two timeouts for a whole request, and its own one for headers is a minute.
+      headersTimeout: longestArrivalMs,
+      connectionsCheckingInterval: 1000,
+    },
+    // Longer than Node lets any path be: an id that is too long is refused where ids are checked.
+    routerOptions: { maxParamLength: 100_000 },
+  });
+  routeSpecialRequests(app.server, log);
+  refuseBeforeRouting(app.server, () => inFlight.isFull(), log);
+  return app;
+}

@@ -1,0 +1,28 @@
+// Hourly: removes what is kept for a limited time. Every process does it; each step is idempotent.
+import { forgetOldDevices } from '../auth/devices.ts';
+import { forgetEndedKeyUse } from '../auth/key-use.ts';
+import { forgetOldSignIns } from '../auth/sessions.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import { forgetOldRequests } from '../engine/sql/idempotency.ts';
+import { trimRecordedRequests } from '../features/call-log/recorded-calls.ts';
+import { enforceRetention } from '../features/retention/retention.ts';
+
+const intervalMs = 3_600_000;
+
+/** Returns a function that stops it. */
+export function startUpkeep(config: Config, database: Database): () => void {
+  const steps = [
+    () => forgetOldRequests(database),
+    () => forgetOldSignIns(database),
+    () => forgetOldDevices(database),
+    () => forgetEndedKeyUse(database, config.ENDED_KEY_USE_RETENTION_DAYS),
+    () => trimRecordedRequests(database, config.RECORDED_CALLS_RETENTION_DAYS),
+    () => enforceRetention(database, config),
+  ];
+  const timer = setInterval(async () => {
+    // While the database is away nothing expires; the next hour catches up.
+    for (const step of steps) await step().catch(() => {});
+  }, intervalMs).unref();
+  return () => clearInterval(timer);
+}
