@@ -57,13 +57,13 @@ const statusOfCode = {
 export type ErrorCode = keyof typeof statusOfCode;
 
 /** One faulty field. `path` leads to it from the root of the body; array positions are numbers. */
-export interface Fault {
+export interface FieldError {
   path: readonly (string | number)[];
-  code: FaultCode;
+  code: FieldErrorCode;
   params?: Record<string, string | number | readonly string[]>;
 }
 
-export const faultCodes = [
+export const fieldErrorCodes = [
   'required',
   'required_one_of',
   'ambiguous',
@@ -100,11 +100,11 @@ export const faultCodes = [
 ] as const;
 
 /** What only the office's own forms can find. */
-type FormFaultCode = 'too_easy' | 'wrong_password';
+type FormErrorCode = 'too_easy' | 'wrong_password';
 
-export type FaultCode = (typeof faultCodes)[number] | FormFaultCode;
+export type FieldErrorCode = (typeof fieldErrorCodes)[number] | FormErrorCode;
 
-const maxFaults = 100;
+const maxFieldErrors = 100;
 
 /** The Retry-After of refusals of which nobody knows how long their reason lasts. */
 export const momentSeconds = 1;
@@ -112,13 +112,13 @@ export const momentSeconds = 1;
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly FieldError[];
   /** Further members of the body, such as the id that holds a conflicting value. */
   readonly details: Record<string, unknown>;
 
   constructor(
     code: ErrorCode,
-    options: { faults?: readonly Fault[]; details?: object; cause?: unknown } = {},
+    options: { faults?: readonly FieldError[]; details?: object; cause?: unknown } = {},
   ) {
     // An answer is no defect whose place anybody looks for, and under a flood of refusals its stack would cost the most.
     const { stackTraceLimit } = Error;
@@ -127,12 +127,12 @@ export class ApiError extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.status = statusOfCode[code];
-    this.faults = (options.faults ?? []).slice(0, maxFaults);
+    this.faults = (options.faults ?? []).slice(0, maxFieldErrors);
     this.details = { ...options.details };
   }
 }
 
-export function validationError(faults: readonly Fault[]): ApiError {
+export function validationError(faults: readonly FieldError[]): ApiError {
   return new ApiError('validation_failed', { faults });
 }
 

@@ -1,49 +1,49 @@
 // Every sentence that an API answer can hold, in both languages. Codes are the contract; sentences may change.
 import type { AttentionCode } from '../core/codes.ts';
-import type { ErrorCode, FaultCode } from './errors.ts';
+import type { ErrorCode, FieldErrorCode } from './errors.ts';
 
 export type Language = 'en' | 'de';
 
-const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, string>> = {
+const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Language, string>> = {
   validation_failed: {
-    en: 'The request holds invalid data. See "errors" for each faulty field.',
-    de: 'Die Anfrage enthält ungültige Daten. Unter "errors" steht jedes fehlerhafte Feld.',
+    en: 'Invalid data. "errors" lists every invalid field.',
+    de: 'Ungültige Daten. Unter "errors" steht jedes fehlerhafte Feld.',
   },
   bad_request: {
-    en: 'This is not a well-formed HTTP request.',
-    de: 'Das ist keine wohlgeformte HTTP-Anfrage.',
+    en: 'Malformed HTTP request.',
+    de: 'Fehlerhafte HTTP-Anfrage.',
   },
   request_timeout: {
-    en: 'The request did not arrive completely in time.',
-    de: 'Die Anfrage ist nicht rechtzeitig vollständig angekommen.',
+    en: 'The request did not arrive in time.',
+    de: 'Die Anfrage kam nicht rechtzeitig vollständig an.',
   },
   key_missing: {
     en: 'The header "ApiKey" is missing.',
     de: 'Der Header "ApiKey" fehlt.',
   },
   key_malformed: {
-    en: 'This is not a complete API key. Check for typing errors and for missing characters.',
-    de: 'Das ist kein vollständiger API-Schlüssel. Bitte auf Tippfehler und fehlende Zeichen prüfen.',
+    en: 'Malformed API key. Check for typos and missing characters.',
+    de: 'Der API-Schlüssel ist unvollständig oder falsch geschrieben.',
   },
   key_unknown: {
-    en: 'This API key is not known here.',
-    de: 'Dieser API-Schlüssel ist hier nicht bekannt.',
+    en: 'Unknown API key. Check it, or create a new one.',
+    de: 'Unbekannter API-Schlüssel. Bitte prüfen oder neu erstellen.',
   },
   key_replaced: {
-    en: 'This API key has been replaced by a newer one. Use the newer one.',
-    de: 'Dieser API-Schlüssel wurde durch einen neueren ersetzt. Bitte den neueren verwenden.',
+    en: 'This API key was replaced. Use the new one.',
+    de: 'Dieser API-Schlüssel wurde ersetzt. Bitte den neuen verwenden.',
   },
   key_deleted: {
-    en: 'This API key has been deleted. Ask the office for a new one.',
+    en: 'This API key was deleted. Ask the office for a new one.',
     de: 'Dieser API-Schlüssel wurde gelöscht. Einen neuen gibt es bei der Verwaltung.',
   },
   session_missing: {
-    en: 'Nobody is signed in here, or the session has ended. Please sign in.',
-    de: 'Hier ist niemand angemeldet, oder die Sitzung ist beendet. Bitte anmelden.',
+    en: 'Not signed in, or the session has ended. Sign in.',
+    de: 'Nicht angemeldet oder Sitzung abgelaufen. Bitte anmelden.',
   },
   sign_in_failed: {
-    en: 'This e-mail address and password do not belong together.',
-    de: 'Diese E-Mail-Adresse und dieses Passwort gehören nicht zusammen.',
+    en: 'Wrong e-mail address or password.',
+    de: 'E-Mail-Adresse oder Passwort ist falsch.',
   },
   sign_in_expired: {
     en: 'This sign-in took too long. Start again with your password.',
@@ -86,11 +86,11 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     de: 'Mehr Passkeys sind nicht möglich. Bitte entfernen Sie zuerst einen.',
   },
   foreign_origin: {
-    en: 'This request does not come from this web app itself.',
-    de: 'Diese Anfrage kommt nicht aus dieser Webanwendung selbst.',
+    en: 'Cross-origin request rejected.',
+    de: 'Die Anfrage kommt von einer fremden Seite.',
   },
   role_insufficient: {
-    en: 'Your role does not allow this. The role "Verwaltung" may do it.',
+    en: 'Your role does not allow this. "Verwaltung" may do it.',
     de: 'Ihre Rolle erlaubt das nicht. Die Rolle "Verwaltung" darf es.',
   },
   email_taken: {
@@ -106,48 +106,48 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     de: 'Diese Anmeldung passt zu mehreren Betrieben. Bitte einen wählen.',
   },
   last_administrator: {
-    en: 'This is the only person with the role "Verwaltung". Give somebody else this role first.',
-    de: 'Das ist die einzige Person mit der Rolle "Verwaltung". Bitte diese Rolle zuerst jemand anderem geben.',
+    en: 'Only person with the role "Verwaltung". Give it to somebody else first.',
+    de: 'Die einzige Person mit der Rolle "Verwaltung". Bitte zuerst weitergeben.',
   },
   too_many_sign_ins: {
-    en: 'Too many attempts to sign in. Wait for as many seconds as "Retry-After" says, then try again.',
-    de: 'Zu viele Anmeldeversuche. Bitte so viele Sekunden warten, wie "Retry-After" angibt, dann erneut versuchen.',
+    en: 'Too many sign-in attempts. Wait "Retry-After" seconds, then try again.',
+    de: 'Zu viele Anmeldeversuche. Bitte etwas warten und erneut versuchen.',
   },
   too_many_streams: {
-    en: 'Too many pages follow the requests at once. Close some of them.',
-    de: 'Zu viele Seiten verfolgen gleichzeitig die Anfragen. Bitte einige schließen.',
+    en: 'Too many live pages are open. Close some of them.',
+    de: 'Zu viele Live-Seiten sind offen. Bitte einige schließen.',
   },
   not_recognised: {
-    en: 'This path and method are not part of the API. Check both.',
-    de: 'Diesen Pfad gibt es mit dieser Methode nicht. Bitte beides prüfen.',
+    en: 'Unknown path or method. Check both.',
+    de: 'Unbekannter Pfad oder unbekannte Methode. Bitte beides prüfen.',
   },
   not_found: {
-    en: 'There is nothing here.',
-    de: 'Hier gibt es nichts.',
+    en: 'Not found.',
+    de: 'Nicht gefunden.',
   },
   conflict: {
-    en: 'Another object already has this value, which must be unique. See "field" and "id".',
-    de: 'Ein anderes Objekt hat bereits diesen Wert, der eindeutig sein muss. Siehe "field" und "id".',
+    en: 'This value is taken. "field" and "id" say where.',
+    de: 'Der Wert ist schon vergeben. "field" und "id" sagen wo.',
   },
   has_dependants: {
-    en: 'Other objects belong to this one. Delete or move them first; "dependants" names them.',
-    de: 'Andere Objekte gehören zu diesem. Bitte zuerst löschen oder umhängen; "dependants" nennt sie.',
+    en: 'Other records belong to it: delete or move "dependants" first.',
+    de: 'Es gehören noch Einträge dazu: zuerst "dependants" löschen oder verschieben.',
   },
   request_in_progress: {
-    en: 'A request with the same Idempotency-Key is under way. Try again in a moment.',
-    de: 'Eine Anfrage mit demselben Idempotency-Key läuft gerade. Bitte gleich erneut versuchen.',
+    en: 'A request with this Idempotency-Key is running. Retry shortly.',
+    de: 'Eine Anfrage mit diesem Idempotency-Key läuft. Bitte gleich erneut versuchen.',
   },
   version_mismatch: {
-    en: 'The object has another version than "If-Match" names. Read it again, then decide.',
-    de: 'Das Objekt hat eine andere Version, als "If-Match" nennt. Bitte neu lesen, dann entscheiden.',
+    en: 'The version differs from "If-Match". Read the record again.',
+    de: 'Die Version weicht von "If-Match" ab. Bitte neu lesen.',
   },
   idempotency_key_reused: {
-    en: 'This Idempotency-Key has been used with another body. Use a new key for a new request.',
-    de: 'Dieser Idempotency-Key wurde mit einem anderen Inhalt verwendet. Bitte für eine neue Anfrage einen neuen wählen.',
+    en: 'This Idempotency-Key was used with another body. Use a new key.',
+    de: 'Dieser Idempotency-Key gehört zu anderem Inhalt. Bitte einen neuen wählen.',
   },
   content_type: {
-    en: 'Send the body as "Content-Type: application/json" (an import as application/x-ndjson), in UTF-8 and without compression.',
-    de: 'Bitte den Inhalt als "Content-Type: application/json" senden (einen Import als application/x-ndjson), in UTF-8 und unkomprimiert.',
+    en: 'Send "Content-Type: application/json" in UTF-8 (imports: application/x-ndjson).',
+    de: 'Bitte "Content-Type: application/json" in UTF-8 senden (Importe: application/x-ndjson).',
   },
   body_too_large: {
     en: 'The body is too large. Send a smaller request.',
@@ -158,8 +158,8 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     de: 'Die Header sind zu groß. Bitte eine kleinere Anfrage senden.',
   },
   line_too_long: {
-    en: 'This line is longer than a line may be.',
-    de: 'Diese Zeile ist länger, als eine Zeile sein darf.',
+    en: 'This line is too long.',
+    de: 'Diese Zeile ist zu lang.',
   },
   import_expired: {
     en: 'The import took too long and was undone. Send fewer lines.',
@@ -178,51 +178,51 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     de: 'Es laufen bereits andere Importe. Bitte kurz warten, dann erneut versuchen.',
   },
   too_many_at_once: {
-    en: 'Too many requests of yours are under way at the same time. Wait for answers before you send more.',
-    de: 'Zu viele Ihrer Anfragen sind gleichzeitig unterwegs. Warten Sie Antworten ab, bevor Sie weitere senden.',
+    en: 'Too many concurrent requests. Wait for answers before you send more.',
+    de: 'Zu viele gleichzeitige Anfragen. Bitte zuerst Antworten abwarten.',
   },
   rate_limited: {
-    en: 'Too many requests. Wait for as many seconds as "Retry-After" says, then try again.',
-    de: 'Zu viele Anfragen. Bitte so viele Sekunden warten, wie "Retry-After" angibt, dann erneut versuchen.',
+    en: 'Too many requests. Wait "Retry-After" seconds, then try again.',
+    de: 'Zu viele Anfragen. Bitte "Retry-After" Sekunden warten.',
   },
   too_many_failed_authentications: {
-    en: 'Too many requests without a valid API key from this address. Check the key, then try again later.',
-    de: 'Zu viele Anfragen ohne gültigen API-Schlüssel von dieser Adresse. Bitte den Schlüssel prüfen und später erneut versuchen.',
+    en: 'Too many failed authentications from this address. Check the key.',
+    de: 'Zu viele fehlgeschlagene Anmeldungen von dieser Adresse. Bitte den Schlüssel prüfen.',
   },
   internal_error: {
-    en: 'Something went wrong on our side. Try again later; if it stays, tell support the request id.',
-    de: 'Bei uns ist etwas schiefgegangen. Bitte später erneut versuchen; bleibt es so, dem Support die requestId nennen.',
+    en: 'Internal error. Try again; if it persists, contact support with the requestId.',
+    de: 'Interner Fehler. Bitte erneut versuchen oder dem Support die requestId nennen.',
   },
   overloaded: {
-    en: 'The service has more to do than it can. Nothing was stored. Please try again in a moment.',
-    de: 'Der Dienst hat mehr zu tun, als er schafft. Es wurde nichts gespeichert. Bitte versuchen Sie es gleich noch einmal.',
+    en: 'The service is overloaded. Nothing was stored. Try again shortly.',
+    de: 'Der Dienst ist überlastet. Nichts wurde gespeichert. Bitte gleich erneut versuchen.',
   },
   database_unavailable: {
-    en: 'The database does not answer at the moment. Try again later.',
-    de: 'Die Datenbank antwortet zurzeit nicht. Bitte später erneut versuchen.',
+    en: 'The database is unavailable. Try again later.',
+    de: 'Die Datenbank ist nicht erreichbar. Bitte später erneut versuchen.',
   },
 
-  required: { en: 'This field is required.', de: 'Dieses Feld ist erforderlich.' },
+  required: { en: 'Required.', de: 'Pflichtfeld.' },
   required_one_of: {
-    en: 'At least one of these is required: {fields}.',
-    de: 'Mindestens eines davon ist erforderlich: {fields}.',
+    en: 'At least one is required: {fields}.',
+    de: 'Mindestens eine Angabe ist nötig: {fields}.',
   },
   ambiguous: {
     en: 'Send either this or {other}, not both.',
-    de: 'Bitte entweder dieses Feld oder {other} senden, nicht beide.',
+    de: 'Entweder dieses Feld oder {other} angeben, nicht beide.',
   },
-  type: { en: 'This must be of type {type}.', de: 'Hier muss der Typ {type} stehen.' },
+  type: { en: 'Must be of type {type}.', de: 'Muss vom Typ {type} sein.' },
   blank: {
-    en: 'This must hold at least one character that is not white space.',
-    de: 'Hier muss mindestens ein Zeichen stehen, das kein Leerzeichen ist.',
+    en: 'Must not be blank.',
+    de: 'Darf nicht leer sein.',
   },
   too_long: {
-    en: 'This may have at most {max} characters.',
-    de: 'Hier dürfen höchstens {max} Zeichen stehen.',
+    en: 'At most {max} characters.',
+    de: 'Höchstens {max} Zeichen.',
   },
   too_short: {
-    en: 'This must have at least {min} characters.',
-    de: 'Hier müssen mindestens {min} Zeichen stehen.',
+    en: 'At least {min} characters.',
+    de: 'Mindestens {min} Zeichen.',
   },
   too_common: {
     en: 'More than {max} places hold this text. Name a longer one.',
@@ -232,115 +232,115 @@ const messages: Record<ErrorCode | FaultCode | AttentionCode, Record<Language, s
     en: 'This password is easy to guess. A few unrelated words are better.',
     de: 'Dieses Passwort ist leicht zu erraten. Besser sind ein paar Wörter ohne Zusammenhang.',
   },
-  wrong_password: { en: 'This is not the present password.', de: 'Das ist nicht das bisherige Passwort.' },
-  too_small: { en: 'This must be at least {min}.', de: 'Der Wert muss mindestens {min} sein.' },
-  too_large: { en: 'This must be at most {max}.', de: 'Der Wert darf höchstens {max} sein.' },
+  wrong_password: { en: 'Wrong current password.', de: 'Das bisherige Passwort ist falsch.' },
+  too_small: { en: 'Must be at least {min}.', de: 'Muss mindestens {min} sein.' },
+  too_large: { en: 'Must be at most {max}.', de: 'Darf höchstens {max} sein.' },
   too_many_items: {
-    en: 'This may have at most {max} items.',
-    de: 'Hier dürfen höchstens {max} Einträge stehen.',
+    en: 'At most {max} items.',
+    de: 'Höchstens {max} Einträge.',
   },
-  invalid_choice: { en: 'This must be one of: {choices}.', de: 'Erlaubt sind nur: {choices}.' },
+  invalid_choice: { en: 'Must be one of: {choices}.', de: 'Erlaubt: {choices}.' },
   invalid_uuid: {
-    en: 'This must be a UUID of 36 characters with hyphens.',
-    de: 'Hier muss eine UUID mit 36 Zeichen samt Bindestrichen stehen.',
+    en: 'Must be a UUID of 36 characters with hyphens.',
+    de: 'Muss eine UUID mit 36 Zeichen und Bindestrichen sein.',
   },
   invalid_date: {
-    en: 'This must be an existing day in the form YYYY-MM-DD.',
-    de: 'Hier muss ein Tag in der Form JJJJ-MM-TT stehen, den es gibt.',
+    en: 'Must be an existing day, as YYYY-MM-DD.',
+    de: 'Muss ein gültiger Tag sein, als JJJJ-MM-TT.',
   },
-  invalid_email: { en: 'This must be an e-mail address.', de: 'Hier muss eine E-Mail-Adresse stehen.' },
+  invalid_email: { en: 'Must be an e-mail address.', de: 'Muss eine E-Mail-Adresse sein.' },
   invalid_time_zone: {
-    en: 'This must be the IANA name of a time zone, such as Europe/Berlin.',
-    de: 'Hier muss der IANA-Name einer Zeitzone stehen, etwa Europe/Berlin.',
+    en: 'Must be an IANA time zone, such as Europe/Berlin.',
+    de: 'Muss eine IANA-Zeitzone sein, etwa Europe/Berlin.',
   },
   invalid_timestamp: {
-    en: 'This must be a moment with its time zone, such as 2026-01-31T08:00:00Z.',
-    de: 'Hier muss ein Zeitpunkt mit Zeitzone stehen, etwa 2026-01-31T08:00:00Z.',
+    en: 'Must be a timestamp with time zone, such as 2026-01-31T08:00:00Z.',
+    de: 'Muss ein Zeitpunkt mit Zeitzone sein, etwa 2026-01-31T08:00:00Z.',
   },
   invalid_gtin: {
-    en: 'This must be a GTIN of 8 to 14 digits with a right check digit.',
-    de: 'Hier muss eine GTIN mit 8 bis 14 Ziffern und richtiger Prüfziffer stehen.',
+    en: 'Must be a GTIN of 8 to 14 digits with a valid check digit.',
+    de: 'Muss eine GTIN mit 8 bis 14 Ziffern und gültiger Prüfziffer sein.',
   },
   invalid_currency: {
-    en: 'This must be a currency code after ISO 4217, such as EUR.',
-    de: 'Hier muss ein Währungscode nach ISO 4217 stehen, etwa EUR.',
+    en: 'Must be an ISO 4217 currency code, such as EUR.',
+    de: 'Muss ein ISO-4217-Währungscode sein, etwa EUR.',
   },
   invalid_unit_code: {
-    en: 'This must be a unit code after UN/ECE Recommendation 20, such as H87.',
-    de: 'Hier muss ein Einheitencode nach UN/ECE-Empfehlung 20 stehen, etwa H87.',
+    en: 'Must be a UN/ECE Recommendation 20 unit code, such as H87.',
+    de: 'Muss ein Einheitencode nach UN/ECE-Empfehlung 20 sein, etwa H87.',
   },
   invalid_cursor: {
-    en: 'This is not a cursor of this list in this order. Begin without one.',
-    de: 'Das ist kein Cursor dieser Liste in dieser Reihenfolge. Bitte ohne ihn beginnen.',
+    en: 'Invalid cursor for this list. Start without one.',
+    de: 'Ungültiger Cursor für diese Liste. Bitte ohne beginnen.',
   },
   invalid_text: {
-    en: 'This text holds a NUL character or half of a surrogate pair, or is not valid UTF-8.',
-    de: 'Dieser Text enthält ein NUL-Zeichen oder ein halbes Ersatzzeichenpaar oder ist kein gültiges UTF-8.',
+    en: 'Invalid text: NUL, lone surrogate or invalid UTF-8.',
+    de: 'Ungültiger Text: NUL, einzelnes Ersatzzeichen oder ungültiges UTF-8.',
   },
   invalid_json: {
-    en: 'The body must be one JSON object.',
+    en: 'The body must be a JSON object.',
     de: 'Der Inhalt muss ein JSON-Objekt sein.',
   },
   date_order: {
-    en: 'This must not be before {other}.',
-    de: 'Dieser Tag darf nicht vor {other} liegen.',
+    en: 'Must not be before {other}.',
+    de: 'Darf nicht vor {other} liegen.',
   },
   forbidden_name: {
     en: 'The name "__proto__" is not allowed in a body.',
     de: 'Der Name "__proto__" ist im Inhalt nicht erlaubt.',
   },
   number_out_of_range: {
-    en: 'This number is larger than a JSON number can be.',
-    de: 'Diese Zahl ist größer, als eine JSON-Zahl sein kann.',
+    en: 'Number out of range.',
+    de: 'Zahl außerhalb des Wertebereichs.',
   },
   out_of_range: {
-    en: 'This must be a whole number from {min} to {max}.',
-    de: 'Hier muss eine ganze Zahl von {min} bis {max} stehen.',
+    en: 'Must be a whole number from {min} to {max}.',
+    de: 'Muss eine ganze Zahl von {min} bis {max} sein.',
   },
   too_deep: {
-    en: 'This is nested more than {max} levels deep.',
-    de: 'Das ist mehr als {max} Ebenen tief verschachtelt.',
+    en: 'Nested more than {max} levels deep.',
+    de: 'Mehr als {max} Ebenen tief verschachtelt.',
   },
   too_precise: {
-    en: 'This number has more than {max} digits or decimal places.',
-    de: 'Diese Zahl hat mehr als {max} Stellen oder Nachkommastellen.',
+    en: 'More than {max} digits or decimal places.',
+    de: 'Mehr als {max} Stellen oder Nachkommastellen.',
   },
   reference_not_found: {
-    en: 'There is no {resource} with this id.',
-    de: 'Mit dieser Id gibt es nichts vom Typ {resource}.',
+    en: 'No {resource} has this id.',
+    de: 'Kein Eintrag vom Typ {resource} hat diese Id.',
   },
   differs_from_path: {
-    en: 'This must be the same as in the path, or absent.',
-    de: 'Hier muss dasselbe stehen wie im Pfad, oder nichts.',
+    en: 'Must equal the path, or be absent.',
+    de: 'Muss dem Pfad entsprechen oder fehlen.',
   },
   unknown_parameter: {
-    en: 'There is no such parameter. Known are: {known}.',
-    de: 'Diesen Parameter gibt es nicht. Bekannt sind: {known}.',
+    en: 'Unknown parameter. Known: {known}.',
+    de: 'Unbekannter Parameter. Bekannt: {known}.',
   },
   repeated_parameter: {
-    en: 'This parameter may be given once only.',
-    de: 'Dieser Parameter darf nur einmal angegeben werden.',
+    en: 'Give this parameter only once.',
+    de: 'Bitte nur einmal angeben.',
   },
 
   unresolved_reference: {
-    en: 'This id names nothing that is stored here yet.',
-    de: 'Diese Id benennt noch nichts, was hier gespeichert ist.',
+    en: 'No record has this id yet.',
+    de: 'Noch kein Eintrag hat diese Id.',
   },
   unknown_shape: {
-    en: 'An entry has a shape that cannot be shown or planned with.',
-    de: 'Ein Eintrag hat eine Form, die nicht angezeigt und nicht verplant werden kann.',
+    en: 'An entry has an unknown shape and is not used for planning.',
+    de: 'Ein Eintrag hat eine unbekannte Form und wird nicht eingeplant.',
   },
   half_position: {
-    en: 'Of the position only one of latitude and longitude is known.',
-    de: 'Von der Position ist nur Breiten- oder Längengrad bekannt.',
+    en: 'Latitude or longitude is missing.',
+    de: 'Breiten- oder Längengrad fehlt.',
   },
   no_position: {
-    en: 'The position is not known, so this is missing on the map.',
-    de: 'Die Position ist nicht bekannt, daher fehlt der Eintrag auf der Karte.',
+    en: 'No position: the site is not on the map.',
+    de: 'Keine Position: Der Standort fehlt auf der Karte.',
   },
   probable_duplicate: {
-    en: 'There is another one with the same name in the same place.',
-    de: 'Es gibt noch einen Eintrag mit demselben Namen am selben Ort.',
+    en: 'Another record has the same name in the same place.',
+    de: 'Ein anderer Eintrag heißt am selben Ort genauso.',
   },
   validity_ended: {
     en: 'The validity has ended.',
@@ -354,7 +354,7 @@ export function isCode(code: string): boolean {
 }
 
 export function text(
-  code: ErrorCode | FaultCode | AttentionCode,
+  code: ErrorCode | FieldErrorCode | AttentionCode,
   language: Language,
   params: object = {},
 ): string {

@@ -1,11 +1,18 @@
 // Writes what is generated from the code, or with --check fails where the committed files are stale.
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 import { pino } from 'pino';
 import { readConfig, settings } from '../server/config.ts';
 import { openDatabase } from '../server/database/database.ts';
+import { openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
+import { migrate } from '../server/database/migrations.ts';
 import { buildApp } from '../server/http/app.ts';
+import { resources } from '../server/resources/index.ts';
 import { buildBillOfMaterials, isBillOfMaterialsCurrent } from './bill-of-materials.ts';
+import { schemaDocument } from './schema-document.ts';
+import { statementsDocument } from './statements-document.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -22,13 +29,30 @@ async function openapiDocument(): Promise<string> {
   return `${document}\n`;
 }
 
+/** Read from a real PostgreSQL after all migrations. */
+async function currentSchema(): Promise<string> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'stamm-schema-'));
+  const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+  try {
+    await migrate(postgres.connection);
+    const client = new pg.Client(postgres.connection);
+    await client.connect();
+    const document = await schemaDocument(client);
+    await client.end();
+    return document;
+  } finally {
+    await postgres.close();
+    await rm(dataDir, { recursive: true });
+  }
+}
+
 function settingsPage(): string {
   const rows = Object.entries(settings).map(
     ([name, setting]) => `| \`${name}\` | ${setting.default} | ${setting.meaning} |`,
   );
   return `# Settings
 
-Environment variables. All wrong ones are reported at once when a command starts. This page is generated from \`server/config.ts\`.
+Environment variables. A command that starts reports all invalid ones together. This page is generated from \`server/config.ts\`.
 
 | Name | Default | Meaning |
 |---|---|---|
@@ -38,6 +62,8 @@ ${rows.join('\n')}
 
 const files = new Map([
   ['generated/openapi.json', await openapiDocument()],
+  ['generated/schema.sql', await currentSchema()],
+  ['generated/statements.sql', statementsDocument(resources)],
   ['docs/settings.md', settingsPage()],
 ]);
 

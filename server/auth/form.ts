@@ -2,13 +2,13 @@
 import type { FastifyRequest } from 'fastify';
 import { formatChecks, isUuid } from '../engine/definition/formats.ts';
 import { isObject } from '../engine/definition/validation.ts';
-import { type Fault, validationError } from '../errors.ts';
+import { type FieldError, validationError } from '../errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
 import { isGuessable } from './password-strength.ts';
 import { maxPasswordLength, passwordFault } from './passwords.ts';
 
 /** The value, or what is wrong with it. */
-export type Reading<Value> = { value: Value } | Omit<Fault, 'path'>;
+export type Reading<Value> = { value: Value } | Omit<FieldError, 'path'>;
 
 export interface Input<Value> {
   isRequired: boolean;

@@ -1,7 +1,7 @@
 // Passwords as argon2id hashes. Computing one takes 19 MiB and some 50 ms of a core on purpose; a flood of sign-ins
 // must not take them from everybody else, so only a few are computed at once, and only a few more may wait.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { ApiError, type Fault } from '../errors.ts';
+import { ApiError, type FieldError } from '../errors.ts';
 import { isStorableText } from '../http/json-body.ts';
 
 /** What OWASP recommends at least. Each hash names its own cost, so that a change here leaves old ones valid. */
@@ -73,7 +73,7 @@ const minPasswordLength = 10;
 export const maxPasswordLength = 200;
 
 /** What keeps a text from being a password, before anybody asks how hard it is to guess. */
-export function passwordFault(password: string): Omit<Fault, 'path'> | undefined {
+export function passwordFault(password: string): Omit<FieldError, 'path'> | undefined {
   const length = [...password].length;
   if (length < minPasswordLength) return { code: 'too_short', params: { min: minPasswordLength } };
   if (length > maxPasswordLength) return { code: 'too_long', params: { max: maxPasswordLength } };

@@ -3,7 +3,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { Batch, paceOfCheapItems } from '../database/batcher.ts';
+import { Batcher, paceOfCheapItems } from '../database/batcher.ts';
 import type { Database } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { maskKeys } from '../http/key-mask.ts';
@@ -97,12 +97,12 @@ export async function findSession(
   );
 }
 
-const knownLookUps = new WeakMap<Database, Batch<string, SessionRow | undefined>>();
+const knownLookUps = new WeakMap<Database, Batcher<string, SessionRow | undefined>>();
 
-function lookUpsOf(database: Database): Batch<string, SessionRow | undefined> {
+function lookUpsOf(database: Database): Batcher<string, SessionRow | undefined> {
   const lookUps =
     knownLookUps.get(database) ??
-    new Batch({
+    new Batcher({
       run: (tokens) => readSessions(database, tokens),
       tenantOf: (token) => token,
       maxItems: 1000,

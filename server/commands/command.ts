@@ -1,7 +1,7 @@
 // What a command is, and the connection that most of them work on.
 import type pg from 'pg';
 import type { Config } from '../config.ts';
-import { asOwner, openConnection } from '../database/connection.ts';
+import { asDatabaseOwner, openConnection } from '../database/connection.ts';
 import { migrate } from '../database/migrations.ts';
 import { isUuid } from '../engine/definition/formats.ts';
 import { UsageError } from '../errors.ts';
@@ -36,14 +36,14 @@ export interface Command {
 }
 
 /** Runs `work` on the migrated database as its owner, beside a running service or without one. */
-export async function withOwner<Result>(
+export async function asOperator<Result>(
   config: Config,
   work: (client: pg.Client, connection: pg.ClientConfig) => Promise<Result>,
 ): Promise<Result> {
   const connection = await openConnection(config, { purpose: 'command' });
   try {
     await migrate(connection.client);
-    return await asOwner(connection.client, (client) => work(client, connection.client));
+    return await asDatabaseOwner(connection.client, (client) => work(client, connection.client));
   } finally {
     await connection.close();
   }

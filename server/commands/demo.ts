@@ -8,7 +8,7 @@ import { addPerson } from '../auth/people.ts';
 import { makePassword } from '../auth/secrets.ts';
 import { createTenant } from '../auth/tenants.ts';
 import type { Config } from '../config.ts';
-import { asOwner } from '../database/connection.ts';
+import { asDatabaseOwner } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
 import type { Definition } from '../engine/definition/definition.ts';
 import { buildCheck } from '../engine/definition/validation.ts';
@@ -61,7 +61,7 @@ Look at its sites in Ahrensburg, in another terminal:
 
 /** Everything or nothing: whoever interrupts it can start it again. */
 async function fillEmptyDatabase(connection: pg.ClientConfig, config: Config) {
-  return asOwner(connection, async (client) => {
+  return asDatabaseOwner(connection, async (client) => {
     await client.query('BEGIN');
     // Nobody makes a tenant between the look and the first row.
     await client.query('LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE');

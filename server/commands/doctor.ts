@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
 import type { Config } from '../config.ts';
-import { asOwner, type Connection, openConnection } from '../database/connection.ts';
+import { asDatabaseOwner, type Connection, openConnection } from '../database/connection.ts';
 import { serviceRole } from '../database/database.ts';
 import { nameAccount } from '../database/embedded/programs.ts';
 import { findPendingMigrations } from '../database/migrations.ts';
@@ -75,7 +75,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
   try {
     const connection = await openConnection(config, { purpose: 'command' });
     try {
-      return await asOwner(connection.client, async (client) => {
+      return await asDatabaseOwner(connection.client, async (client) => {
         const database: Finding = { check: 'database', status: 'ok', message: connection.description };
         const migrations = await checkMigrations(client);
         const role = await checkRole(client);

@@ -14,7 +14,7 @@ import { prepareResources } from '../features/import/line-check.ts';
 import { type Line, readLines } from '../features/import/lines.ts';
 import type { LineResult, Summary } from '../features/import/results.ts';
 import { resources } from '../resources/index.ts';
-import { type Command, type CommandContext, type Outcome, tenantIdFrom, withOwner } from './command.ts';
+import { asOperator, type Command, type CommandContext, type Outcome, tenantIdFrom } from './command.ts';
 import { startProgress } from './progress.ts';
 
 export const importCommand: Command = {
@@ -36,7 +36,7 @@ export const importCommand: Command = {
     const source = await prepareSource(context);
     for (const title of source.csv?.unknownTitles ?? [])
       process.stderr.write(`The column "${title}" is not known and is ignored.\n`);
-    return withOwner(config, async (owner, connection) => {
+    return asOperator(config, async (owner, connection) => {
       const { rowCount } = await owner.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (rowCount === 0)
         throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
@@ -97,7 +97,7 @@ async function importSource(
   if (!mode) throw new UsageError(`--mode must be ${importModes.join(' or ')}.`);
   const importOptions: ImportOptions = {
     mode,
-    isRehearsal: flags.has('dry-run'),
+    isDryRun: flags.has('dry-run'),
     tenantId,
     author: { actor: 'command line', requestId: undefined },
     idempotencyKey: undefined,
@@ -110,7 +110,7 @@ async function importSource(
   let summary: Summary | undefined;
   const progress = startProgress(process.stderr, totalBytes);
   try {
-    const isOneTransaction = mode === 'all-or-nothing' || importOptions.isRehearsal;
+    const isOneTransaction = mode === 'all-or-nothing' || importOptions.isDryRun;
     const open = buildImports(database, config);
     const session = await open({ tenantId, idempotencyKey: undefined, isOneTransaction }).catch((error) => {
       if (error.code !== 'too_many_imports') throw error;

@@ -1,6 +1,6 @@
 import { createApiKey, deleteApiKey } from '../auth/api-keys.ts';
 import { UsageError } from '../errors.ts';
-import { type Command, tenantIdFrom, withOwner } from './command.ts';
+import { asOperator, type Command, tenantIdFrom } from './command.ts';
 
 const options = { tenant: 'Id of the tenant, as "tenant list" shows it.' };
 
@@ -10,7 +10,7 @@ export const keyCreate: Command = {
   options,
   async run({ config, options }) {
     const tenantId = tenantIdFrom(options);
-    const key = await withOwner(config, (client) => createApiKey(client, tenantId));
+    const key = await asOperator(config, (client) => createApiKey(client, tenantId));
     if (key === undefined)
       throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
     return {
@@ -26,7 +26,7 @@ export const keyDelete: Command = {
   options,
   async run({ config, options }) {
     const tenantId = tenantIdFrom(options);
-    const hadKey = await withOwner(config, (client) => deleteApiKey(client, tenantId));
+    const hadKey = await asOperator(config, (client) => deleteApiKey(client, tenantId));
     if (!hadKey) throw new UsageError(`The tenant ${tenantId} has no key, or does not exist.`);
     return { text: `The key of ${tenantId} is deleted.`, json: { deleted: true } };
   },

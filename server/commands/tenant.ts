@@ -1,7 +1,7 @@
 import { recordCommand } from '../auth/audit-log.ts';
 import { createTenant } from '../auth/tenants.ts';
 import { UsageError } from '../errors.ts';
-import { type Command, withOwner } from './command.ts';
+import { asOperator, type Command } from './command.ts';
 
 export const tenantCreate: Command = {
   name: 'tenant create',
@@ -10,7 +10,7 @@ export const tenantCreate: Command = {
   async run({ config, options }) {
     const name = options.name!.trim();
     if (name === '') throw new UsageError('The name of a tenant must not be empty.');
-    const tenantId = await withOwner(config, async (client) => {
+    const tenantId = await asOperator(config, async (client) => {
       await client.query('BEGIN');
       const made = await createTenant(client, name);
       await recordCommand(client, made, { event: 'BUSINESS_CREATED', subject: { name } });
@@ -27,7 +27,7 @@ export const tenantList: Command = {
   summary: 'List all tenants, and when their keys were last used.',
   options: {},
   async run({ config }) {
-    const { rows } = await withOwner(config, (client) =>
+    const { rows } = await asOperator(config, (client) =>
       client.query<{
         tenantId: string;
         name: string;

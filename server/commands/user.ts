@@ -6,7 +6,7 @@ import { addPerson, hashEmail, type Role, removePerson, roles, setPassword } fro
 import { beginFor } from '../database/database.ts';
 import { formatChecks } from '../engine/definition/formats.ts';
 import { ApiError, UsageError } from '../errors.ts';
-import { type Command, tenantIdFrom, withOwner } from './command.ts';
+import { asOperator, type Command, tenantIdFrom } from './command.ts';
 import { generateFlag, readNewPassword } from './password-input.ts';
 
 const passwordHint = 'The password is typed, or read from the first line of the input.';
@@ -29,7 +29,7 @@ export const userCreate: Command = {
     const role = roleFrom(options.role ?? 'verwaltung');
     if (!formatChecks.email(email)) throw new UsageError(`"${email}" is not an e-mail address.`);
     if (name === '') throw new UsageError('The name of a person must not be empty.');
-    const { id, ...shown } = await withOwner(config, async (client) => {
+    const { id, ...shown } = await asOperator(config, async (client) => {
       const { rows } = await client.query<{ name: string }>('SELECT name FROM tenant WHERE tenant_id = $1', [
         tenantId,
       ]);
@@ -61,7 +61,7 @@ export const userPassword: Command = {
   flags: generateFlag,
   async run({ config, options, flags }) {
     const email = options.email!.trim();
-    const shown = await withOwner(config, async (client) => {
+    const shown = await asOperator(config, async (client) => {
       const { tenant_id: tenantId, person_id: id, name, business } = await findPerson(client, options);
       const { password, isGenerated } = await readNewPassword(flags, [business, name, email]);
       const passwordHash = await hashPassword(password);
@@ -85,7 +85,7 @@ export const userResetPasskeys: Command = {
   optionalOptions: tenantOption,
   async run({ config, options }) {
     const email = options.email!.trim();
-    const passkeys = await withOwner(config, async (client) => {
+    const passkeys = await asOperator(config, async (client) => {
       const { tenant_id: tenantId, person_id: id } = await findPerson(client, options);
       return inTenant(client, tenantId, async () => {
         const count = await removeAllPasskeys(client, tenantId, id);
@@ -115,7 +115,7 @@ export const userRemove: Command = {
       person_id: id,
       name,
       business,
-    } = await withOwner(config, async (client) => {
+    } = await asOperator(config, async (client) => {
       const found = await findPerson(client, options);
       if (isRemoved)
         await inTenant(client, found.tenant_id, async () => {

@@ -24,7 +24,7 @@ export function paceOfCheapItems({ isAlone }: { isAlone: boolean }): number {
   return isAlone ? 0 : 3;
 }
 
-export interface BatchOptions<Item, Result> {
+export interface BatcherOptions<Item, Result> {
   /**
    * Answers with one result, one error, or the promise of a result that takes longer, for each item in order. If it
    * throws, all items fail alike.
@@ -59,8 +59,8 @@ interface Running<Item, Result> {
   startedAt: number;
 }
 
-export class Batch<Item, Result> {
-  readonly #options: BatchOptions<Item, Result>;
+export class Batcher<Item, Result> {
+  readonly #options: BatcherOptions<Item, Result>;
   #waiting: Entry<Item, Result>[] = [];
   readonly #running = new Set<Running<Item, Result>>();
   #isScheduled = false;
@@ -69,7 +69,7 @@ export class Batch<Item, Result> {
   #answered = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: BatchOptions<Item, Result>) {
+  constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options;
   }
 

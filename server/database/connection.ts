@@ -42,7 +42,7 @@ export async function openConnection(
 }
 
 /** Runs `work` on a connection of its own, with the rights of the owner. */
-export async function asOwner<Result>(
+export async function asDatabaseOwner<Result>(
   connection: pg.ClientConfig,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {

@@ -17,7 +17,7 @@ interface CommonOptions {
 }
 
 export interface TransactionOptions extends CommonOptions {
-  isRehearsal?: boolean;
+  isDryRun?: boolean;
 }
 
 interface QueryOptions extends CommonOptions {
@@ -187,7 +187,7 @@ async function inTenants<Result>(
   connections: Connections,
   tenantIds: readonly string[],
   work: (client: pg.PoolClient) => Promise<Result>,
-  { isRehearsal = false, deadline = Number.POSITIVE_INFINITY, lockTimeoutMs }: TransactionOptions,
+  { isDryRun = false, deadline = Number.POSITIVE_INFINITY, lockTimeoutMs }: TransactionOptions,
 ): Promise<Result> {
   const { client, release } = await connectBefore(connections, turnOf(tenantIds), deadline);
   // Several statements, each in time, can be too late together. Cutting the connection fails the one under way.
@@ -195,7 +195,7 @@ async function inTenants<Result>(
   try {
     await client.query(beginFor(tenantIds, lockTimeoutMs));
     const result = await work(client);
-    if (isRehearsal) await client.query('ROLLBACK');
+    if (isDryRun) await client.query('ROLLBACK');
     else demandCommit(await client.query('COMMIT'));
     release();
     return result;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
-import { asOwner } from './connection.ts';
+import { asDatabaseOwner } from './connection.ts';
 import { serviceRole } from './database.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../migrations');
@@ -63,7 +63,7 @@ async function pendingMigrations(client: pg.ClientBase): Promise<Migration[]> {
 
 /** Brings the database up to date and answers with the names of what was applied. Safe to call from many processes. */
 export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
-  return asOwner(connection, async (client) => {
+  return asDatabaseOwner(connection, async (client) => {
     // What is up to date needs no right to change anything, so that the service can run under a lesser login.
     if ((await pendingMigrations(client)).length === 0) return [];
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);

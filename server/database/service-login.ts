@@ -3,7 +3,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { patienceMs } from './client.ts';
-import { asOwner } from './connection.ts';
+import { asDatabaseOwner } from './connection.ts';
 import { serviceRole } from './database.ts';
 
 export interface ServiceLogin {
@@ -20,7 +20,7 @@ interface Credentials {
 
 /** Finds the login of a migrated database and makes it where it is missing. Safe to call from many processes. */
 export async function openServiceLogin(owner: pg.ClientConfig): Promise<ServiceLogin> {
-  return asOwner(owner, async (client) => {
+  return asDatabaseOwner(owner, async (client) => {
     const credentials = await readCredentials(client);
     // The given login is not the owner: somebody else migrates, and this one only serves.
     if (!credentials) return { client: owner, obstacle: undefined };

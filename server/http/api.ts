@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticate } from '../auth/authentication.ts';
 import { type CountFailures, rateLimitHeaders, secondsUntil } from '../auth/rate-limit.ts';
 import { ApiError } from '../errors.ts';
-import type { RequestRecorder } from '../features/call-log/call-recorder.ts';
+import type { CallRecorder } from '../features/call-log/call-recorder.ts';
 import { apiHeaders } from './answer-headers.ts';
 import { isOpenEnded, joinTenant } from './body-rules.ts';
 import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
@@ -17,7 +17,7 @@ export async function apiRoutes(
     countFailures,
     recorder,
     ...shared
-  }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: RequestRecorder },
+  }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: CallRecorder },
 ): Promise<void> {
   const { config, inFlight } = shared;
   const delayRefusal = buildRefusalDelay();

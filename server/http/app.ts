@@ -6,7 +6,7 @@ import { openNotices } from '../auth/notices.ts';
 import { buildFailureCounter, type CountFailures, openRedisCounter } from '../auth/rate-limit.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import { RequestRecorder } from '../features/call-log/call-recorder.ts';
+import { CallRecorder } from '../features/call-log/call-recorder.ts';
 import { buildImports, type ImportConfig } from '../features/import/import-transaction.ts';
 import { apiRoutes } from './api.ts';
 import { addCommonHooks } from './common-hooks.ts';
@@ -39,7 +39,7 @@ export async function buildApp(
   const inFlight = new InFlightLimit();
   const app = buildServer(config.TRUST_PROXY, database.requestDeadlineMs, inFlight, log);
   const keyUse = new KeyUse(database);
-  const recorder = new RequestRecorder(database, config.RECORDED_CALLS_RETENTION_DAYS);
+  const recorder = new CallRecorder(database, config.RECORDED_CALLS_RETENTION_DAYS);
   const redisCounter = config.REDIS_URL
     ? await openRedisCounter(config.REDIS_URL, (message) => app.log.warn(message))
     : undefined;

@@ -20,7 +20,7 @@ export function languageOf(request: FastifyRequest): Language {
 }
 
 /** Whether a write is only tried: the same checks and answers, and nothing stored. */
-export function isRehearsal(request: FastifyRequest): boolean {
+export function isDryRun(request: FastifyRequest): boolean {
   const { dryRun = 'false' } = request.query as Record<string, unknown>;
   if (dryRun === 'true' || dryRun === 'false') return dryRun === 'true';
   throw validationError([

@@ -59,27 +59,27 @@ export function answerBeforeRouting(this: FastifyInstance, error: ParserError, s
   // The parser complains about each packet that follows; the first complaint has been answered.
   if (refused.has(socket)) return;
   refused.add(socket);
-  const problem = new ApiError(codeFor(error));
+  const apiError = new ApiError(codeFor(error));
   if (error.code === 'ECONNRESET') socket.destroy();
-  else refuseAfterBegunAnswers(socket, problem, this.log);
+  else refuseAfterBegunAnswers(socket, apiError, this.log);
 }
 
-function refuseAfterBegunAnswers(socket: Socket, problem: ApiError, log: FastifyBaseLogger): void {
+function refuseAfterBegunAnswers(socket: Socket, apiError: ApiError, log: FastifyBaseLogger): void {
   const { _httpMessage: begun } = socket as Socket & { _httpMessage?: BegunAnswer };
   // Requests that were complete get their own answers first; one that never will be is what is refused here.
-  if (begun?.req.complete) begun.once('finish', () => refuseAfterBegunAnswers(socket, problem, log));
+  if (begun?.req.complete) begun.once('finish', () => refuseAfterBegunAnswers(socket, apiError, log));
   else if (!socket.writable || begun?.headersSent) socket.destroy();
-  else writeAnswer(socket, problem, log);
+  else writeAnswer(socket, apiError, log);
 }
 
 /** How long a client may take to read an answer, and to stop sending, before its connection is cut. */
 const lingerMs = 1000;
 
-function writeAnswer(socket: Socket, problem: ApiError, log: FastifyBaseLogger): void {
+function writeAnswer(socket: Socket, apiError: ApiError, log: FastifyBaseLogger): void {
   const requestId = randomUUIDv7();
-  const { status, code } = problem;
+  const { status, code } = apiError;
   log.info({ requestId, status, code, address: socket.remoteAddress }, 'request');
-  const body = JSON.stringify(errorBody(problem, requestId, 'en'));
+  const body = JSON.stringify(errorBody(apiError, requestId, 'en'));
   // Node leaves some of these sockets without a listener, and an error that nobody hears ends the process.
   socket.on('error', () => {});
   const timer = setTimeout(() => socket.destroy(), lingerMs);
@@ -87,7 +87,7 @@ function writeAnswer(socket: Socket, problem: ApiError, log: FastifyBaseLogger):
   socket.resume();
   socket.end(
     [
-      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+      `HTTP/1.1 ${apiError.status} ${STATUS_CODES[apiError.status]}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       ...Object.entries({ ...noSniff, ...notStored }).map(([name, value]) => `${name}: ${value}`),
@@ -132,11 +132,11 @@ export function refuseBeforeRouting(server: Server, isFull: () => boolean, log: 
   const [route] = server.listeners('request') as [RequestListener];
   let refused = 0;
   const refuse = (request: IncomingMessage, response: ServerResponse) => {
-    const problem = new ApiError('overloaded');
+    const apiError = new ApiError('overloaded');
     const requestId = randomUUIDv7();
     const language = preferredLanguage(request.headers['accept-language']);
-    const body = Buffer.from(JSON.stringify(errorBody(problem, requestId, language)));
-    response.writeHead(problem.status, {
+    const body = Buffer.from(JSON.stringify(errorBody(apiError, requestId, language)));
+    response.writeHead(apiError.status, {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': body.length,
       ...noSniff,
@@ -147,7 +147,7 @@ export function refuseBeforeRouting(server: Server, isFull: () => boolean, log: 
     response.end(body);
     if (refused++ > 0) return;
     setTimeout(() => {
-      log.warn({ refused, code: problem.code }, 'requests refused');
+      log.warn({ refused, code: apiError.code }, 'requests refused');
       refused = 0;
     }, 1000).unref();
   };

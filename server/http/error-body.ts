@@ -1,5 +1,5 @@
 // The body of an error answer.
-import type { ApiError, Fault } from '../errors.ts';
+import type { ApiError, FieldError } from '../errors.ts';
 import { type Language, text } from '../messages.ts';
 
 /** A 400 always has `errors`, as the published ValidationError does. */
@@ -9,11 +9,11 @@ export function errorBody(error: ApiError, requestId: string, language: Language
     code: error.code,
     requestId,
     ...error.details,
-    ...(error.status === 400 && { errors: error.faults.map((fault) => faultBody(fault, language)) }),
+    ...(error.status === 400 && { errors: error.faults.map((fault) => fieldErrorBody(fault, language)) }),
   };
 }
 
-function faultBody({ path, code, params }: Fault, language: Language) {
+function fieldErrorBody({ path, code, params }: FieldError, language: Language) {
   return {
     field: path.join('.'),
     pointer: path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),

@@ -7,13 +7,13 @@ import { languageOf } from './conventions.ts';
 import { errorBody } from './error-body.ts';
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = toApiError(error);
-  request.problem = problem;
+  const apiError = toApiError(error);
+  request.apiError = apiError;
   // Fastify would close the connection after a body that was refused. Ours has been read, or is read and thrown away.
   reply.removeHeader('connection');
-  const mayComeAgain = problem.status === 429 || problem.code === 'overloaded';
+  const mayComeAgain = apiError.status === 429 || apiError.code === 'overloaded';
   if (mayComeAgain && !reply.hasHeader('Retry-After')) reply.header('Retry-After', momentSeconds);
   if (!reply.hasHeader('Cache-Control')) reply.headers(notStored);
-  const body = errorBody(problem, request.id, languageOf(request));
-  reply.code(problem.status).send(body);
+  const body = errorBody(apiError, request.id, languageOf(request));
+  reply.code(apiError.status).send(body);
 }

@@ -2,7 +2,7 @@
 // or round silently is found here. All of it needs a second look only where the bytes hint at it, which is rare.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { ApiError, type Fault, validationError } from '../errors.ts';
+import { ApiError, type FieldError, validationError } from '../errors.ts';
 
 // Part of the runtime, but not yet of TypeScript's own declarations.
 declare global {
@@ -22,7 +22,7 @@ export interface JsonBody {
   /** The same value with each number that a double cannot hold as JSON.rawJSON; undefined where there is none. */
   exact: unknown;
   /** What is wrong with the text itself, wherever in the body it stands. */
-  faults: Fault[];
+  faults: FieldError[];
 }
 
 /**
@@ -180,10 +180,10 @@ const maxTextFaults = 100;
 const maxPathCharacters = 20_000;
 
 /** Walks without recursion, and names a place only where it is faulty: nesting costs neither stack nor time. */
-function findTextFaults(root: unknown): Fault[] {
-  const faults: Fault[] = [];
+function findTextFaults(root: unknown): FieldError[] {
+  const faults: FieldError[] = [];
   let room = maxPathCharacters;
-  const add = (place: Place, fault: Omit<Fault, 'path'>, ...name: string[]) => {
+  const add = (place: Place, fault: Omit<FieldError, 'path'>, ...name: string[]) => {
     if (room <= 0 || faults.length >= maxTextFaults) return;
     const path = [...pathTo(place), ...name];
     for (const step of path) room -= String(step).length + 1;

@@ -18,7 +18,7 @@ export function openLog(level: string): FastifyBaseLogger {
 }
 
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
-  const { problem, ignoredFields } = request;
+  const { apiError, ignoredFields } = request;
   const line = {
     requestId: request.id,
     tenantId: request.tenantId || undefined,
@@ -31,15 +31,15 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
     address: request.ip,
     userAgent: logged(request.headers['user-agent']),
-    code: problem?.code,
-    faults: problem?.faults.length
-      ? problem.faults.map(({ path, code }) => `${logged(path.join('.'), maxNameLength)}: ${code}`)
+    code: apiError?.code,
+    faults: apiError?.faults.length
+      ? apiError.faults.map(({ path, code }) => `${logged(path.join('.'), maxNameLength)}: ${code}`)
       : undefined,
     ignoredFields: ignoredFields?.length ? loggedNames(ignoredFields) : undefined,
   };
   if (reply.statusCode < 500) request.server.log.info(line, 'request');
-  else if (problem?.code === 'overloaded') request.server.log.warn(line, 'request refused');
-  else request.server.log.error({ ...line, err: withoutData(problem?.cause ?? problem) }, 'request failed');
+  else if (apiError?.code === 'overloaded') request.server.log.warn(line, 'request refused');
+  else request.server.log.error({ ...line, err: withoutData(apiError?.cause ?? apiError) }, 'request failed');
 }
 
 const maxTextLength = 1000;

@@ -11,7 +11,7 @@ declare module 'fastify' {
     /** Who acts, for the journal. */
     actor: string;
     ignoredFields: readonly string[];
-    problem: ApiError | undefined;
+    apiError: ApiError | undefined;
   }
   interface FastifyContextConfig {
     /** The media type that the route's body must have, where it is not JSON but lines of any number. */
@@ -27,7 +27,7 @@ export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('tenantId', '');
   app.decorateRequest('actor', '');
   app.decorateRequest('ignoredFields');
-  app.decorateRequest('problem');
+  app.decorateRequest('apiError');
   app.decorateRequest('session');
   app.decorateRequest('place');
 }

@@ -5,7 +5,7 @@ import { forgetOldSignIns } from '../auth/sessions.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { forgetOldRequests } from '../engine/sql/idempotency.ts';
-import { trimRecordedRequests } from '../features/call-log/recorded-calls.ts';
+import { trimRecordedCalls } from '../features/call-log/recorded-calls.ts';
 import { enforceRetention } from '../features/retention/retention.ts';
 
 const intervalMs = 3_600_000;
@@ -17,7 +17,7 @@ export function startUpkeep(config: Config, database: Database): () => void {
     () => forgetOldSignIns(database),
     () => forgetOldDevices(database),
     () => forgetEndedKeyUse(database, config.ENDED_KEY_USE_RETENTION_DAYS),
-    () => trimRecordedRequests(database, config.RECORDED_CALLS_RETENTION_DAYS),
+    () => trimRecordedCalls(database, config.RECORDED_CALLS_RETENTION_DAYS),
     () => enforceRetention(database, config),
   ];
   const timer = setInterval(async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getHeapSpaceStatistics } from 'node:v8';
 import type { TimedQuery } from '../../server/database/client.ts';
-import { asOwner, ConnectionError } from '../../server/database/connection.ts';
+import { asDatabaseOwner, ConnectionError } from '../../server/database/connection.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { isDatabaseAway } from '../../server/database/errors.ts';
 import { openServiceLogin } from '../../server/database/service-login.ts';
@@ -66,7 +66,7 @@ test('the same by way of the pool, which asks with a callback', async () => {
 test('who administers is told in a sentence that the database went away', async () => {
   const nobodyListens = { ...connection, host: '/nowhere' };
   await assert.rejects(
-    asOwner(nobodyListens, async () => {}),
+    asDatabaseOwner(nobodyListens, async () => {}),
     (error: Error) =>
       error instanceof ConnectionError && /^The database does not answer: /.test(error.message),
   );

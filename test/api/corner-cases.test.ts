@@ -90,7 +90,9 @@ test('a number of more than 1,400 characters is refused by its field, wherever i
   ] as const) {
     const response = await post('/customer/site', siteWith(members));
     assert.equal(response.statusCode, 400, response.body);
-    const told = response.json().errors.map(({ field, code, params }: Fault) => ({ field, code, params }));
+    const told = response
+      .json()
+      .errors.map(({ field, code, params }: FieldError) => ({ field, code, params }));
     assert.deepEqual(told, [fault(field)]);
   }
   const stored = await post('/customer/site', siteWith(`"openingHours":[{"x":${long.replace('00', '0')}}]`));
@@ -108,7 +110,7 @@ test('faults below a long name do not make the answer many times as long as the 
   assert.ok(response.body.length < 10 * body.length, `${response.body.length} bytes`);
 });
 
-interface Fault {
+interface FieldError {
   field: string;
   code: string;
   params: object;

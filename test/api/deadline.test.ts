@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { readConfig } from '../../server/config.ts';
-import { Batch } from '../../server/database/batcher.ts';
+import { Batcher } from '../../server/database/batcher.ts';
 import { DeadlineError } from '../../server/database/errors.ts';
 import { createTestDatabase, startService } from '../service.ts';
 import { startWatch } from '../waiting.ts';
@@ -62,7 +62,7 @@ test('a list that waits for a connection and then for its table is answered in t
 });
 
 test('what takes longer than the rest of its batch fails in time, and the rest is answered at once', async () => {
-  const batch = new Batch<string, string>({
+  const batch = new Batcher<string, string>({
     run: async (items) => items.map((item) => (item === 'slow' ? sleep(1000, 'late') : 'done')),
     tenantOf: (item) => item,
     maxItems: 10,

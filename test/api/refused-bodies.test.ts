@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError, faultCodes } from '../../server/errors.ts';
+import { ApiError, fieldErrorCodes } from '../../server/errors.ts';
 import { errorBody } from '../../server/http/error-body.ts';
 import { startService, validCustomer, validSite } from '../service.ts';
 import { listen } from './raw-client.ts';
@@ -155,7 +155,7 @@ test('sentences are German where Accept-Language prefers it, and codes never cha
     const response = await post('/customer', {}, { headers });
     const { message, errors } = response.json();
     assert.equal(errors[0].code, 'required');
-    const expected = language === 'de' ? 'Dieses Feld ist erforderlich.' : 'This field is required.';
+    const expected = language === 'de' ? 'Pflichtfeld.' : 'Required.';
     assert.equal(errors[0].message, expected, `Accept-Language: ${header}`);
     assert.equal(message.startsWith('Die Anfrage'), language === 'de');
   }
@@ -165,12 +165,12 @@ test('sentences are German where Accept-Language prefers it, and codes never cha
 
 test('every fault has a sentence of its own in both languages', () => {
   const sentences = (['en', 'de'] as const).flatMap((language) =>
-    faultCodes.map((code) => {
-      const problem = new ApiError('validation_failed', { faults: [{ path: ['x'], code }] });
-      return (errorBody(problem, '', language) as { errors: { message: string }[] }).errors[0]!.message;
+    fieldErrorCodes.map((code) => {
+      const apiError = new ApiError('validation_failed', { faults: [{ path: ['x'], code }] });
+      return (errorBody(apiError, '', language) as { errors: { message: string }[] }).errors[0]!.message;
     }),
   );
-  assert.equal(new Set(sentences).size, 2 * faultCodes.length);
+  assert.equal(new Set(sentences).size, 2 * fieldErrorCodes.length);
 });
 
 test('nothing of a refused body is stored', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { trimRecordedRequests } from '../../server/features/call-log/recorded-calls.ts';
+import { trimRecordedCalls } from '../../server/features/call-log/recorded-calls.ts';
 import { startService, type TestService, validCustomer, validSite } from '../service.ts';
 import { until, within } from '../waiting.ts';
 import { createPerson, type OfficePerson } from './office.ts';
@@ -360,7 +360,7 @@ test('the record is bounded: the newest rows and bodies of each tenant stay, for
       )
     ).rows[0];
   const { newest } = await count();
-  await trimRecordedRequests(service.database, 30);
+  await trimRecordedCalls(service.database, 30);
   assert.deepEqual(await count(), { rows: 100_000, bodies: 2000, newest });
   const hours = await owner.query('SELECT FROM request_hour WHERE tenant_id = $1', [tenantId]);
   assert.equal(hours.rowCount, 1);

@@ -1,7 +1,7 @@
 // What is kept for a time ends with it, and nothing else does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { trimRecordedRequests } from '../../server/features/call-log/recorded-calls.ts';
+import { trimRecordedCalls } from '../../server/features/call-log/recorded-calls.ts';
 import { enforceRetention } from '../../server/features/retention/retention.ts';
 import { startService } from '../service.ts';
 import { createPerson } from './office.ts';
@@ -114,8 +114,8 @@ test('recorded calls are kept for as many days as the setting says', async () =>
   const count = async () =>
     (await owner.query(`SELECT FROM recorded_request WHERE tenant_id = $1 AND route = '/old'`, [tenantId]))
       .rowCount;
-  await trimRecordedRequests(database, 30);
+  await trimRecordedCalls(database, 30);
   assert.equal(await count(), 2);
-  await trimRecordedRequests(database, 7);
+  await trimRecordedCalls(database, 7);
   assert.equal(await count(), 1);
 });

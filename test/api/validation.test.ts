@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { faultCodes } from '../../server/errors.ts';
+import { fieldErrorCodes } from '../../server/errors.ts';
 import { startService, validAddress, validCustomer, validSite } from '../service.ts';
 import { assertRefused, codesSeen, fault, withMember } from './refusals.ts';
 
@@ -205,6 +205,6 @@ const codesOfOthers = new Set<string>([
 ]);
 
 after(() => {
-  const expected = faultCodes.filter((code) => !codesOfOthers.has(code));
+  const expected = fieldErrorCodes.filter((code) => !codesOfOthers.has(code));
   assert.deepEqual([...codesSeen].sort(), [...expected].sort(), 'every code is produced by a case above');
 });

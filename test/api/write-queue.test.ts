@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openDatabase } from '../../server/database/database.ts';
 import { buildCheck } from '../../server/engine/definition/validation.ts';
-import { buildWriteQueue } from '../../server/engine/sql/creation-batches.ts';
+import { buildCreationBatches } from '../../server/engine/sql/creation-batches.ts';
 import type { Creation } from '../../server/engine/sql/idempotency.ts';
 import { buildWrites } from '../../server/engine/sql/row-store.ts';
 import type { ApiError } from '../../server/errors.ts';
@@ -26,7 +26,7 @@ function creationOf(columns: object = {}): Creation {
 
 function openQueue(maxConnections: number) {
   const database = openDatabase(service.serviceConnection, { maxConnections });
-  const queue = buildWriteQueue(database, buildWrites(customer, []));
+  const queue = buildCreationBatches(database, buildWrites(customer, []));
   const create = (creation: Creation) =>
     queue.create(creation, performance.now() + database.requestDeadlineMs);
   return { database, create };

@@ -50,8 +50,8 @@ describe('import of a file', () => {
     const faulty = page.getByRole('row', { name: /^3 fehlerhaft K-2/ }).locator('[data-faulty]');
     await faulty.nth(1).waitFor();
     assert.deepEqual(await faulty.allInnerTexts(), [
-      'leer\nDieses Feld ist erforderlich.',
-      'kein-at\nHier muss eine E-Mail-Adresse stehen.',
+      'leer\nPflichtfeld.',
+      'kein-at\nMuss eine E-Mail-Adresse sein.',
     ]);
     assert.deepEqual(await findBarriers(page), []);
 
@@ -77,7 +77,7 @@ describe('import of a file', () => {
       text,
       '\ufeffKd-Nr;Firma;Str.;Hausnr.;PLZ;Ort;Kontakt;Fehler\r\n' +
         'K-2;"Kanzlei ""Süd""; Lüders";Weg;2;;Hamburg;kein-at;' +
-        'Adresse PLZ: Dieses Feld ist erforderlich. E-Mail: Hier muss eine E-Mail-Adresse stehen.\r\n',
+        'Adresse PLZ: Pflichtfeld. E-Mail: Muss eine E-Mail-Adresse sein.\r\n',
     );
 
     // Corrected and dropped again, the report goes in, and its last column is ignored.

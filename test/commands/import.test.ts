@@ -127,7 +127,7 @@ test('faulty rows go to a report, which can be corrected and imported', async ()
   const report = path.join(folder, 'faulty.faults.csv');
   assert.deepEqual([exitCode, json.created, json.failed, json.report], [1, 2, 1, report]);
   const text = await readFile(report, 'utf8');
-  const sentences = 'Firma: Dieses Feld ist erforderlich. Adresse PLZ: Dieses Feld ist erforderlich.';
+  const sentences = 'Firma: Pflichtfeld. Adresse PLZ: Pflichtfeld.';
   assert.equal(
     text,
     `\ufeffFirma;Straße;Hausnummer;PLZ;Ort;Telefon;Bemerkung;Externe Id;Notiz;Fehler\r\n;Weg;2;;Hamburg;'+49 40 2;"'=1+1; ""x""\nzwei";R-2;'@note;${sentences}\r\n`,

@@ -1,10 +1,10 @@
 // Texts that must have a certain form. Each format has its own fault code, so that a program can tell them apart.
 import { isDay } from '../../../core/calendar-days.ts';
-import type { FaultCode } from '../../errors.ts';
+import type { FieldErrorCode } from '../../errors.ts';
 
 export type Format = 'email' | 'time-zone' | 'gtin' | 'currency' | 'unit-code';
 
-export const formatCodes: Record<Format | 'uuid' | 'date', FaultCode> = {
+export const formatCodes: Record<Format | 'uuid' | 'date', FieldErrorCode> = {
   uuid: 'invalid_uuid',
   date: 'invalid_date',
   email: 'invalid_email',

@@ -1,7 +1,7 @@
 // A body against its definition: every fault at once, what was ignored, and the row that is to be stored.
 import { Ajv, type ErrorObject } from 'ajv';
 import { hasShape } from '../../../core/shape.ts';
-import type { Fault } from '../../errors.ts';
+import type { FieldError } from '../../errors.ts';
 import {
   compareExactly,
   exactNumberText,
@@ -18,7 +18,7 @@ import { formatChecks, formatCodes } from './formats.ts';
 export type Row = Record<string, unknown>;
 
 export interface Checked {
-  faults: Fault[];
+  faults: FieldError[];
   /** Paths of fields that were sent but are not known, such as "address.zip". */
   ignoredFields: string[];
   /** What is known of the body, as it is stored. Complete only where there are no faults. */
@@ -39,7 +39,7 @@ export function buildCheck(definition: Definition): Check {
 
   return function check({ value: sent, exact, faults: textFaults }) {
     if (!isObject(sent)) {
-      const fault: Fault = { path: [], code: 'type', params: { type: 'object' } };
+      const fault: FieldError = { path: [], code: 'type', params: { type: 'object' } };
       return { faults: [...textFaults, fault], ignoredFields: [], value: {}, row: {} };
     }
     let faults = [...textFaults];
@@ -61,7 +61,7 @@ export function buildCheck(definition: Definition): Check {
 function withoutLongLists(
   lists: readonly (readonly [name: string, field: Field])[],
   sent: Record<string, unknown>,
-  faults: Fault[],
+  faults: FieldError[],
 ): Record<string, unknown> {
   let checked = sent;
   for (const [name, { schema }] of lists) {
@@ -141,7 +141,7 @@ function toStored(
   { list }: Members,
   sent: Record<string, unknown>,
   exact: unknown,
-  faults: Fault[],
+  faults: FieldError[],
 ): Record<string, unknown> {
   const stored: Record<string, unknown> = {};
   for (const { name, path, field, externalName, members } of list) {
@@ -163,8 +163,8 @@ function toStoredMember(
   field: Field,
   sent: unknown,
   exact: unknown,
-  path: Fault['path'],
-  faults: Fault[],
+  path: FieldError['path'],
+  faults: FieldError[],
 ): unknown {
   switch (field.kind) {
     case 'uuid':
@@ -190,7 +190,12 @@ function toStoredMember(
 }
 
 /** What the validated double could not show: too many decimal places, or a limit that is missed by less than it holds. */
-function findExactFaults({ schema }: Field, sent: unknown, source: string, path: Fault['path']): Fault[] {
+function findExactFaults(
+  { schema }: Field,
+  sent: unknown,
+  source: string,
+  path: FieldError['path'],
+): FieldError[] {
   if (isTooPrecise(source)) return [{ path, code: 'too_precise', params: { max: maxDecimalPlaces } }];
   const { minimum: min, maximum: max } = schema as { minimum: number; maximum?: number };
   if (sent === min && compareExactly(source, min) < 0) return [{ path, code: 'too_small', params: { min } }];
@@ -202,7 +207,7 @@ function findExactFaults({ schema }: Field, sent: unknown, source: string, path:
 const maxDepth = 50;
 
 /** Lists hold values of any shape, but what is stored must also be readable again: bounded in depth. */
-function findNestingFaults(root: unknown, path: Fault['path']): Fault[] {
+function findNestingFaults(root: unknown, path: FieldError['path']): FieldError[] {
   const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, depth } = next;
@@ -218,8 +223,8 @@ function findMissingAlternatives(
   definition: Definition,
   owners: readonly Owner[],
   sent: Record<string, unknown>,
-): Fault[] {
-  const faults: Fault[] = [];
+): FieldError[] {
+  const faults: FieldError[] = [];
   for (const { column, externalName } of owners) {
     const name = column.path[0]!;
     const isNamed = Object.hasOwn(sent, name);
@@ -240,9 +245,9 @@ function findMissingAlternatives(
 function findDateOrderFaults(
   definition: Definition,
   value: Record<string, unknown>,
-  faults: readonly Fault[],
-): Fault[] {
-  return definition.dateOrders.flatMap(([earlier, later]): Fault[] => {
+  faults: readonly FieldError[],
+): FieldError[] {
+  return definition.dateOrders.flatMap(([earlier, later]): FieldError[] => {
     if (faults.some(({ path }) => path[0] === earlier || path[0] === later)) return [];
     const [from, until] = [value[earlier], value[later]];
     // Texts of the form YYYY-MM-DD sort like the days that they name.
@@ -267,7 +272,7 @@ function findIgnoredFields(
   return ignored;
 }
 
-function toFault({ keyword, instancePath, params }: ErrorObject): Fault {
+function toFault({ keyword, instancePath, params }: ErrorObject): FieldError {
   const path = instancePath
     .split('/')
     .slice(1)

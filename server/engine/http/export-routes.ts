@@ -6,7 +6,7 @@ import { byteOrderMark, toCsvLine } from '../../../core/csv.ts';
 import { recordAudit } from '../../auth/audit-log.ts';
 import type { Database } from '../../database/database.ts';
 import { toApiError } from '../../database/errors.ts';
-import { type Fault, validationError } from '../../errors.ts';
+import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf } from '../../http/conventions.ts';
 import { logRequest } from '../../http/log.ts';
 import type { Language } from '../../messages.ts';
@@ -76,7 +76,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
     `/${definition.collection}.ndjson`,
     { schema: docs.ndjson, config, exposeHeadRoute: false },
     async (request, reply) => {
-      const faults: Fault[] = [];
+      const faults: FieldError[] = [];
       const list = readParameters(definition, request.query, searchParameters, faults);
       if (faults.length > 0) throw validationError(faults);
       return send(request, reply, list, {
@@ -90,7 +90,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
   );
 
   function parseCsvRequest(request: FastifyRequest): ListRequest & { language: Language } {
-    const faults: Fault[] = [];
+    const faults: FieldError[] = [];
     const { locale, ...search } = request.query as Query;
     const list = readParameters(definition, search, [...searchParameters, 'locale'], faults);
     if (Array.isArray(locale)) faults.push({ path: ['locale'], code: 'repeated_parameter' });
@@ -138,7 +138,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
           yield page.lines.join('');
         }
       } catch (error) {
-        request.problem = toApiError(error);
+        request.apiError = toApiError(error);
         // A mere end would look complete to whoever speaks HTTP/1.0, as many proxies do.
         request.raw.socket.resetAndDestroy();
         throw error;

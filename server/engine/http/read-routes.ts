@@ -1,7 +1,7 @@
 // Reading one object and lists of them, from a definition.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { Batch, paceOfCheapItems } from '../../database/batcher.ts';
+import { Batcher, paceOfCheapItems } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
@@ -95,7 +95,7 @@ function buildReadOne(definition: Definition, json: string, database: Database) 
       FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, id, place)
       JOIN ${definition.table} AS subject ON subject.tenant_id = asked.tenant_id AND subject.id = asked.id`,
   };
-  const reads = new Batch<{ tenantId: string; id: string }, Found | undefined>({
+  const reads = new Batcher<{ tenantId: string; id: string }, Found | undefined>({
     async run(asked) {
       const tenantIds = asked.map(({ tenantId }) => tenantId);
       const values = [tenantIds, asked.map(({ id }) => id)];

@@ -8,7 +8,7 @@ import {
   authorOf,
   demandVersion,
   etagOf,
-  isRehearsal,
+  isDryRun,
   languageOf,
   nameIgnoredFields,
   refuseMisspeltDryRun,
@@ -21,7 +21,7 @@ import { isUuid } from '../definition/formats.ts';
 import { buildCheck, isObject } from '../definition/validation.ts';
 import { writeDocs } from '../openapi/routes.ts';
 import { type AttentionCheck, findAttentionOf } from '../sql/attention-checks.ts';
-import { buildWriteQueue, createClaimed } from '../sql/creation-batches.ts';
+import { buildCreationBatches, createClaimed } from '../sql/creation-batches.ts';
 import type { Creation } from '../sql/idempotency.ts';
 import { readClaim } from '../sql/idempotency.ts';
 import { buildReplacement } from '../sql/replacement.ts';
@@ -41,14 +41,14 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
   const check = buildCheck(definition);
   const writes = buildWrites(definition, dependants);
   const { canResolveOwners, replace } = buildReplacement(definition, check, writes);
-  const queue = buildWriteQueue(database, writes);
+  const queue = buildCreationBatches(database, writes);
 
   api.post<{ Body: JsonBody }>(definition.path, { schema: docs.create }, async (request, reply) => {
     const { row, ignoredFields } = await checkNew(request.body, request, reply);
     const author = authorOf(request);
     const claim = readClaim(request.headers['idempotency-key'], definition.path, request.body.bytes);
     refuseMisspeltDryRun(request);
-    if (isRehearsal(request)) {
+    if (isDryRun(request)) {
       return inTransaction(request, async (client) => {
         await insertOne(client, { row, author, claim });
         return rehearsed(client, request, row, ignoredFields);
@@ -75,12 +75,10 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
         if (current) await replace(client, current, check(body), request.tenantId, authorOf(request));
         else await insertOne(client, { row, author: authorOf(request) }).catch(lookAgainIfCreatedMeanwhile);
         const stored = { tenant_id: request.tenantId, id };
-        const answer = isRehearsal(request)
-          ? await rehearsed(client, request, stored, ignoredFields)
-          : { id };
+        const answer = isDryRun(request) ? await rehearsed(client, request, stored, ignoredFields) : { id };
         return { answer, isNew: !current };
       });
-      reply.code(isNew && !isRehearsal(request) ? 201 : 200);
+      reply.code(isNew && !isDryRun(request) ? 201 : 200);
       return answer;
     },
   );
@@ -96,7 +94,7 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
         nameIgnoredFields(reply, merged.ignoredFields);
         return replace(client, current, merged, request.tenantId, authorOf(request));
       });
-      if (!isRehearsal(request)) reply.header('ETag', etagOf(patched.version));
+      if (!isDryRun(request)) reply.header('ETag', etagOf(patched.version));
       return sendJson(reply, patched.json);
     },
   );
@@ -160,7 +158,7 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
     request: FastifyRequest,
     work: (client: pg.ClientBase) => Promise<Result>,
   ): Promise<Result> {
-    const options = { isRehearsal: isRehearsal(request), deadline: request.deadline };
+    const options = { isDryRun: isDryRun(request), deadline: request.deadline };
     return retryRaces(() => database.inTenants([request.tenantId], work, options));
   }
 }

@@ -1,6 +1,6 @@
 // The schemas that the OpenAPI document shares between routes: bodies, answers and errors.
 import { attentionCodes } from '../../../core/codes.ts';
-import { faultCodes } from '../../errors.ts';
+import { fieldErrorCodes } from '../../errors.ts';
 import { type Definition, ownersOf } from '../definition/definition.ts';
 import { type JsonSchema, objectSchema } from '../definition/fields.ts';
 
@@ -29,7 +29,7 @@ export function resourceSchemas(definition: Definition): JsonSchema[] {
       properties: {
         id: { type: 'string', format: 'uuid', description: 'Identifier.' },
         ...Object.fromEntries(Object.entries(stored).map(([name, field]) => [name, field.schema])),
-        version: { type: 'integer', minimum: 1, description: 'Rises with every change; also the ETag.' },
+        version: { type: 'integer', minimum: 1, description: 'Incremented on every change; also the ETag.' },
         createdAt: { type: 'string', format: 'date-time', description: 'When it was created.' },
         updatedAt: { type: 'string', format: 'date-time', description: 'When it was last changed.' },
       },
@@ -83,7 +83,7 @@ const problem = {
   requestId: {
     type: 'string',
     format: 'uuid',
-    description: 'Names this request in our log; tell it to support.',
+    description: 'Names this request in our log; quote it to support.',
   },
 };
 
@@ -174,7 +174,7 @@ export const sharedSchemas: readonly JsonSchema[] = [
           properties: {
             field: { type: 'string', description: 'Path of the field.', examples: ['address.zipCode'] },
             pointer: { type: 'string', description: 'JSON Pointer to it.', examples: ['/address/zipCode'] },
-            code: { type: 'string', enum: faultCodes },
+            code: { type: 'string', enum: fieldErrorCodes },
             message: { type: 'string' },
             params: { type: 'object', description: 'Figures of the message, such as `max`.' },
           },

@@ -1,12 +1,12 @@
 // Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
-import { Batch } from '../../database/batcher.ts';
+import { Batcher } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
 import { isDatabaseAway, isLockTimeout, toApiError } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
 import { isRace, type Outcome, retryRaces, type Writes } from './row-store.ts';
 
-export interface WriteQueue {
+export interface CreationBatches {
   /** Resolves with the id when the row is durable: the row's own, or that of the request that this one repeats. */
   create(creation: Creation, deadline: number): Promise<{ id: string; isReplay: boolean }>;
 }
@@ -16,8 +16,8 @@ type CreationOutcome = { id: string; isReplay: boolean } | ApiError;
 const maxRowsPerStatement = 500;
 const longestSharedWaitMs = 50;
 
-export function buildWriteQueue(database: Database, writes: Writes): WriteQueue {
-  const queue = new Batch<Creation, CreationOutcome>({
+export function buildCreationBatches(database: Database, writes: Writes): CreationBatches {
+  const queue = new Batcher<Creation, CreationOutcome>({
     run: write,
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,

@@ -1,6 +1,6 @@
 // Lists: the query string as a statement that pages by keyset, so that a page costs the same wherever it begins.
 import { isDay } from '../../../core/calendar-days.ts';
-import { type Fault, validationError } from '../../errors.ts';
+import { type FieldError, validationError } from '../../errors.ts';
 import { readLimit } from '../../http/conventions.ts';
 import { type Column, columnsOf, type Definition, sqlType } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
@@ -75,7 +75,7 @@ export interface ListedRow {
 
 /** Reads a query string; throws one error that names everything that is wrong with it. */
 export function parseListRequest(definition: Definition, query: Query): ListRequest {
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   const request = readParameters(definition, query, listParameters, faults);
   if (faults.length > 0) throw validationError(faults);
   return request;
@@ -86,7 +86,7 @@ export function readParameters(
   definition: Definition,
   query: Query,
   allowed: readonly string[],
-  faults: Fault[],
+  faults: FieldError[],
 ): ListRequest {
   const filters = filtersByName(definition);
   const request: ListRequest = {
@@ -103,7 +103,7 @@ export function readParameters(
   };
 
   for (const [name, value] of Object.entries(query)) {
-    const fault = (code: Fault['code'], params?: Fault['params']) =>
+    const fault = (code: FieldError['code'], params?: FieldError['params']) =>
       faults.push({ path: [name], code, params });
     if (typeof value !== 'string') fault('repeated_parameter');
     else if (!allowed.includes(name) && !filters.has(name))
@@ -164,7 +164,7 @@ function searchCondition(definition: Definition, parameter: string): string {
   return `subject.id = ANY ((SELECT search($1, '${definition.table}', ${parameter}, ${maxMatches}))::uuid[])`;
 }
 
-function filterFault({ column: { field } }: Filter, value: string): Fault['code'] | undefined {
+function filterFault({ column: { field } }: Filter, value: string): FieldError['code'] | undefined {
   if (field.kind === 'uuid') return isUuid(value) ? undefined : 'invalid_uuid';
   if (field.kind === 'flag' || field.schema.enum) {
     return choicesOf({ name: '', column: { name: '', path: [], field } }).includes(value)

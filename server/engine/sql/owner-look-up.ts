@@ -1,6 +1,6 @@
 // Finding the owners that rows name, by their ids or by their external ids.
 import type pg from 'pg';
-import type { Fault } from '../../errors.ts';
+import type { FieldError } from '../../errors.ts';
 import { type Definition, ownersOf } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
 import { findHolders } from './value-look-up.ts';
@@ -18,8 +18,8 @@ type FindOwners = (
 export function buildOwnerLookUp(definition: Definition) {
   const owners = ownersOf(definition);
 
-  async function resolve(rows: readonly Row[], findOwners: FindOwners): Promise<Fault[][]> {
-    const faults = new Map<Row, Fault[]>(rows.map((row) => [row, []]));
+  async function resolve(rows: readonly Row[], findOwners: FindOwners): Promise<FieldError[][]> {
+    const faults = new Map<Row, FieldError[]>(rows.map((row) => [row, []]));
     for (const { column, externalColumn, externalName, table, resource } of owners) {
       const fault = { code: 'reference_not_found', params: { resource } } as const;
       const external = rows.filter((row) => row[externalColumn] !== undefined);
@@ -41,7 +41,7 @@ export function buildOwnerLookUp(definition: Definition) {
   }
 
   /** Puts the ids of owners that were named externally into the row, and tells which owners do not exist. */
-  async function resolveOwners(client: pg.ClientBase, row: Row): Promise<Fault[]> {
+  async function resolveOwners(client: pg.ClientBase, row: Row): Promise<FieldError[]> {
     const [faults] = await resolveOwnersOfAll(client, String(row.tenant_id), [row]);
     return faults!;
   }
@@ -51,14 +51,14 @@ export function buildOwnerLookUp(definition: Definition) {
     client: pg.ClientBase,
     tenantId: string,
     rows: readonly Row[],
-  ): Promise<Fault[][]> {
+  ): Promise<FieldError[][]> {
     return resolve(rows, (table, key, some, member) =>
       lockOwners(client, tenantId, table, key, some, member),
     );
   }
 
   /** The owners that rows of any tenants name and that do not exist. For rows that are not written: it locks nothing. */
-  function findOwnerFaults(client: pg.ClientBase, rows: readonly Row[]): Promise<Fault[][]> {
+  function findOwnerFaults(client: pg.ClientBase, rows: readonly Row[]): Promise<FieldError[][]> {
     const copies = rows.map((row) => ({ ...row }));
     return resolve(copies, (table, key, some, member) => {
       const type = key === 'id' ? 'uuid' : 'text';

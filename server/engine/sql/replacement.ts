@@ -1,7 +1,7 @@
 // Replacing a stored object by what a checked body says, whichever way the body came.
 import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
-import { type Fault, validationError } from '../../errors.ts';
+import { type FieldError, validationError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import { type Definition, ownersOf } from '../definition/definition.ts';
 import type { Check, Checked } from '../definition/validation.ts';
@@ -15,7 +15,7 @@ export function buildReplacement(definition: Definition, check: Check, writes: W
   const ownerNames = new Set(owners.flatMap(({ column, externalName }) => [column.path[0]!, externalName]));
 
   /** Owners can be looked for unless what names them is itself at fault. */
-  function canResolveOwners(faults: readonly Fault[]): boolean {
+  function canResolveOwners(faults: readonly FieldError[]): boolean {
     return faults.every(({ path }) => path.length > 0 && !ownerNames.has(String(path[0])));
   }
 

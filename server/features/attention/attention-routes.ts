@@ -12,7 +12,7 @@ import {
   type AttentionEntry,
   attentionChecksOf,
 } from '../../engine/sql/attention-checks.ts';
-import { type Fault, validationError } from '../../errors.ts';
+import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { type Language, text } from '../../messages.ts';
 
@@ -163,7 +163,7 @@ function parseRequest(
     resource,
     count = 'false',
   } = request.query as Record<string, string>;
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   const demandChoice = (name: string, value: unknown, choices: readonly string[]) => {
     if (value !== undefined && !choices.includes(value as string)) {
       faults.push({ path: [name], code: 'invalid_choice', params: { choices } });
@@ -217,16 +217,19 @@ function docsFor(resourceNames: readonly string[]) {
           minimum: 1,
           maximum: maxLimit,
           default: defaultLimit,
-          description: 'Entries a page.',
+          description: 'Page size.',
         },
-        cursor: { type: 'string', description: '`nextCursor` of the page before, with the same filters.' },
+        cursor: {
+          type: 'string',
+          description: '`nextCursor` from the previous page, with the same filters.',
+        },
         code: { type: 'string', enum: attentionCodes, description: 'Only entries of this kind.' },
         resource: {
           type: 'string',
           enum: resourceNames,
           description: 'Only entries of this type of object.',
         },
-        count: { type: 'boolean', default: false, description: 'Also tell the total.' },
+        count: { type: 'boolean', default: false, description: 'Include the total.' },
       },
     },
     response: {

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { type AuditEvent, auditEvents } from '../../auth/audit-log.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { isTimestamp } from '../../engine/sql/list-query.ts';
-import { type Fault, validationError } from '../../errors.ts';
+import { type FieldError, validationError } from '../../errors.ts';
 import { readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import type { Language } from '../../messages.ts';
 import { eventTitles } from './titles.ts';
@@ -40,7 +40,7 @@ export type Place = readonly [at: string, id: string];
 
 export function readAuditList(request: FastifyRequest) {
   refuseUnknownParameters(request, [...filterNames, 'limit', 'cursor']);
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   const query = readTexts(request, faults);
   const filters = readFilters(request.tenantId, query, faults);
   const limit = readLimit(query.limit ?? String(defaultLimit), maxLimit);
@@ -54,7 +54,7 @@ export function readAuditList(request: FastifyRequest) {
 
 export function readAuditExport(request: FastifyRequest) {
   refuseUnknownParameters(request, [...filterNames, 'locale']);
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   const query = readTexts(request, faults);
   const filters = readFilters(request.tenantId, query, faults);
   const { locale } = query;
@@ -64,7 +64,7 @@ export function readAuditExport(request: FastifyRequest) {
   return { filters, language: locale as Language | undefined };
 }
 
-function readTexts(request: FastifyRequest, faults: Fault[]): Record<string, string | undefined> {
+function readTexts(request: FastifyRequest, faults: FieldError[]): Record<string, string | undefined> {
   const texts: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
     if (typeof value === 'string') texts[name] = value;
@@ -76,7 +76,7 @@ function readTexts(request: FastifyRequest, faults: Fault[]): Record<string, str
 function readFilters(
   tenantId: string,
   { event, actorId, from, until }: Record<string, string | undefined>,
-  faults: Fault[],
+  faults: FieldError[],
 ): AuditFilters {
   const conditions = ['entry.tenant_id = $1'];
   const values: unknown[] = [tenantId];

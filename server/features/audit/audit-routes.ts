@@ -70,7 +70,7 @@ export async function auditRoutes(app: FastifyInstance, { database }: { database
           yield toLines(next.page);
         }
       } catch (error) {
-        request.problem = toApiError(error);
+        request.apiError = toApiError(error);
         // A mere end would look complete to an HTTP/1.0 client, as many proxies are.
         request.raw.socket.resetAndDestroy();
         throw error;

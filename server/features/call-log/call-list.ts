@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isUuid, lowestUuidAt, timeOfUuid } from '../../engine/definition/formats.ts';
 import { isTimestamp } from '../../engine/sql/list-query.ts';
-import { type ErrorCode, type Fault, type FaultCode, validationError } from '../../errors.ts';
+import { type ErrorCode, type FieldError, type FieldErrorCode, validationError } from '../../errors.ts';
 import { readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { isCode, type Language, text } from '../../messages.ts';
 
@@ -16,7 +16,7 @@ export interface RequestRow {
   address: string;
   user_agent: string;
   code: ErrorCode | null;
-  faults: { field: string; code: FaultCode; params?: Fault['params'] }[] | null;
+  faults: { field: string; code: FieldErrorCode; params?: FieldError['params'] }[] | null;
   ignored_fields: string[] | null;
   has_body: boolean;
 }
@@ -47,7 +47,7 @@ export function toRequest(row: RequestRow, language: Language) {
 }
 
 /** Another version of the service, beside this one or before it, may have recorded a code that this one does not know. */
-export function recordedText(code: ErrorCode | FaultCode, language: Language, params?: object): string {
+export function recordedText(code: ErrorCode | FieldErrorCode, language: Language, params?: object): string {
   return isCode(code) ? text(code, language, params) : code;
 }
 
@@ -74,7 +74,7 @@ const textConditions: Record<string, (parameter: string) => string> = {
 export function buildRequestList(request: FastifyRequest) {
   const known = ['limit', 'cursor', 'from', 'until', 'status', ...Object.keys(textConditions)];
   refuseUnknownParameters(request, known);
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   const query = readTexts(request, faults);
   const { conditions, values } = readPeriod(request.tenantId, query, faults);
   const limit = readLimit(query.limit ?? String(defaultLimit), maxLimit);
@@ -107,14 +107,14 @@ export function buildRequestList(request: FastifyRequest) {
 /** The part of a query string that says which time is meant, for statements that take nothing else. */
 export function readPeriodOnly(request: FastifyRequest) {
   refuseUnknownParameters(request, ['from', 'until']);
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   const query = readTexts(request, faults);
   const period = readPeriod(request.tenantId, query, faults);
   if (faults.length > 0) throw validationError(faults);
   return { ...period, from: query.from, until: query.until };
 }
 
-function readTexts(request: FastifyRequest, faults: Fault[]): Record<string, string | undefined> {
+function readTexts(request: FastifyRequest, faults: FieldError[]): Record<string, string | undefined> {
   const texts: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
     if (typeof value !== 'string') faults.push({ path: [name], code: 'repeated_parameter' });
@@ -126,7 +126,11 @@ function readTexts(request: FastifyRequest, faults: Fault[]): Record<string, str
 }
 
 /** Ids begin with their time, so that a period is a range of the primary key. */
-function readPeriod(tenantId: string, { from, until }: Record<string, string | undefined>, faults: Fault[]) {
+function readPeriod(
+  tenantId: string,
+  { from, until }: Record<string, string | undefined>,
+  faults: FieldError[],
+) {
   const conditions = ['tenant_id = $1'];
   const values: unknown[] = [tenantId];
   const add = (name: string, value: string | undefined, operator: string) => {

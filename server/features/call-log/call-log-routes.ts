@@ -5,7 +5,7 @@ import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid, timeOfUuid } from '../../engine/definition/formats.ts';
-import { ApiError, type ErrorCode, type FaultCode } from '../../errors.ts';
+import { ApiError, type ErrorCode, type FieldErrorCode } from '../../errors.ts';
 import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import {
   buildRequestList,
@@ -112,7 +112,7 @@ interface GroupRow {
   method: string;
   path: string;
   field: string | null;
-  code: ErrorCode | FaultCode | null;
+  code: ErrorCode | FieldErrorCode | null;
   params: string | null;
   count: number;
   last_id: string;

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { timeOfUuid } from '../../engine/definition/formats.ts';
 import type { JsonBody } from '../../http/json-body.ts';
-import { type Entry, type Hour, hourMs, trimRecordedRequests, writeEntries } from './recorded-calls.ts';
+import { type Entry, type Hour, hourMs, trimRecordedCalls, writeEntries } from './recorded-calls.ts';
 
 const flushIntervalMs = 1000;
 /** Of what arrives between two writes. */
@@ -23,7 +23,7 @@ function hourName(tenantId: string, time: number): string {
   return `${tenantId} ${Math.floor(time / hourMs)}`;
 }
 
-export class RequestRecorder {
+export class CallRecorder {
   readonly #database: Database;
   readonly #retentionDays: number;
   readonly #timer: NodeJS.Timeout;
@@ -41,7 +41,7 @@ export class RequestRecorder {
   }
 
   note(request: FastifyRequest, reply: FastifyReply): void {
-    const { tenantId, id, problem } = request;
+    const { tenantId, id, apiError } = request;
     // Without a valid key there is no tenant whose call it could be.
     if (tenantId === '') return;
     const { statusCode: status } = reply;
@@ -63,7 +63,7 @@ export class RequestRecorder {
       durationMs: reply.elapsedTime,
       address: request.ip,
       userAgent: request.headers['user-agent'],
-      problem,
+      apiError,
       ignoredFields: request.ignoredFields,
       body: status >= 400 && status < 500 ? bodyOf(request) : undefined,
     });
@@ -147,7 +147,7 @@ export class RequestRecorder {
     const full = [...this.#rowsSinceTrim].filter(([, rows]) => rows >= rowsBetweenTrims).map(([id]) => id);
     if (full.length === 0) return;
     for (const tenantId of full) this.#rowsSinceTrim.delete(tenantId);
-    await trimRecordedRequests(this.#database, this.#retentionDays, full).catch(() => {});
+    await trimRecordedCalls(this.#database, this.#retentionDays, full).catch(() => {});
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { longStatementMs, type TimedQuery } from '../../database/client.ts';
 import type { Database } from '../../database/database.ts';
 import { lowestUuidAt } from '../../engine/definition/formats.ts';
-import type { ApiError, Fault } from '../../errors.ts';
+import type { ApiError, FieldError } from '../../errors.ts';
 import { maskKeys } from '../../http/key-mask.ts';
 
 const maxTextLength = 500;
@@ -24,7 +24,7 @@ export interface Entry {
   durationMs: number;
   address: string;
   userAgent: string | undefined;
-  problem: ApiError | undefined;
+  apiError: ApiError | undefined;
   ignoredFields: readonly string[] | undefined;
   body: string | undefined;
 }
@@ -83,7 +83,7 @@ export async function writeEntries(client: pg.ClientBase, entries: readonly Entr
 }
 
 function toRow(entry: Entry) {
-  const { problem, ignoredFields } = entry;
+  const { apiError, ignoredFields } = entry;
   return {
     tenant_id: entry.tenantId,
     id: entry.id,
@@ -94,8 +94,8 @@ function toRow(entry: Entry) {
     duration_ms: Math.round(entry.durationMs * 10) / 10,
     address: entry.address,
     user_agent: storable(entry.userAgent ?? ''),
-    code: problem?.code,
-    faults: problem?.faults.length ? problem.faults.map(toStoredFault) : undefined,
+    code: apiError?.code,
+    faults: apiError?.faults.length ? apiError.faults.map(toStoredFault) : undefined,
     ignored_fields: ignoredFields?.length
       ? ignoredFields.slice(0, maxIgnoredFields).map(storable)
       : undefined,
@@ -104,7 +104,7 @@ function toRow(entry: Entry) {
 }
 
 /** Sentences are made from codes when they are shown, in the language of whoever looks. */
-function toStoredFault({ path, code, params }: Fault) {
+function toStoredFault({ path, code, params }: FieldError) {
   return { field: storable(path.join('.')), code, params };
 }
 
@@ -157,7 +157,7 @@ export async function eraseRecordedCalls(
 }
 
 /** Keeps the record within its bounds, for these tenants, or for all of them over a connection that has the time. */
-export async function trimRecordedRequests(
+export async function trimRecordedCalls(
   database: Database,
   days: number,
   tenantIds?: readonly string[],

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
 import { entryMembers, entryRepresentation } from '../../engine/sql/journal.ts';
 import { cutPage, jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
-import { type Fault, validationError } from '../../errors.ts';
+import { type FieldError, validationError } from '../../errors.ts';
 import { readLimit, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
 
 const defaultLimit = 100;
@@ -160,7 +160,7 @@ async function refuseCursorOfTheFuture(
 
 function parseFeedRequest(query: Record<string, unknown>): { after: string; limit: number } {
   const { after = '0', limit = String(defaultLimit) } = query;
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   if (typeof after !== 'string' || !/^\d{1,18}$/.test(after)) {
     faults.push({ path: ['after'], code: 'invalid_cursor' });
   }

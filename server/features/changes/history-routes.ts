@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { cutPage } from '../../engine/sql/page-size.ts';
-import { ApiError, type Fault, validationError } from '../../errors.ts';
+import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { readLimit, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
 import { isStorableText } from '../../http/json-body.ts';
 import { buildEntryQuery, type EntryRow, officeEntry } from './changes-routes.ts';
@@ -53,7 +53,7 @@ export async function historyRoutes(
 
 function parseHistoryRequest(query: Record<string, unknown>): { before: string; limit: number } {
   const { before = theEnd, limit = String(defaultLimit) } = query;
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   if (typeof before !== 'string' || !/^\d{1,19}$/.test(before) || BigInt(before) > BigInt(theEnd)) {
     faults.push({ path: ['before'], code: 'invalid_cursor' });
   }

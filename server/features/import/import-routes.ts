@@ -6,7 +6,7 @@ import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
 import { readClaim } from '../../engine/sql/idempotency.ts';
 import { validationError } from '../../errors.ts';
-import { authorOf, isRehearsal, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
+import { authorOf, isDryRun, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import { expectLongBody } from '../../http/early-answers.ts';
 import { linesType } from '../../http/json-body.ts';
 import { logRequest, withoutData } from '../../http/log.ts';
@@ -45,7 +45,7 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
       .openImport({
         tenantId,
         idempotencyKey,
-        isOneTransaction: mode === 'all-or-nothing' || importOptions.isRehearsal,
+        isOneTransaction: mode === 'all-or-nothing' || importOptions.isDryRun,
         signal: clientGone,
       })
       .catch((error) => {
@@ -63,7 +63,7 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
       objectMode: false,
     });
     answers.once('end', () => {
-      if (!importOptions.isRehearsal) options.onImport(tenantId);
+      if (!importOptions.isDryRun) options.onImport(tenantId);
     });
     // An input that nobody reads any more is thrown away, so the client gets to reading the answer.
     answers.once('close', () => request.raw.resume());
@@ -114,7 +114,7 @@ function readOptions(request: FastifyRequest): ImportOptions {
   }
   return {
     mode,
-    isRehearsal: isRehearsal(request),
+    isDryRun: isDryRun(request),
     tenantId: request.tenantId,
     author: authorOf(request),
     idempotencyKey: readClaim(request.headers['idempotency-key'], '/import', Buffer.of())?.key,

@@ -16,7 +16,7 @@ export const importModes = ['each', 'all-or-nothing'] as const;
 
 export interface ImportOptions extends Writer {
   mode: (typeof importModes)[number];
-  isRehearsal: boolean;
+  isDryRun: boolean;
   language: Language;
   /** For the log: what no line is to blame for. */
   onFailure(error: unknown): void;
@@ -34,7 +34,7 @@ export async function* runImport(
   input: AsyncIterable<Line[]>,
   options: ImportOptions,
 ): AsyncGenerator<ImportAnswer[]> {
-  const summary = emptySummary(options.isRehearsal);
+  const summary = emptySummary(options.isDryRun);
   const written = countResults(
     writeInput(session, resources, session.take(input), options, summary),
     summary,
@@ -92,10 +92,10 @@ async function* writeInput(
 
   /** Without the database nobody knows whether a line was stored; after another end of the import, it was not. */
   function giveUp(error: unknown, lines: readonly Line[]): LineResult[] {
-    const problem = toApiError(error);
+    const apiError = toApiError(error);
     if (!summary.code && !session.signal.aborted) options.onFailure(error);
-    summary.code ??= problem.code;
-    return lines.map(({ number }) => failure(number, problem, options.language));
+    summary.code ??= apiError.code;
+    return lines.map(({ number }) => failure(number, apiError, options.language));
   }
 
   function prepare(lines: Line[]) {
@@ -152,7 +152,7 @@ async function writeTogether(
 async function* settleTogether(
   session: ImportSession,
   results: AsyncIterable<LineResult[]>,
-  { isRehearsal, language, onFailure }: ImportOptions,
+  { isDryRun, language, onFailure }: ImportOptions,
   summary: Summary,
 ): AsyncGenerator<LineResult[]> {
   const spool = buildSpool();
@@ -165,21 +165,21 @@ async function* settleTogether(
     }
     if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;
     const isFaulty = summary.failed > 0 || summary.code !== undefined;
-    let problem: ApiError | undefined;
-    if (!isFaulty && !isRehearsal) {
+    let apiError: ApiError | undefined;
+    if (!isFaulty && !isDryRun) {
       await session.commit().catch((error) => {
         onFailure(error);
-        problem = toApiError(error);
+        apiError = toApiError(error);
       });
     }
     // Others need not wait until the client has read everything.
     await session.close();
     if (isFaulty) noteNothingStored(summary, 'notStored');
-    if (problem) noteNothingStored(summary, 'failed');
+    if (apiError) noteNothingStored(summary, 'failed');
     if (spool.unlistedFaults > 0) summary.unlistedFaults = spool.unlistedFaults;
     if (isFaulty && summary.failed === 0) return;
     for await (const some of spool.read()) {
-      yield problem ? some.map(({ answer }) => failure(answer.line, problem!, language)) : some;
+      yield apiError ? some.map(({ answer }) => failure(answer.line, apiError!, language)) : some;
     }
   } finally {
     await spool.close();

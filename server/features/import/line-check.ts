@@ -4,7 +4,7 @@ import { type Owner, ownersOf, uniqueColumnsOf } from '../../engine/definition/d
 import { buildCheck, type Check, type Checked, isObject } from '../../engine/definition/validation.ts';
 import { buildReplacement, type Replacement } from '../../engine/sql/replacement.ts';
 import { buildWrites, type Writes } from '../../engine/sql/row-store.ts';
-import { ApiError, type Fault, validationError } from '../../errors.ts';
+import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { parseJson } from '../../http/json-body.ts';
 import type { Line } from './lines.ts';
 
@@ -55,7 +55,7 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
     const { value, exact, faults } = parseJson(bytes);
     if (!isObject(value)) throw validationError([{ path: [], code: 'type', params: { type: 'object' } }]);
     const resource = resources.find(({ definition }) => definition.name === value.type);
-    const found: Fault[] = [];
+    const found: FieldError[] = [];
     if (!Object.hasOwn(value, 'type')) found.push({ path: ['type'], code: 'required' });
     else if (!resource) found.push({ path: ['type'], code: 'invalid_choice', params: { choices } });
     if (!Object.hasOwn(value, 'data')) found.push({ path: ['data'], code: 'required' });

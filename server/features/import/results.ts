@@ -24,16 +24,16 @@ export interface Summary {
   code?: ErrorCode;
 }
 
-export function emptySummary(isRehearsal: boolean): Summary {
+export function emptySummary(isDryRun: boolean): Summary {
   const counts = { lines: 0, created: 0, replaced: 0, unchanged: 0, failed: 0, notStored: 0 };
-  return { ...counts, ...(isRehearsal && { dryRun: true }) };
+  return { ...counts, ...(isDryRun && { dryRun: true }) };
 }
 
 export function toResult(
   line: number,
   outcome: LineOutcome,
   ignoredFields: readonly string[],
-  options: { language: Language; isRehearsal: boolean },
+  options: { language: Language; isDryRun: boolean },
 ): LineResult {
   const ignored = ignoredFields.length > 0 && { ignoredFields };
   if (outcome instanceof ApiError) return failure(line, outcome, options.language, { ...ignored });
@@ -42,7 +42,7 @@ export function toResult(
     line,
     status: what === 'created' ? 201 : 200,
     // What a dry run would create has no id that anybody could use.
-    ...(!(options.isRehearsal && what === 'created') && { id }),
+    ...(!(options.isDryRun && what === 'created') && { id }),
     ...(isReplay && { replayed: true }),
     ...ignored,
   };

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { maxChunkLines } from './lines.ts';
 import type { LineResult } from './results.ts';
 
-const maxFaults = 10_000;
+const maxFieldErrors = 10_000;
 const maxFaultBytes = 64 * 1024 * 1024;
 
 /** A result without a fault is shorter than the line that it is for. */
@@ -62,7 +62,7 @@ export function buildSpool() {
     const kept: string[] = [];
     for (const result of failed) {
       faults++;
-      if (faults <= maxFaults && bytes < maxFaultBytes) kept.push(toRecord(result));
+      if (faults <= maxFieldErrors && bytes < maxFaultBytes) kept.push(toRecord(result));
       else unlistedFaults++;
     }
     await append(kept);

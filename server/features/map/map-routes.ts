@@ -1,7 +1,7 @@
 // The sites in a part of the map, those that lie close together as one.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
-import { type Fault, validationError } from '../../errors.ts';
+import { type FieldError, validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 
 const maxClusters = 2000;
@@ -44,7 +44,7 @@ export async function mapRoutes(app: FastifyInstance, { database }: { database: 
 function readView(request: FastifyRequest) {
   refuseUnknownParameters(request, ['west', 'south', 'east', 'north', 'zoom']);
   const query = request.query as Record<string, unknown>;
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   const read = (name: string, min: number, max: number) => {
     const value = query[name];
     const number =

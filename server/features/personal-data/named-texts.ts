@@ -1,6 +1,6 @@
 // Texts that an erasure names, such as a name in the comment of a site: found wherever people write freely.
 
-import { type Fault, validationError } from '../../errors.ts';
+import { type FieldError, validationError } from '../../errors.ts';
 import { isStorableText } from '../../http/json-body.ts';
 
 export const textBounds = { count: 10, minLength: 4, maxLength: 200 };
@@ -33,7 +33,7 @@ export function readNamedTexts(parameter: unknown): NamedTexts | undefined {
   };
 }
 
-function findFaults(text: string): Fault[] {
+function findFaults(text: string): FieldError[] {
   const { minLength: min, maxLength: max } = textBounds;
   const length = [...text].length;
   if (!isStorableText(text)) return [{ path: ['text'], code: 'invalid_text' }];

@@ -13,7 +13,7 @@ import { schemaName } from '../../engine/openapi/schemas.ts';
 import { entryRepresentation } from '../../engine/sql/journal.ts';
 import { buildWrites, retryRaces, type Stored, type Writes } from '../../engine/sql/row-store.ts';
 import { ApiError } from '../../errors.ts';
-import { authorOf, isRehearsal, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
+import { authorOf, isDryRun, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
 import { type HarmlessWords, harmlessWordsOf } from './harmless-words.ts';
 import { type NamedTexts, readNamedTexts, textBounds } from './named-texts.ts';
 import { buildRedaction, findEntries, redactEntries } from './redaction.ts';
@@ -89,7 +89,7 @@ export async function personalDataRoutes(
     const id = idOf(request);
     const texts = readNamedTexts((request.query as { text?: unknown }).text);
     // Without the deadline of other requests: there may be much to search through.
-    const options = { isRehearsal: isRehearsal(request) };
+    const options = { isDryRun: isDryRun(request) };
     const work = (client: pg.ClientBase) => erase(client, request, id, texts);
     await retryRaces(() => database.inTenants([request.tenantId], work, options));
     reply.code(204);
@@ -126,7 +126,7 @@ export async function personalDataRoutes(
       [tenantId, id],
     );
     const details = { resource: definition.name, redactedRecords: redacted };
-    if (!isRehearsal(request))
+    if (!isDryRun(request))
       await recordAudit(client, tenantId, request, { event: 'DATA_ERASED', subject: { id }, details });
     await eraseRecordedCalls(client, tenantId, harmlessWords);
   }

@@ -143,8 +143,8 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
   const { t } = useTranslation();
   const known = useMemo(() => columnsOf(definition), [definition]);
   const missing = missingColumns(definition, columns);
-  const start = (isRehearsal: boolean) =>
-    run.start({ type: definition.name, columns, isRehearsal, total: opened.csv.rowCount });
+  const start = (isDryRun: boolean) =>
+    run.start({ type: definition.name, columns, isDryRun, total: opened.csv.rowCount });
   if (run.state)
     return (
       <RunPanel

@@ -31,7 +31,7 @@ export function Preview({ csv, type, columns, known }: PreviewProps) {
       const mark = thousandsMarkOf(csv.separator);
       const body = rows.map(({ cells }) => `${toLine(type, columns, cells, mark)}\n`).join('');
       const numbers = rows.map(({ number }) => number);
-      const { results } = await sendLines(body, numbers, { columns, isRehearsal: true, signal });
+      const { results } = await sendLines(body, numbers, { columns, isDryRun: true, signal });
       return new Map(results.map((result) => [result.row, result]));
     },
     enabled: rows.length > 0,

@@ -47,10 +47,10 @@ export function RunPanel(props: RunPanelProps) {
 
 function Running({ state, onCancel }: { state: RunState; onCancel: () => void }) {
   const { t } = useTranslation();
-  const { read, total, counts, startedAt, isRehearsal } = state;
+  const { read, total, counts, startedAt, isDryRun } = state;
   const share = total > 0 ? read / total : 1;
   const seconds = Math.ceil(((Date.now() - startedAt) / 1000 / Math.max(share, 0.001)) * (1 - share));
-  const title = t(isRehearsal ? 'import.trying' : 'import.running');
+  const title = t(isDryRun ? 'import.trying' : 'import.running');
   return (
     <Card title={title} icon="import">
       <Stack gap="sm">
@@ -87,7 +87,7 @@ const headings = {
 function Outcome({ run, definition, known, opened, columns, onImport, onClose }: RunPanelProps) {
   const { t } = useTranslation();
   const state = run.state!;
-  const { isRehearsal, status, counts, faults } = state;
+  const { isDryRun, status, counts, faults } = state;
   const titleOf = (field: string) => columnAt(known, field)?.titles[currentLanguage()] ?? field;
 
   async function saveReport() {
@@ -96,14 +96,13 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
     saveBlob(blob, t('import.reportName', { name: opened.name.replace(/\.\w+$/, '') }));
   }
 
-  const heading =
-    isRehearsal && status === 'done' ? 'import.tried' : headings[status as keyof typeof headings];
+  const heading = isDryRun && status === 'done' ? 'import.tried' : headings[status as keyof typeof headings];
   return (
     <Card title={t(heading)} icon={counts.failed > 0 || status !== 'done' ? 'attention' : 'done'}>
       <Stack gap="lg">
         {status !== 'done' && (
           <Text size="sm">
-            {t(isRehearsal ? 'import.untilHereTried' : 'import.untilHere', {
+            {t(isDryRun ? 'import.untilHereTried' : 'import.untilHere', {
               read: formatNumber(state.read),
               total: formatNumber(state.total),
             })}
@@ -113,7 +112,7 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
         <dl className={classes.counts} aria-live="polite">
           {(['created', 'replaced', 'unchanged', 'failed'] as const).map((name) => (
             <div key={name} data-faulty={(name === 'failed' && counts.failed > 0) || undefined}>
-              <dt>{t(`import.${isRehearsal ? 'wouldBe' : 'were'}.${name}`)}</dt>
+              <dt>{t(`import.${isDryRun ? 'wouldBe' : 'were'}.${name}`)}</dt>
               <dd className="numbers">{formatNumber(counts[name])}</dd>
             </div>
           ))}
@@ -134,7 +133,7 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
               {t('import.report', { formatted: formatNumber(faults.size) })}
             </Button>
           )}
-          {isRehearsal || status === 'failed' ? (
+          {isDryRun || status === 'failed' ? (
             <>
               <Button variant="default" onClick={run.forget}>
                 {t('import.backToColumns')}

@@ -37,7 +37,7 @@ export interface Counts {
 
 interface Sending {
   columns: ChosenColumns;
-  isRehearsal: boolean;
+  isDryRun: boolean;
   key?: string;
   signal?: AbortSignal;
 }
@@ -60,7 +60,7 @@ export async function sendLines(body: string, rows: readonly number[], sending: 
       if (sending.signal?.aborted) throw error;
       const failure = inOfficeWords(toFailure(error));
       const isBusy = failure.code === 'too_many_imports';
-      const most = isBusy && sending.isRehearsal ? maxAttemptsOfCheck : maxAttempts;
+      const most = isBusy && sending.isDryRun ? maxAttemptsOfCheck : maxAttempts;
       const isPassing = [0, 429, 500].includes(failure.status) || failure.code === 'request_in_progress';
       if (!isPassing || attempt === most) throw failure;
       await waitFor(failure.retryAfterSeconds ?? attempt, sending.signal);
@@ -80,8 +80,8 @@ function inOfficeWords(failure: ApiFailure): ApiFailure {
 
 /** Browsers over HTTP/1.1 send a whole request before they read of the answer. */
 async function sendOnce(body: string, rows: readonly number[], sending: Sending): Promise<Sent> {
-  const { columns, isRehearsal, key, signal } = sending;
-  const response = await send('POST', `/import${isRehearsal ? '?dryRun=true' : ''}`, {
+  const { columns, isDryRun, key, signal } = sending;
+  const response = await send('POST', `/import${isDryRun ? '?dryRun=true' : ''}`, {
     headers: { 'Content-Type': 'application/x-ndjson', ...(key && { 'Idempotency-Key': key }) },
     body,
     signal,
@@ -136,14 +136,14 @@ interface FileSending {
   reader: Reader;
   type: string;
   columns: ChosenColumns;
-  isRehearsal: boolean;
+  isDryRun: boolean;
   /** Told how many rows of the file are done with, and what became of the latest. */
   onPart: (read: number, sent: Sent) => void;
   /** Asked between two parts, so that what was sent is also answered for. */
   isCancelled: () => boolean;
 }
 
-export async function sendFile({ reader, type, columns, isRehearsal, onPart, isCancelled }: FileSending) {
+export async function sendFile({ reader, type, columns, isDryRun, onPart, isCancelled }: FileSending) {
   // Not randomUUID(), which browsers have only where the page came over TLS.
   const run = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('');
   await reader.start(type, columns);
@@ -151,7 +151,7 @@ export async function sendFile({ reader, type, columns, isRehearsal, onPart, isC
     const chunk = await reader.next();
     if (!chunk) return;
     if (chunk.rows.length === 0) continue;
-    const key = isRehearsal ? undefined : `${run}-${part}`;
-    onPart(chunk.read, await sendLines(chunk.body, chunk.rows, { columns, isRehearsal, key }));
+    const key = isDryRun ? undefined : `${run}-${part}`;
+    onPart(chunk.read, await sendLines(chunk.body, chunk.rows, { columns, isDryRun, key }));
   }
 }

@@ -7,7 +7,7 @@ import { type Counts, type RowFault, sendFile } from './sending.ts';
 
 export interface RunState {
   status: 'running' | 'done' | 'cancelled' | 'failed';
-  isRehearsal: boolean;
+  isDryRun: boolean;
   startedAt: number;
   total: number;
   read: number;
@@ -20,7 +20,7 @@ export interface RunState {
 interface Start {
   type: string;
   columns: ChosenColumns;
-  isRehearsal: boolean;
+  isDryRun: boolean;
   total: number;
 }
 
@@ -31,12 +31,12 @@ export function useRun(reader: Reader) {
   const isCancelled = useRef(false);
   const forgetReadings = useForgetReadings();
 
-  async function start({ type, columns, isRehearsal, total }: Start) {
+  async function start({ type, columns, isDryRun, total }: Start) {
     isCancelled.current = false;
     const faults = new Map<number, readonly RowFault[]>();
     let now: RunState = {
       status: 'running',
-      isRehearsal,
+      isDryRun,
       startedAt: Date.now(),
       total,
       read: 0,
@@ -53,7 +53,7 @@ export function useRun(reader: Reader) {
         reader,
         type,
         columns,
-        isRehearsal,
+        isDryRun,
         isCancelled: () => isCancelled.current,
         onPart: (read, { results, counts }) => {
           for (const result of results) {
@@ -66,7 +66,7 @@ export function useRun(reader: Reader) {
     } catch (error) {
       show({ status: 'failed', error });
     }
-    if (!isRehearsal) await forgetReadings();
+    if (!isDryRun) await forgetReadings();
   }
 
   return {

@@ -2,12 +2,12 @@
 import i18next from 'i18next';
 import { type Field, titleOf } from '../api/definitions.ts';
 
-export interface Fault {
+export interface FieldError {
   code?: string;
   message: string;
 }
 
-export function faultText(field: Field | undefined, { code, message }: Fault): string {
+export function faultText(field: Field | undefined, { code, message }: FieldError): string {
   if (!field) return message;
   if (code === 'invalid_choice' && field.choices) {
     return i18next.t('fault.choice', { choices: field.choices.map(titleOf).join(', ') });
