@@ -67,7 +67,7 @@ export const userPassword: Command = {
       const passwordHash = await hashPassword(password);
       await inTenant(client, tenantId, async () => {
         await setPassword(client, tenantId, id, passwordHash);
-        await recordCommand(client, tenantId, { event: 'PASSWORD_RESET', subject: { id, name } });
+        await recordCommand(client, tenantId, { event: 'PASSWORD_RESET', subject: { id, name: email } });
       });
       return isGenerated ? { password } : {};
     });

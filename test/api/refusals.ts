@@ -26,7 +26,8 @@ export async function assertRefused(
   const { code, errors } = response.json();
   assert.equal(code, 'validation_failed');
   const found = errors.map(({ message, ...item }: Expected & { message: string }) => {
-    assert.ok(message.length > 10 && !message.includes('{') && !message.includes('undefined'), message);
+    assert.match(message, /^[A-Z][^{}]+\.$/);
+    assert.doesNotMatch(message, /undefined/);
     codesSeen.add(item.code);
     return item;
   });

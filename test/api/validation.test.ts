@@ -201,6 +201,8 @@ const codesOfOthers = new Set<string>([
   'out_of_range',
   'repeated_parameter',
   'required_one_of',
+  'too_common',
+  'too_short',
   'unknown_parameter',
 ]);
 
