@@ -12,13 +12,13 @@ for (const { locale, told, again, fine } of [
     locale: 'de-DE',
     told: 'In Ihrem Betrieb läuft schon ein Import. Bitte warten Sie, bis er fertig ist.',
     again: 'Erneut versuchen',
-    fine: 'Mit ihnen ist alles in Ordnung.',
+    fine: 'Zeilen sind in Ordnung.',
   },
   {
     locale: 'en-GB',
     told: 'Your business already runs an import. Wait until it has finished.',
     again: 'Try again',
-    fine: 'All is well with them.',
+    fine: 'rows are valid.',
   },
 ]) {
   test(`says that another import is running, and goes on after it (${locale})`, async () => {

@@ -88,7 +88,7 @@ describe('import of a file', () => {
       mimeType: 'text/csv',
       buffer: Buffer.from(corrected.replace(';Kontakt;', ';E-Mail;')),
     });
-    await page.getByText('Mit ihnen ist alles in Ordnung.').waitFor();
+    await page.getByText('Zeilen sind in Ordnung.').waitFor();
     await page.getByRole('button', { name: '1 Zeile importieren' }).click();
     await page.getByRole('link', { name: 'Zur Tabelle: Kunden' }).click();
     await page.getByRole('link', { name: 'Kanzlei "Süd"; Lüders' }).waitFor();
@@ -154,7 +154,7 @@ describe('import of a file', () => {
       mimeType: 'text/csv',
       buffer: Buffer.from('Name,Street,City\nLobby,Weg,Hamburg\n'),
     });
-    await page.getByText('Every row needs these').waitFor();
+    await page.getByText('Required, but no column has it').waitFor();
     await page.getByText('Customer id / Customer external id').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Import 1 row' }).isDisabled());
     assert.deepEqual(complaints, []);

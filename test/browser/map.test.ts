@@ -37,7 +37,7 @@ describe('the map', () => {
     const id = await createSite('Isar', 48.14, 11.58);
     const { page, complaints } = await office.enter(email);
     await page.goto(`${office.origin}/map`);
-    const list = page.getByRole('region', { name: 'In diesem Ausschnitt' });
+    const list = page.getByRole('region', { name: 'Sichtbare Standorte' });
     await list.getByRole('link', { name: 'Isar bei München' }).waitFor();
     const cluster = list.getByRole('button', { name: '2 Standorte bei Hamburg' });
     await cluster.waitFor();
@@ -84,7 +84,7 @@ describe('the map', () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, complaints } = await office.enter(email, { colorScheme, locale: 'en-GB' });
       await page.goto(`${office.origin}/map?lat=54&lng=9&zoom=5`);
-      await page.getByRole('heading', { name: 'In this part of the map' }).waitFor();
+      await page.getByRole('heading', { name: 'Visible sites' }).waitFor();
       // Holstein and the North Sea, from the middle of the map. Read from a copy, which may be read often.
       const read = `(() => {
         const map = document.querySelector('canvas');

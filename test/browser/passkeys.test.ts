@@ -57,8 +57,8 @@ describe('passkeys', () => {
     assert.equal((await addFirstPasskey(visit)).length, 10);
     await page.getByText('10 Notfallcodes übrig').waitFor();
     await page.getByRole('button', { name: 'Umbenennen: Chrome, Linux' }).click();
-    await page.getByLabel('Name', { exact: true }).fill('Büro-PC');
-    await page.getByRole('button', { name: 'Speichern' }).last().click();
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Büro-PC');
+    await page.getByRole('dialog').getByRole('button', { name: 'Speichern' }).click();
     await page.getByText('Büro-PC').waitFor();
     assert.deepEqual(await findBarriers(page), []);
 
@@ -123,7 +123,7 @@ describe('passkeys', () => {
     await page.getByRole('button', { name: 'Link erstellen' }).click();
     await question.getByRole('textbox', { name: 'Passwort' }).fill('falsch');
     await question.getByRole('button', { name: 'Bestätigen' }).click();
-    await question.getByText('nicht das bisherige Passwort').waitFor();
+    await question.getByText('Das bisherige Passwort ist falsch.').waitFor();
     await question.getByRole('textbox', { name: 'Passwort' }).fill(password);
     await question.getByRole('button', { name: 'Bestätigen' }).click();
     await link.locator('code').waitFor();

@@ -82,7 +82,7 @@ describe('master data', () => {
     await page.getByLabel('Telefon').fill('040 1');
     await office.patch(`/customers/${id}`, { companyName: 'Ihre GmbH', vatId: 'DE1' });
     await page.getByRole('button', { name: 'Speichern' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Jemand war schneller' });
+    const dialog = page.getByRole('dialog', { name: 'Zwischenzeitlich geändert' });
     await dialog.getByRole('cell', { name: 'Ihre GmbH' }).waitFor();
     await dialog.getByRole('button', { name: 'Meine Eingaben speichern' }).click();
     await page.getByRole('heading', { name: 'Meine GmbH', level: 1 }).waitFor();

@@ -37,7 +37,7 @@ describe('requests of other systems', () => {
     await page.getByRole('link', { name: 'POST /api/v1/customer/site' }).click();
 
     const details = page.getByRole('dialog');
-    await details.getByText('PLZ: Hier muss ein Text stehen.').waitFor();
+    await details.getByText('PLZ: Bitte einen Text eingeben.').waitFor();
     await details.getByText('schluessel', { exact: true }).waitFor();
     await details.getByText('"name": "•••",').waitFor();
     assert.deepEqual(await findBarriers(page), []);
@@ -95,7 +95,7 @@ describe('requests of other systems', () => {
     await page.getByRole('row', { name: / 400/ }).first().waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: 'As a table' }).click();
-    await page.getByRole('columnheader', { name: 'refused' }).waitFor();
+    await page.getByRole('columnheader', { name: 'rejected' }).waitFor();
     await page.context().setOffline(true);
     await office.app.server.closeAllConnections();
     await page.getByText('Connection lost').waitFor();

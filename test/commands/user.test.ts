@@ -188,6 +188,6 @@ describe('beside a running service', () => {
     ];
     for (const [refused, sentence] of refusals) assertRefused(await runStamm(refused, env), sentence);
     const short = runWithInput(words('x@y.example'), env, 'short\n');
-    assert.match(short.stderr, /^The password: This must have at least 10 characters\./);
+    assert.match(short.stderr, /^The password: At least 10 characters\./);
   });
 });
