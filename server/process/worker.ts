@@ -1,53 +1,5 @@
-// One of several processes on one port; commands/workers.ts starts it and tells it what to do.
-import type { CountFailures, WindowCount } from '../auth/rate-limit.ts';
-import { type RunningApp, runApp } from './app.ts';
-import { becomeAccount } from './serving-account.ts';
-import type { Order, Report } from './workers.ts';
-
-let app: Promise<RunningApp> | undefined;
-const asked = new Map<number, (count: WindowCount) => void>();
-let lastId = 0;
-
-/** Counted where all workers are counted, so that an address has one limit however its connections fall. */
-const countFailures: CountFailures = (address, addition) =>
-  new Promise((resolve) => {
-    const id = ++lastId;
-    asked.set(id, resolve);
-    report({ kind: 'failure', id, address, addition });
-  });
-
-process.on('message', (order: Order) => {
-  if (order.kind === 'start') {
-    app = start(order);
-    app.then(
-      ({ port }) => report({ kind: 'listening', port }),
-      (error) => {
-        report({ kind: 'failed', message: error.message, code: error.code });
-        process.disconnect?.();
-      },
-    );
-  } else if (order.kind === 'counted') {
-    asked.get(order.id)?.(order);
-    asked.delete(order.id);
-  } else void stop();
-});
-
-/** The port is opened by the process that started this one, so nothing here needs root. */
-async function start({ config, connection, account }: Extract<Order, { kind: 'start' }>) {
-  if (account) becomeAccount(account);
-  return runApp(config, connection, countFailures);
-}
-
-async function stop(): Promise<void> {
-  const running = await app?.catch(() => undefined);
-  await running?.close();
-  process.disconnect?.();
-}
-
-// At Ctrl-C the terminal signals every process; the one that owns the port says when and in which order to end.
+// One of several processes on one port. Ctrl-C signals all of them; the one that owns the port says when to end.
+// Hence the handlers before anything is loaded: a signal during the start must not end a worker by itself.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
-
-function report(what: Report): void {
-  process.send?.(what);
-}
+await import('./worker-orders.ts');
