@@ -7,6 +7,7 @@ import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 import { cost } from './scenarios/cost.ts';
 import { creation } from './scenarios/creation.ts';
+import { fairness } from './scenarios/fairness.ts';
 import { growth } from './scenarios/growth.ts';
 import { importing } from './scenarios/import.ts';
 import { log } from './scenarios/log.ts';
@@ -23,6 +24,7 @@ const scenarios: readonly Scenario[] = [
   growth,
   plans,
   overload,
+  fairness,
   cost,
   nodes,
   log,

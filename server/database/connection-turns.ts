@@ -1,75 +1,115 @@
-// Shares out scarce connections. Each tenant waits in its own queue, the queues take turns, and one tenant never holds
+// Shares out scarce connections. Each tenant waits in its own queues, the queues take turns, and one tenant never holds
 // more than half of the connections.
+import { ApiError } from '../errors.ts';
 import { DeadlineError } from './errors.ts';
+
+/** Who waits: a tenant, with its long reads apart from everything else. */
+export interface Turn {
+  name: string;
+  isRead: boolean;
+}
+
+/** Two reads keep two cores busy. More of one tenant would take them from everybody else. */
+const mostReadsAtBest = 2;
 
 interface Waiting {
   start(): void;
 }
 
+interface Queue {
+  most: number;
+  taken: number;
+  waiting: Waiting[];
+}
+
 export class ConnectionTurns {
   readonly #most: number;
-  readonly #mostOfTenant: number;
+  readonly #mostReads: number;
+  readonly #mostOthers: number;
   #taken = 0;
-  readonly #takenBy = new Map<string, number>();
-  /** Only tenants that wait, in the order of their turns. */
-  readonly #queues = new Map<string, Waiting[]>();
+  #releases = 0;
+  readonly #queues = new Map<string, Queue>();
+  /** Queues in which somebody waits, in the order of their turns. */
+  readonly #inTurn = new Set<Queue>();
 
   /** Leaves some connections of the pool to statements of no tenant, such as key look-ups, which take no turn. */
   constructor(poolSize: number) {
     this.#most = Math.max(1, poolSize - Math.max(1, Math.floor(poolSize / 8)));
-    this.#mostOfTenant = Math.ceil(this.#most / 2);
+    const half = Math.ceil(this.#most / 2);
+    this.#mostReads = Math.min(mostReadsAtBest, Math.max(1, Math.floor(half / 2)));
+    this.#mostOthers = Math.max(1, half - this.#mostReads);
   }
 
   /** Takes a connection immediately, or promises one before `deadline`, a time of performance.now(). */
-  take(tenant: string, deadline: number): Promise<void> | undefined {
-    if (this.#taken < this.#most && this.#mayTake(tenant)) {
-      this.#add(tenant, 1);
+  take(turn: Turn, deadline: number): Promise<void> | undefined {
+    const queue = this.#queueOf(turn);
+    if (this.#taken < this.#most && queue.taken < queue.most) {
+      this.#taken++;
+      queue.taken++;
       return undefined;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const queue = this.#queues.get(tenant) ?? [];
-    const timer = setTimeout(() => {
-      queue.splice(queue.indexOf(waiting), 1);
-      if (queue.length === 0) this.#queues.delete(tenant);
-      reject(new DeadlineError('No connection was free in time.'));
-    }, deadline - performance.now());
+    const releasesBefore = this.#releases;
+    const giveUp = () => {
+      queue.waiting.splice(queue.waiting.indexOf(waiting), 1);
+      if (queue.waiting.length === 0) this.#inTurn.delete(queue);
+      this.#forgetIdle(turn, queue);
+      // A database that hangs releases nothing. One that works has more reads of this tenant than it can answer.
+      const isOwnFault = turn.isRead && this.#releases > releasesBefore;
+      reject(
+        isOwnFault ? new ApiError('too_many_at_once') : new DeadlineError('No connection was free in time.'),
+      );
+    };
+    const timer = setTimeout(giveUp, Math.max(deadline - performance.now(), 1));
     const waiting = {
       start() {
         clearTimeout(timer);
         resolve();
       },
     };
-    queue.push(waiting);
-    this.#queues.set(tenant, queue);
+    queue.waiting.push(waiting);
+    this.#inTurn.add(queue);
     return promise;
   }
 
-  release(tenant: string): void {
-    this.#add(tenant, -1);
+  release(turn: Turn): void {
+    const queue = this.#queueOf(turn);
+    this.#releases++;
+    this.#taken--;
+    queue.taken--;
     while (this.#taken < this.#most && this.#startNext());
+    this.#forgetIdle(turn, queue);
   }
 
-  #mayTake(tenant: string): boolean {
-    return (this.#takenBy.get(tenant) ?? 0) < this.#mostOfTenant;
+  #queueOf(turn: Turn): Queue {
+    const key = keyOf(turn);
+    const known = this.#queues.get(key);
+    if (known) return known;
+    const queue = { most: turn.isRead ? this.#mostReads : this.#mostOthers, taken: 0, waiting: [] };
+    this.#queues.set(key, queue);
+    return queue;
   }
 
-  #add(tenant: string, change: 1 | -1): void {
-    this.#taken += change;
-    const taken = (this.#takenBy.get(tenant) ?? 0) + change;
-    if (taken > 0) this.#takenBy.set(tenant, taken);
-    else this.#takenBy.delete(tenant);
+  #forgetIdle(turn: Turn, queue: Queue): void {
+    if (queue.taken === 0 && queue.waiting.length === 0) this.#queues.delete(keyOf(turn));
   }
 
   /** False where nobody who waits may take a connection. */
   #startNext(): boolean {
-    for (const [tenant, queue] of this.#queues) {
-      if (!this.#mayTake(tenant)) continue;
-      this.#queues.delete(tenant);
-      this.#add(tenant, 1);
-      queue.shift()!.start();
-      if (queue.length > 0) this.#queues.set(tenant, queue);
+    for (const queue of this.#inTurn) {
+      if (queue.taken >= queue.most) continue;
+      this.#taken++;
+      queue.taken++;
+      queue.waiting.shift()!.start();
+      // To the end of the line.
+      this.#inTurn.delete(queue);
+      if (queue.waiting.length > 0) this.#inTurn.add(queue);
       return true;
     }
     return false;
   }
+}
+
+function keyOf({ name, isRead }: Turn): string {
+  return isRead ? `reads of ${name}` : name;
 }

@@ -1,7 +1,7 @@
 // The connections to PostgreSQL, and the transactions that see one tenant's rows only.
 import pg from 'pg';
 import { Client, cut, longStatementMs, patienceMs, type Timed, type TimedQuery } from './client.ts';
-import { ConnectionTurns } from './connection-turns.ts';
+import { ConnectionTurns, type Turn } from './connection-turns.ts';
 import { DeadlineError, isDatabaseAway } from './errors.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
@@ -26,6 +26,8 @@ interface QueryOptions extends CommonOptions {
    * no more than it answers that way: what suits a tenant with ten objects may not suit one with a million.
    */
   isPlannedOnce?: boolean;
+  /** Whether it is a batch, which must not wait for long reads of its tenant: a tenant has few of them at a time. */
+  isBatch?: boolean;
 }
 
 export interface Database {
@@ -146,14 +148,15 @@ interface Connected {
 }
 
 /** Batches of several tenants wait in one queue: there are few of them, and each tenant is in one batch of a kind at most. */
-function turnOf(tenantIds: readonly string[]): string {
-  return tenantIds.length === 1 ? tenantIds[0]! : 'several tenants';
+function turnOf(tenantIds: readonly string[], isRead: boolean): Turn {
+  const [tenantId] = tenantIds;
+  return tenantIds.length === 1 ? { name: tenantId!, isRead } : { name: 'several tenants', isRead: false };
 }
 
 /** A connection of the pool, unless none is free in time; one that comes later goes back immediately. */
 async function connectBefore(
   { pool, turns, requestDeadlineMs }: Connections,
-  turn: string,
+  turn: Turn,
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<Connected> {
   const waiting = turns.take(turn, Math.min(deadline, performance.now() + requestDeadlineMs));
@@ -189,7 +192,7 @@ async function inTenants<Result>(
   work: (client: pg.PoolClient) => Promise<Result>,
   { isDryRun = false, deadline = Number.POSITIVE_INFINITY, lockTimeoutMs }: TransactionOptions,
 ): Promise<Result> {
-  const { client, release } = await connectBefore(connections, turnOf(tenantIds), deadline);
+  const { client, release } = await connectBefore(connections, turnOf(tenantIds, false), deadline);
   // Several statements, each in time, can be too late together. Cutting the connection fails the one under way.
   const timer = setTimeout(() => cut(client), msUntil(deadline));
   try {
@@ -219,9 +222,9 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   connections: Connections,
   tenantIds: readonly string[],
   query: pg.QueryConfig,
-  { deadline, lockTimeoutMs, isPlannedOnce }: QueryOptions,
+  { deadline, lockTimeoutMs, isPlannedOnce, isBatch = false }: QueryOptions,
 ): Promise<pg.QueryResult<Row>> {
-  const { client, release } = await connectBefore(connections, turnOf(tenantIds), deadline);
+  const { client, release } = await connectBefore(connections, turnOf(tenantIds, !isBatch), deadline);
   // Each of them waits for those before it, so that all have the same time.
   const timeoutMs = deadline === undefined ? undefined : Math.ceil(msUntil(deadline));
   const allowed = timeoutMs === undefined ? '' : `; SET LOCAL statement_timeout = ${timeoutMs}`;

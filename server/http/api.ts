@@ -1,5 +1,4 @@
 // The published interface below /api/v1, for whoever has a tenant's key.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticate } from '../auth/authentication.ts';
 import { type CountFailures, rateLimitHeaders, secondsUntil } from '../auth/rate-limit.ts';
@@ -7,6 +6,7 @@ import { ApiError } from '../errors.ts';
 import type { CallRecorder } from '../features/call-log/call-recorder.ts';
 import { apiHeaders } from './answer-headers.ts';
 import { isOpenEnded, joinTenant } from './body-rules.ts';
+import { delayRefusal } from './refusal-delay.ts';
 import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
 
 /** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
@@ -20,7 +20,6 @@ export async function apiRoutes(
   }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: CallRecorder },
 ): Promise<void> {
   const { config, inFlight } = shared;
-  const delayRefusal = buildRefusalDelay();
   api.addHook('onResponse', (request, reply, done) => {
     recorder.note(request, reply);
     done();
@@ -45,7 +44,7 @@ export async function apiRoutes(
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
     if (admission.ordinal > limit)
       throw await rateLimited(request, reply, 'rate_limited', count.windowEndsInMs);
-    joinTenant(request, 'key');
+    await joinTenant(request, 'key');
   });
 
   /** Limits guesses per address. An ended key counts too: the finder of a leaked key may send it forever. */
@@ -78,23 +77,4 @@ export async function apiRoutes(
     throw new ApiError('not_recognised');
   });
   await addSharedRoutes(api, shared);
-}
-
-const shortestDelayMs = 100;
-const longestDelayMs = 10_000;
-/** Holds a sender with any number of connections to 500 refusals per second. */
-const delayPerRefusalMs = 2;
-
-/** Delays 429 answers to clients that ignore Retry-After, so that a flood becomes a trickle. */
-function buildRefusalDelay(): (sender: string) => Promise<void> {
-  const waitingBySender = new Map<string, number>();
-  return async function delayRefusal(sender) {
-    const waiting = (waitingBySender.get(sender) ?? 0) + 1;
-    waitingBySender.set(sender, waiting);
-    const delayMs = Math.min(Math.max(shortestDelayMs, waiting * delayPerRefusalMs), longestDelayMs);
-    await sleep(delayMs);
-    const rest = waitingBySender.get(sender)! - 1;
-    if (rest > 0) waitingBySender.set(sender, rest);
-    else waitingBySender.delete(sender);
-  };
 }

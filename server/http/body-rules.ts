@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { answerExpectation } from './early-answers.ts';
 import { holdAnswer } from './in-flight-limit.ts';
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from './json-body.ts';
+import { delayRefusal } from './refusal-delay.ts';
 
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
@@ -32,12 +33,18 @@ export function addBodyRules(scope: FastifyInstance, limitBytes: number): void {
 }
 
 /** Counts a request for its tenant once that is known: before the body, and before anything is done. */
-export function joinTenant(request: FastifyRequest, credential: 'key' | 'session'): void {
+export async function joinTenant(request: FastifyRequest, credential: 'key' | 'session'): Promise<void> {
   const { tenantId, method, place } = request;
   const { bodyType, takesNoBody, streamedBytes } = request.routeOptions.config;
-  place?.joinTenant(tenantId, credential);
-  if (streamedBytes) place?.holdAnswer(streamedBytes);
-  if (bodyMethods.has(method) && !bodyType && !takesNoBody) place?.awaitBody(request.raw);
+  try {
+    place?.joinTenant(tenantId, credential);
+    if (streamedBytes) place?.holdAnswer(streamedBytes);
+    if (bodyMethods.has(method) && !bodyType && !takesNoBody) place?.awaitBody(request.raw);
+  } catch (error) {
+    place?.leave();
+    await delayRefusal(tenantId);
+    throw error;
+  }
 }
 
 /** The router takes nothing at all as an id, too; a path that ends there is no path of ours. */

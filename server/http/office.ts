@@ -38,7 +38,7 @@ export async function officeRoutes(
     if (!isPublic) request.place = inFlight.enter(reply);
     if (request.is404 || isOpenEnded(request)) throw new ApiError('not_found');
     await demandAccess(database, request);
-    if (!isPublic) joinTenant(request, 'session');
+    if (!isPublic) await joinTenant(request, 'session');
   });
   // Once the body is there: one that a stranger never finishes costs nothing, and must take no room from anybody.
   office.addHook('preHandler', async (request, reply) => {

@@ -55,7 +55,8 @@ test('a list that waits for a connection and then for its table is answered in t
   const answers = await Promise.all(second);
   const tookMs = watch();
   await customers.release();
-  assert.deepEqual(new Set(answers.map(({ statusCode }) => statusCode)), new Set([500]));
+  // Those that waited for other lists of their tenant are told so.
+  for (const { statusCode } of answers) assert.ok(statusCode === 500 || statusCode === 429);
   assert.ok(tookMs < longestAnswerMs, `it took ${Math.round(tookMs)} ms`);
   await Promise.all(first);
   assert.equal((await service.get('/customers')).statusCode, 200);

@@ -103,7 +103,7 @@ function buildReadOne(definition: Definition, json: string, database: Database) 
       const { rows } = await database.queryInTenants<Found & { place: string }>(
         [...new Set(tenantIds)],
         { ...statement, values },
-        { isPlannedOnce: true },
+        { isPlannedOnce: true, isBatch: true },
       );
       const found: (Found | undefined)[] = asked.map(() => undefined);
       for (const row of rows) found[Number(row.place) - 1] = row;

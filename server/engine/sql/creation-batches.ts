@@ -71,7 +71,10 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     }
     const rows = creations.map(toSentRow);
     const query = { ...writes.insert, values: [JSON.stringify(rows)] };
-    const result = await database.queryInTenants<{ id: string }>(tenantIds, query, options);
+    const result = await database.queryInTenants<{ id: string }>(tenantIds, query, {
+      ...options,
+      isBatch: true,
+    });
     if (result.rows.length === rows.length) return rows.map(({ id }) => ({ id, isReplay: false }));
     const written = new Set(result.rows.map((row) => row.id));
     const refused = creations.filter(({ row }) => !written.has(row.id));
