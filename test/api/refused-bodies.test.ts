@@ -157,7 +157,7 @@ test('sentences are German where Accept-Language prefers it, and codes never cha
     assert.equal(errors[0].code, 'required');
     const expected = language === 'de' ? 'Pflichtfeld.' : 'Required.';
     assert.equal(errors[0].message, expected, `Accept-Language: ${header}`);
-    assert.equal(message.startsWith('Die Anfrage'), language === 'de');
+    assert.equal(message.startsWith('Ungültige Daten'), language === 'de');
   }
   const unauthorized = await post('/customer', {}, { headers: { apikey: '', 'accept-language': 'de' } });
   assert.equal(unauthorized.json().message, 'Der Header "ApiKey" fehlt.');
