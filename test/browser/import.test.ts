@@ -46,7 +46,7 @@ describe('import of a file', () => {
     await page.getByRole('combobox', { name: 'Ziel von: Kontakt' }).click();
     await page.getByRole('option', { name: 'E-Mail' }).click();
 
-    await page.getByText('In 1 davon gibt es Fehler.').waitFor();
+    await page.getByText('1 der ersten 3 Zeilen sind fehlerhaft.').waitFor();
     const faulty = page.getByRole('row', { name: /^3 fehlerhaft K-2/ }).locator('[data-faulty]');
     await faulty.nth(1).waitFor();
     assert.deepEqual(await faulty.allInnerTexts(), [
@@ -90,7 +90,7 @@ describe('import of a file', () => {
     });
     await page.getByText('Zeilen sind in Ordnung.').waitFor();
     await page.getByRole('button', { name: '1 Zeile importieren' }).click();
-    await page.getByRole('link', { name: 'Zur Tabelle: Kunden' }).click();
+    await page.getByRole('link', { name: 'Kunden anzeigen' }).click();
     await page.getByRole('link', { name: 'Kanzlei "Süd"; Lüders' }).waitFor();
     assert.deepEqual(complaints, []);
   });
