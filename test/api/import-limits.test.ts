@@ -133,7 +133,7 @@ test('slow imports of any number of tenants give way to another tenant', async (
 });
 
 test('an import that has had its place for long gives way to a tenant that has waited', async () => {
-  const limits = { places: 2, slowAfterMs: patienceMs, longAfterMs: 100, waitMs: 3000 };
+  const limits = { places: 2, slowAfterMs: patienceMs, longAfterMs: 100, waitMs: 10_000 };
   const { target, newTarget } = await startLimited(limits);
   const long = [await beginImport(target), await beginImport(await newTarget())];
   const { summary } = await sendImport(await newTarget(), [anyLine]);

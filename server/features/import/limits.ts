@@ -13,7 +13,7 @@ export interface ImportLimits {
   transactionMs: number;
   /** From this age on, an import with fewer than ten lines per second gives way to another tenant's. */
   slowAfterMs: number;
-  /** From this age on, any import gives way, once the other one has waited for most of its time. */
+  /** From this age on, any import gives way, once the other one has waited for half of its time. */
   longAfterMs: number;
 }
 

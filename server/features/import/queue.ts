@@ -84,7 +84,7 @@ export function buildQueue(limits: ImportLimits): EnterQueue {
     const taken = [...places.values()];
     const leaving = taken.filter(({ isGivingWay }) => isGivingWay).length;
     for (const { since } of candidates().slice(leaving)) {
-      const isPatient = now - since >= (limits.waitMs * 2) / 3;
+      const isPatient = now - since >= limits.waitMs / 2;
       const oldest = taken.find(
         (place) => !place.isGivingWay && (isSlow(place, now) || (isPatient && isLong(place, now))),
       );
