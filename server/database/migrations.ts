@@ -11,6 +11,13 @@ const folder = path.resolve(import.meta.dirname, '../../migrations');
 /** Any number that nothing else locks: one process migrates, the others wait for it. */
 const migrationLock = 7_882_001;
 
+/** In every history from before the baseline, which replaced files 0001 to 0019. */
+const firstBeforeBaseline = '0001-tenants-and-keys.sql';
+
+const beforeBaseline =
+  'This database was made by a version of Stamm from before the first release. Nothing was changed. ' +
+  'Export its data over the API of that version, then start this one with a new DATA_DIR or an empty database.';
+
 export class MigrationError extends Error {}
 
 interface Migration {
@@ -43,6 +50,7 @@ async function pendingMigrations(client: pg.ClientBase): Promise<Migration[]> {
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'SELECT name, checksum FROM schema_migration ORDER BY name',
   );
+  if (rows.some(({ name }) => name === firstBeforeBaseline)) throw new MigrationError(beforeBaseline);
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   for (const { name, checksum } of rows) {
     const migration = known.get(name);

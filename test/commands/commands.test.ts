@@ -6,6 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import type pg from 'pg';
+import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import {
   assertRefused,
   cleanUpLater,
@@ -172,13 +173,21 @@ async function createEmptyDatabase(): Promise<pg.ClientConfig> {
   return connection;
 }
 
+const whatToDoBeforeBaseline = /first release\. Nothing was changed\. Export .* new DATA_DIR/;
+
+function renameMigration(connection: pg.ClientConfig, from: string, to: string) {
+  return withClient(connection, (client) =>
+    client.query('UPDATE schema_migration SET name = $2 WHERE name = $1', [from, to]),
+  );
+}
+
 describe('on a database of its own', { concurrency: 3 }, () => {
   test('the doctor names what is not migrated, and migrate does it once', async () => {
     const env = { DATABASE_URL: databaseUrl(await createEmptyDatabase()) };
     const before = await runText(['doctor'], env);
-    assert.match(before, /^! migrations +0001-\S+\.sql, .*npm run --silent stamm -- migrate/m);
+    assert.match(before, /^! migrations +0001-baseline\.sql.*npm run --silent stamm -- migrate/m);
     const { applied } = await runJson(['migrate'], env);
-    assert.match(applied[0], /^0001-/);
+    assert.equal(applied[0], '0001-baseline.sql');
     assert.equal(await runText(['migrate'], env), 'The database is up to date.\n');
     assert.match(await runText(['doctor'], env), /^✓ migrations +up to date$/m);
   });
@@ -192,6 +201,41 @@ describe('on a database of its own', { concurrency: 3 }, () => {
     for (const words of [['tenant', 'list'], ['migrate'], ['serve']]) {
       assertRefused(await runStamm(words, env), /migrated by a newer Stamm \(9999-later\.sql\)/);
     }
+  });
+
+  test('a database from before the baseline is refused with what to do, and stays as it is', async () => {
+    const connection = await createTestDatabase();
+    const readHistory = () =>
+      withClient(connection, (client) => client.query('SELECT * FROM schema_migration ORDER BY name'));
+    await renameMigration(connection, '0001-baseline.sql', '0001-tenants-and-keys.sql');
+    const { rows: before } = await readHistory();
+    const env = { DATABASE_URL: databaseUrl(connection) };
+    for (const words of [['tenant', 'list'], ['migrate'], ['serve'], ['demo']]) {
+      assertRefused(await runStamm(words, env), whatToDoBeforeBaseline);
+    }
+    const { stdout } = await runStamm(['doctor'], env);
+    assert.match(stdout, whatToDoBeforeBaseline);
+    assert.deepEqual((await readHistory()).rows, before);
+  });
+
+  test('a data folder from before the baseline is refused with what to do, and keeps its data', async () => {
+    const { dataDir, tenantId } = await makePreparedDataDir();
+    const rename = async (from: string, to: string) => {
+      const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+      await renameMigration(postgres.connection, from, to);
+      await postgres.close();
+    };
+    await rename('0001-baseline.sql', '0001-tenants-and-keys.sql');
+    for (const words of [['serve'], ['migrate']]) {
+      assertRefused(await runStamm(words, { DATA_DIR: dataDir }), whatToDoBeforeBaseline);
+    }
+    assert.deepEqual(findServers(dataDir), []);
+    await rename('0001-tenants-and-keys.sql', '0001-baseline.sql');
+    const { tenants } = await runJson(['tenant', 'list'], { DATA_DIR: dataDir });
+    assert.deepEqual(
+      tenants.map((tenant: { tenantId: string }) => tenant.tenantId),
+      [tenantId],
+    );
   });
 
   test('a login without the rights that are needed is refused in a sentence', async () => {
