@@ -216,7 +216,8 @@ export const settings = {
     },
   }),
   LOG_LEVEL: setting({
-    meaning: 'What is logged: `fatal`, `error`, `warn`, `info` (one line a request), `debug` or `silent`.',
+    meaning:
+      'What is logged: `fatal`, `error`, `warn`, `info` (one line per request), `debug` (also one per SQL statement, with its time and rows) or `silent`.',
     default: 'info',
     parse: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
   }),

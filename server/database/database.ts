@@ -3,6 +3,7 @@ import pg from 'pg';
 import { Client, cut, longStatementMs, patienceMs, type Timed, type TimedQuery } from './client.ts';
 import { ConnectionTurns, type Turn } from './connection-turns.ts';
 import { DeadlineError, isDatabaseAway } from './errors.ts';
+import { logStatements, type StatementLog } from './statement-log.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
 export const serviceRole = 'stamm_service';
@@ -57,11 +58,12 @@ interface DatabaseOptions {
   maxConnections: number;
   requestDeadlineMs?: number;
   isAlone?: boolean;
+  statementLog?: StatementLog | undefined;
 }
 
 export function openDatabase(
   connection: pg.ClientConfig,
-  { maxConnections, requestDeadlineMs = patienceMs, isAlone = true }: DatabaseOptions,
+  { maxConnections, requestDeadlineMs = patienceMs, isAlone = true, statementLog }: DatabaseOptions,
 ): Database {
   const options: pg.PoolConfig & Timed = {
     ...connection,
@@ -74,7 +76,9 @@ export function openDatabase(
     // Queries are sent without waiting for the answers to those before them.
     pipeline: true,
     // The types know only the callback's older form; the pool waits for the promise before it hands the client out.
-    onConnect: ((client) => takeServiceRole(client, requestDeadlineMs)) as (client: pg.ClientBase) => void,
+    onConnect: ((client) => prepare(client, requestDeadlineMs, statementLog)) as (
+      client: pg.ClientBase,
+    ) => void,
   };
   const pool = new pg.Pool(options);
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
@@ -89,7 +93,7 @@ export function openDatabase(
     inTenants: (tenantIds, work, options) => inTenants(connections, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query, options) =>
       queryInTenants(connections, tenantIds, query, options ?? {}),
-    connect: () => connectAlone({ ...connection, connectionTimeoutMillis: requestDeadlineMs }),
+    connect: () => connectAlone({ ...connection, connectionTimeoutMillis: requestDeadlineMs }, statementLog),
     close: () => pool.end(),
   };
 }
@@ -97,20 +101,29 @@ export function openDatabase(
 /**
  * PostgreSQL itself ends a statement that nobody waits for any more, and writes values alike on every server. For locks
  * only those wait less who say so: they expect to be told, whatever the server's own limit is. A plan that is made while
- * a table is small must still be right when it has grown: hence no sequential scans.
+ * a table is small must still be right when it has grown: hence no sequential scans, whose high cost would make
+ * PostgreSQL compile each statement (jit) for longer than it runs.
  */
-async function takeServiceRole(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
+async function prepare(
+  client: pg.ClientBase,
+  statementTimeoutMs: number,
+  statementLog: StatementLog | undefined,
+): Promise<void> {
+  if (statementLog) logStatements(client, statementLog);
   await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = 0;
-    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET enable_seqscan = off`);
+    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET enable_seqscan = off; SET jit = off`);
 }
 
-async function connectAlone(connection: pg.ClientConfig): Promise<pg.Client> {
+async function connectAlone(
+  connection: pg.ClientConfig,
+  statementLog: StatementLog | undefined,
+): Promise<pg.Client> {
   const client = new Client({ ...connection, timeoutMs: longStatementMs });
   // Whoever uses a broken connection is told by its query; without a listener it would end the process.
   client.on('error', () => {});
   try {
     await client.connect();
-    await takeServiceRole(client, longStatementMs);
+    await prepare(client, longStatementMs, statementLog);
     return client;
   } catch (error) {
     await client.end().catch(() => {});

@@ -38,14 +38,16 @@ export async function runApp(
   setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`);
   // Redis is what several nodes share.
   const isAlone = config.WORKERS === 1 && config.REDIS_URL === undefined;
+  const log = openLog(config.LOG_LEVEL);
   const database = openDatabase(connection, {
     maxConnections: connectionsOfWorker(config),
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
     isAlone,
+    statementLog: config.LOG_LEVEL === 'debug' ? log : undefined,
   });
   await removeStaleSpools();
   const importLimits = { places: importPlaces(config.WORKERS) };
-  const app = await buildApp({ ...config, importLimits }, database, openLog(config.LOG_LEVEL), countFailures);
+  const app = await buildApp({ ...config, importLimits }, database, log, countFailures);
   const stopUpkeep = startUpkeep(config, database);
   async function close() {
     stopUpkeep();

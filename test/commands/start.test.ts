@@ -207,7 +207,7 @@ test('PostgreSQL 15 serves as well, under a login that owns the database and is 
     await client.query('CREATE DATABASE shop OWNER shop_owner');
   });
   const unused = path.join(await makeDataDir(), 'never-made');
-  const env = { DATABASE_URL: databaseUrl(owner), DATA_DIR: unused };
+  const env = { DATABASE_URL: databaseUrl(owner), DATA_DIR: unused, LOG_LEVEL: 'debug' };
   const service = await startStamm(env);
   assert.match(service.output.stdout, /^ {2}Database {4}PostgreSQL 15\.\d+/m);
   const made = await runStamm(['tenant', 'create', '--name', 'Grün', '--json'], env);
@@ -221,7 +221,9 @@ test('PostgreSQL 15 serves as well, under a login that owns the database and is 
   );
   assert.deepEqual(stored.rows, [{ tenant_id: tenantId, id }]);
   assert.equal((await runStamm(['doctor'], env)).code, 0);
-  assert.equal((await service.stop()).code, 0);
+  const { code, stdout } = await service.stop();
+  assert.equal(code, 0);
+  assert.match(stdout, /^\{"level":20,.*"statement":"insert customer","durationMs":[\d.]+,"rows":1/m);
   // It is not ours to stop.
   await withClient(superuser, (client) => client.query('SELECT 1'));
   assert.ok(!existsSync(unused));
