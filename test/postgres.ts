@@ -1,35 +1,113 @@
-// Before all tests: one PostgreSQL of the kind that the service brings, with a migrated database to copy from.
+// Before all tests: a PostgreSQL with a migrated database to copy from. It is of the kind that the service brings, or the
+// server that TEST_DATABASE_URL names (15 or newer; its login is a superuser).
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { checkConnection, serviceRole } from '../server/database/database.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
 import { migrate } from '../server/database/migrations.ts';
 import { openServiceLogin } from '../server/database/service-login.ts';
 
-export const templateDatabase = 'stamm_template';
+/** What test files learn about the server, as JSON in STAMM_TEST_POSTGRES. */
+export interface TestServer {
+  connection: pg.ClientConfig;
+  /** Names of the run's databases begin with it: several runs can share a server. */
+  prefix: string;
+  template: string;
+}
 
-let dataDir: string;
-let postgres: EmbeddedPostgres;
+const prefix = `stamm_test_${randomBytes(4).toString('hex')}_`;
+const template = `${prefix}template`;
+
+let embedded: { dataDir: string; postgres: EmbeddedPostgres } | undefined;
+let connection: pg.ClientConfig;
+/** Roles belong to the server, and outlive the databases that made them. */
+let rolesBefore: string[];
 
 export async function globalSetup(): Promise<void> {
-  dataDir = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
-  postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
-  const client = new pg.Client(postgres.connection);
-  await client.connect();
-  // These databases live for a minute. What must survive a crash is tested on servers with the usual durability.
-  await client.query('ALTER SYSTEM SET fsync = off');
-  await client.query('SELECT pg_reload_conf()');
-  await client.query(`CREATE DATABASE ${templateDatabase}`);
-  await client.end();
-  const template = { ...postgres.connection, database: templateDatabase };
-  await migrate(template);
+  const { TEST_DATABASE_URL } = process.env;
+  connection = TEST_DATABASE_URL ? await findServer(TEST_DATABASE_URL) : await startServer();
+  await withServer(async (client) => {
+    rolesBefore = await findRoles(client);
+    await client.query(`CREATE DATABASE ${template} TEMPLATE template0 ENCODING 'UTF8'`);
+  });
+  const copied = { ...connection, database: template };
+  await migrate(copied);
   // Copies have the same login, which is there from now on: files that start together need not make it.
-  await openServiceLogin(template);
-  process.env.STAMM_TEST_POSTGRES = JSON.stringify(postgres.connection);
+  await openServiceLogin(copied);
+  const server: TestServer = { connection, prefix, template };
+  process.env.STAMM_TEST_POSTGRES = JSON.stringify(server);
 }
 
 export async function globalTeardown(): Promise<void> {
-  await postgres.close();
-  await rm(dataDir, { recursive: true });
+  if (embedded) {
+    await embedded.postgres.close();
+    await rm(embedded.dataDir, { recursive: true });
+  } else {
+    await withServer(leaveNothing);
+  }
+}
+
+async function startServer(): Promise<pg.ClientConfig> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+  const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+  embedded = { dataDir, postgres };
+  connection = postgres.connection;
+  // These databases live for a minute. What must survive a crash is tested on servers with the usual durability.
+  await withServer(async (client) => {
+    await client.query('ALTER SYSTEM SET fsync = off');
+    await client.query('SELECT pg_reload_conf()');
+  });
+  return connection;
+}
+
+/** The address in parts: tests connect to other databases of the server, and under other names. */
+async function findServer(url: string): Promise<pg.ClientConfig> {
+  const {
+    host,
+    port,
+    user = '',
+    password = '',
+    database = 'postgres',
+  } = new pg.Client({ connectionString: url });
+  const found = { host, port, user, password, database };
+  const { version } = await checkConnection(found);
+  console.log(`Tests use PostgreSQL ${version} at ${host}:${port}.`);
+  return found;
+}
+
+async function withServer(work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client(connection);
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function findRoles(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ rolname: string }>(
+    `SELECT rolname FROM pg_roles WHERE rolname ~ '^stamm_app_' OR rolname = $1
+     ORDER BY rolname = $1`,
+    [serviceRole],
+  );
+  return rows.map(({ rolname }) => rolname);
+}
+
+/** A test file that was killed leaves its databases to us. */
+async function leaveNothing(client: pg.Client): Promise<void> {
+  const { rows } = await client.query('SELECT datname FROM pg_database WHERE starts_with(datname, $1)', [
+    prefix,
+  ]);
+  for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
+  for (const role of await findRoles(client)) {
+    if (rolesBefore.includes(role)) continue;
+    // Another run on the same server may have come to use it.
+    await client.query(`DROP ROLE ${role}`).catch((error: pg.DatabaseError) => {
+      if (error.code !== '2BP01') throw error;
+    });
+  }
 }

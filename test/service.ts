@@ -12,7 +12,7 @@ import { openDatabase } from '../server/database/database.ts';
 import { openServiceLogin } from '../server/database/service-login.ts';
 import { type AppConfig, buildApp } from '../server/http/app.ts';
 import { assertDeclared } from './api/declared-answers.ts';
-import { templateDatabase } from './postgres.ts';
+import type { TestServer } from './postgres.ts';
 
 /** Runs after the file's tests, the newest first: what was opened last is closed first. */
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -32,11 +32,11 @@ function endWhateverIsLeft(): void {
 /** Makes an empty database and drops it after the file's tests. */
 export async function createTestDatabase(): Promise<pg.ClientConfig> {
   assert.ok(process.env.STAMM_TEST_POSTGRES, 'run the tests with "npm test", which starts PostgreSQL');
-  const server: pg.ClientConfig = JSON.parse(process.env.STAMM_TEST_POSTGRES);
-  const database = `test_${randomUUID().replaceAll('-', '')}`;
-  await runOnce(server, `CREATE DATABASE ${database} TEMPLATE ${templateDatabase}`);
-  cleanups.push(() => runOnce(server, `DROP DATABASE ${database} WITH (FORCE)`));
-  return { ...server, database };
+  const { connection, prefix, template }: TestServer = JSON.parse(process.env.STAMM_TEST_POSTGRES);
+  const database = `${prefix}${randomUUID().replaceAll('-', '')}`;
+  await runOnce(connection, `CREATE DATABASE ${database} TEMPLATE ${template}`);
+  cleanups.push(() => runOnce(connection, `DROP DATABASE ${database} WITH (FORCE)`));
+  return { ...connection, database };
 }
 
 async function runOnce(connection: pg.ClientConfig, sql: string): Promise<void> {

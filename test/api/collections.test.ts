@@ -225,7 +225,7 @@ test('what was meant is found among however many words, a typing error in each p
   await service.owner.query(
     `INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
        address_city, status)
-     SELECT $1, uuidv7(), translate(md5(number::text), '0123456789', 'ghijklmnop') || CASE number % 2 WHEN 0 THEN ' Nordseite' ELSE ' Ostseite' END,
+     SELECT $1, gen_random_uuid(), translate(md5(number::text), '0123456789', 'ghijklmnop') || CASE number % 2 WHEN 0 THEN ' Nordseite' ELSE ' Ostseite' END,
        'Weg', '1', '20095', 'Ulm', 'ACTIVE'
      FROM generate_series(1, 12000) AS number`,
     [tenantId],

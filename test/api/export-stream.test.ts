@@ -16,7 +16,7 @@ const { app, owner, database, connection, tenant, logLines } = await startServic
 const rowCount = 20_000;
 await owner.query(
   `INSERT INTO product (tenant_id, id, name, kind, unit_code, currency, active, description)
-   SELECT $1, uuidv7(), 'Nr. ' || number, 'PLANT', 'H87', 'EUR', true, repeat('x', 2000)
+   SELECT $1, gen_random_uuid(), 'Nr. ' || number, 'PLANT', 'H87', 'EUR', true, repeat('x', 2000)
    FROM generate_series(1, ${rowCount}) AS number`,
   [tenant.tenantId],
 );
