@@ -104,6 +104,12 @@ export const settings = {
     default: 'none',
     parse: urlWithProtocol('postgres:', 'postgresql:'),
   }),
+  DATABASE_WAIT_SECONDS: setting({
+    meaning:
+      'How long a start waits for the database in `DATABASE_URL` while it does not answer, or takes no writes because it is a standby.',
+    default: '60',
+    parse: integerBetween(0, 86_400, 60),
+  }),
   WORKERS: setting({
     meaning: 'How many processes share the port and the work.',
     default:

@@ -52,6 +52,7 @@ const statusOfCode = {
   overloaded: 500,
   internal_error: 500,
   database_unavailable: 500,
+  outcome_unknown: 500,
 } as const;
 
 export type ErrorCode = keyof typeof statusOfCode;

@@ -201,6 +201,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'The database is unavailable. Try again later.',
     de: 'Die Datenbank ist nicht erreichbar. Bitte später erneut versuchen.',
   },
+  outcome_unknown: {
+    en: 'It may be stored already. Repeat it with the same Idempotency-Key.',
+    de: 'Vielleicht schon gespeichert. Bitte mit demselben Idempotency-Key wiederholen.',
+  },
 
   required: { en: 'Required.', de: 'Pflichtfeld.' },
   required_one_of: {

@@ -180,10 +180,11 @@ export class Batcher<Item, Result> {
   #lookAtTheClock(): void {
     const now = performance.now();
     const isLate = ({ deadline }: Entry<Item, Result>) => deadline <= now;
-    const sent = [...this.#running].flatMap(({ entries }) => entries);
-    const late = [...this.#waiting, ...sent].filter(isLate);
-    if (late.length > 0) this.#waiting = this.#waiting.filter((entry) => !isLate(entry));
-    for (const { reject } of late) reject(new DeadlineError('The database did not answer in time.'));
+    const sent = [...this.#running].flatMap(({ entries }) => entries).filter(isLate);
+    const unsent = this.#waiting.filter(isLate);
+    if (unsent.length > 0) this.#waiting = this.#waiting.filter((entry) => !isLate(entry));
+    for (const { reject } of sent) reject(new DeadlineError('The database did not answer in time.', true));
+    for (const { reject } of unsent) reject(new DeadlineError('The database was busy for too long.'));
     this.#schedule();
     if (this.#waiting.length > 0 || this.#running.size > 0) return;
     clearInterval(this.#timer);

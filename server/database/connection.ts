@@ -1,10 +1,12 @@
 // Which PostgreSQL is used: the one that DATABASE_URL names, or the one that Stamm brings.
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Config } from '../config.ts';
 import { patienceMs } from './client.ts';
-import { checkConnection } from './database.ts';
+import { checkConnection, type ServerState } from './database.ts';
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded/postgres.ts';
 import { type Account, findAccount } from './embedded/programs.ts';
+import { isDatabaseAway } from './errors.ts';
 
 export interface Connection {
   /** What pg takes, with the rights of the owner: migrations and the command line use it as it is. */
@@ -18,10 +20,14 @@ export interface Connection {
 
 export class ConnectionError extends Error {}
 
-export async function openConnection(
-  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
-  use: Omit<EmbeddedPostgresOptions, 'dataDir'>,
-): Promise<Connection> {
+interface Use extends Omit<EmbeddedPostgresOptions, 'dataDir'> {
+  /** Ends the wait for a database. */
+  signal?: AbortSignal;
+}
+
+type ConnectionConfig = Pick<Config, 'DATABASE_URL' | 'DATABASE_WAIT_SECONDS' | 'DATA_DIR'>;
+
+export async function openConnection(config: ConnectionConfig, use: Use): Promise<Connection> {
   if (config.DATABASE_URL === undefined) {
     const embedded = await openEmbeddedPostgres({ dataDir: config.DATA_DIR, ...use });
     return { ...embedded, client: embedded.connection };
@@ -30,7 +36,9 @@ export async function openConnection(
   const { host, pathname } = new URL(config.DATABASE_URL);
   const place = `${host || 'localhost'}${pathname}`;
   try {
-    const { version } = await checkConnection(client);
+    const check = () => (use.purpose === 'serve' ? checkForWrites(client) : checkConnection(client));
+    const waitSeconds = use.purpose === 'serve' ? config.DATABASE_WAIT_SECONDS : 0;
+    const { version } = await waitFor(place, check, waitSeconds, use);
     // Not postgres: that account can read everything that a server on the same machine keeps.
     const account = process.getuid?.() === 0 ? findAccount('stamm', 'nobody') : undefined;
     return { client, account, description: `PostgreSQL ${version} at ${place}`, close: async () => {} };
@@ -39,6 +47,47 @@ export async function openConnection(
       `The database at ${place} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and that the database runs, or unset DATABASE_URL to use the PostgreSQL that Stamm brings.`,
     );
   }
+}
+
+/** Without writes there is neither a migration nor a request that could be counted. */
+async function checkForWrites(client: pg.ClientConfig): Promise<ServerState> {
+  const state = await checkConnection(client);
+  if (state.refusesWrites) throw new NotWritableError(`it is ${state.refusesWrites}`);
+  return state;
+}
+
+class NotWritableError extends Error {}
+
+const retryAfterMs = 500;
+
+/** Repeats the check while the database may still come, and says what it waits for. */
+async function waitFor(
+  place: string,
+  check: () => Promise<ServerState>,
+  seconds: number,
+  { onEvent, signal }: Use,
+): Promise<ServerState> {
+  let said: string | undefined;
+  for (const deadline = performance.now() + seconds * 1000; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (!mayStillCome(error) || performance.now() >= deadline || signal?.aborted) throw error;
+      const reason = reasonOf(error);
+      if (reason !== said) {
+        const message = `Waiting up to ${seconds} s for the database at ${place}: ${reason}.`;
+        onEvent?.({ level: 'warn', message });
+      }
+      said = reason;
+      await sleep(retryAfterMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** A wrong login and a database that does not exist stay wrong. */
+function mayStillCome(error: unknown): boolean {
+  if (error instanceof NotWritableError) return true;
+  return isDatabaseAway(error) && !/^(28|3D)/.test((error as pg.DatabaseError).code ?? '');
 }
 
 /** Runs `work` on a connection of its own, with the rights of the owner. */

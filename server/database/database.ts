@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { Client, cut, longStatementMs, patienceMs, type Timed, type TimedQuery } from './client.ts';
 import { ConnectionTurns, type Turn } from './connection-turns.ts';
-import { DeadlineError, isDatabaseAway } from './errors.ts';
+import { DeadlineError, isDatabaseAway, mayBeCommitted, OutcomeUnknownError } from './errors.ts';
 import { logStatements, type StatementLog } from './statement-log.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
@@ -137,8 +137,16 @@ export function beginFor(tenantIds: readonly string[], lockTimeoutMs?: number): 
   return lockTimeoutMs === undefined ? begin : `${begin}; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
 }
 
+/** Throws OutcomeUnknownError where PostgreSQL may have committed and could not say so. */
+export async function commit(client: pg.ClientBase): Promise<void> {
+  const committed = client.query('COMMIT').catch((error) => {
+    throw mayBeCommitted(error) ? new OutcomeUnknownError(error) : error;
+  });
+  demandCommit(await committed);
+}
+
 /** PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement of the transaction failed. */
-export function demandCommit({ command }: pg.QueryResult): void {
+function demandCommit({ command }: pg.QueryResult): void {
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back at its commit.');
 }
 
@@ -212,12 +220,13 @@ async function inTenants<Result>(
     await client.query(beginFor(tenantIds, lockTimeoutMs));
     const result = await work(client);
     if (isDryRun) await client.query('ROLLBACK');
-    else demandCommit(await client.query('COMMIT'));
+    else await commit(client);
     release();
     return result;
   } catch (error) {
     await client.query('ROLLBACK').then(
-      () => release(),
+      // The next one may lead to the server that is the primary by now.
+      () => release(isDatabaseAway(error)),
       // A connection in an unknown state must not be used again.
       (rollbackError) => release(rollbackError),
     );
@@ -248,16 +257,29 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   const sent = [client.query(begin), client.query<Row>(timed), client.query(commit)] as const;
   // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.
   const [begun, result, committed] = await Promise.allSettled(sent);
-  const failed = [result, begun, committed].find((outcome) => outcome.status === 'rejected');
+  // The first error is the reason of those after it.
+  const failed = [begun, result, committed].find((outcome) => outcome.status === 'rejected');
   const isBroken = failed !== undefined && isDatabaseAway(failed.reason);
   release(isBroken);
-  if (failed) throw failed.reason;
+  if (failed) {
+    // What PostgreSQL itself refuses before the commit is not stored.
+    const isRefused = failed !== committed && failed.reason instanceof pg.DatabaseError;
+    throw isRefused || !mayBeCommitted(failed.reason)
+      ? failed.reason
+      : new OutcomeUnknownError(failed.reason);
+  }
   if (committed.status === 'fulfilled') demandCommit(committed.value);
   return (result as PromiseFulfilledResult<pg.QueryResult<Row>>).value;
 }
 
+export interface ServerState {
+  version: string;
+  /** Why it takes no writes; undefined where it does. Completes the sentence "it is …". */
+  refusesWrites: 'a standby' | 'read-only' | undefined;
+}
+
 /** Connects once, to learn early and in plain words whether the database can be used. */
-export async function checkConnection(connection: pg.ClientConfig): Promise<{ version: string }> {
+export async function checkConnection(connection: pg.ClientConfig): Promise<ServerState> {
   const client = new pg.Client({
     ...connection,
     connectionTimeoutMillis: patienceMs,
@@ -266,10 +288,16 @@ export async function checkConnection(connection: pg.ClientConfig): Promise<{ ve
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: string; encoding: string }>(
-      `SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`,
+    const { rows } = await client.query<{
+      version: string;
+      encoding: string;
+      is_standby: boolean;
+      is_read_only: boolean;
+    }>(
+      `SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding,
+         pg_is_in_recovery() AS is_standby, current_setting('transaction_read_only')::boolean AS is_read_only`,
     );
-    const { version, encoding } = rows[0]!;
+    const { version, encoding, is_standby: isStandby, is_read_only: isReadOnly } = rows[0]!;
     if (Number.parseInt(version, 10) < oldestVersion) {
       throw new Error(`it is PostgreSQL ${version}, and Stamm needs ${oldestVersion} or newer`);
     }
@@ -278,7 +306,7 @@ export async function checkConnection(connection: pg.ClientConfig): Promise<{ ve
         `its encoding is ${encoding}, and Stamm needs one made with ENCODING 'UTF8' TEMPLATE template0`,
       );
     }
-    return { version };
+    return { version, refusesWrites: isStandby ? 'a standby' : isReadOnly ? 'read-only' : undefined };
   } finally {
     await client.end().catch(() => {});
   }

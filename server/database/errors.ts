@@ -1,17 +1,53 @@
 // What goes wrong between us and PostgreSQL, as the error that is answered.
+import pg from 'pg';
 import { ApiError, type ErrorCode } from '../errors.ts';
 
 /** The database did not answer before the request's own deadline. */
-export class DeadlineError extends Error {}
+export class DeadlineError extends Error {
+  /** Whether the statement was under way by then, and may still be stored. */
+  readonly wasSent: boolean;
+
+  constructor(message: string, wasSent = false) {
+    super(message);
+    this.wasSent = wasSent;
+  }
+}
+
+/** PostgreSQL may have committed: the answer to the commit is lost. */
+export class OutcomeUnknownError extends Error {
+  constructor(cause: unknown) {
+    super('The commit was not answered.', { cause });
+  }
+}
+
+/** Whether a transaction may be stored although its commit failed with this error. */
+export function mayBeCommitted(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return isFatal(error);
+  // The driver says this instead of sending the statement.
+  return !/not queryable/.test((error as Error).message);
+}
+
+/** PostgreSQL reports it and closes the connection. */
+function isFatal({ severity }: { severity?: string | undefined }): boolean {
+  return severity === 'FATAL' || severity === 'PANIC';
+}
+
+/**
+ * 08 connection, 53 resources, 57 shutdown, crash or cancel, 58 system. After a failover a connection may lead to a
+ * standby: 25006 refuses writes there, 55000 some locks.
+ */
+const awayStates = /^(08|53|57|58|25006|55000)/;
+
+/** From the socket or the resolver. Node's codes for mistakes in a program also begin with ERR. */
+const awaySocketCodes = /^(E[A-Z]+|EAI_[A-Z]+|ERR_(STREAM|SOCKET|SSL|TLS)_\w+)$/;
 
 /** Whether an error means that PostgreSQL is away or going away, and not that it refused a statement. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof DeadlineError) return true;
-  const { code } = error as { code?: string };
-  if (code === undefined) return /timeout|connection terminated|not queryable/i.test(error.message);
-  // Classes 08 (connection), 53 (resources), 57 (shutdown, crash, cancel), 58 (system) and what the socket reports.
-  return /^(08|53|57|58)/.test(code) || /^E[A-Z]+$/.test(code);
+  if (error instanceof DeadlineError || error instanceof OutcomeUnknownError) return true;
+  const { code, severity } = error as { code?: string; severity?: string };
+  if (code === undefined) return /timeout|connection terminated|not queryable|SSL/i.test(error.message);
+  return awayStates.test(code) || awaySocketCodes.test(code) || isFatal({ severity });
 }
 
 /** Whether a transaction ended because somebody else held a lock for longer than it would wait. */
@@ -25,7 +61,18 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError(codeOf(error), { cause: error });
 }
 
+/** Likewise for a request that only reads: nothing of it can be stored. */
+export function toReadError(error: unknown): ApiError {
+  return toApiError(error instanceof OutcomeUnknownError ? error.cause : error);
+}
+
 function codeOf(error: unknown): ErrorCode {
   if ((error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return 'content_type';
-  return isDatabaseAway(error) ? 'database_unavailable' : 'internal_error';
+  if (error instanceof OutcomeUnknownError) return 'outcome_unknown';
+  return isDatabaseAway(error) || isConflictWithRecovery(error) ? 'database_unavailable' : 'internal_error';
+}
+
+/** A standby cancels statements with the states of a race. Those of real races are tried again and seldom get here. */
+function isConflictWithRecovery(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^40(001|P01)$/.test(error.code ?? '');
 }

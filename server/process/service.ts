@@ -48,7 +48,12 @@ export async function listenUntilStopped(
       label: originOf(config.HOST, config.PORT),
       connections: connectionsInAll(config),
       onEvent: ({ level, message }) => log[level](message),
+      signal: stop.signal,
+    }).catch((error) => {
+      if (stop.signal.aborted) return undefined;
+      throw error;
     });
+    if (!connection) return;
     try {
       await migrate(connection.client);
       const login = await openServiceLogin(connection.client);
@@ -61,7 +66,7 @@ export async function listenUntilStopped(
       if (warning) log.warn(warning);
       const app = await processes.listen(login.client, account).catch((error) => {
         // Ctrl-C reaches workers as well, and ends those that are still loading: whoever stops a start knows that.
-        if (stop.isAsked()) return undefined;
+        if (stop.signal.aborted) return undefined;
         throw listenError(error, config);
       });
       if (!app) return;
@@ -156,11 +161,11 @@ function listenError(error: NodeJS.ErrnoException, { HOST, PORT }: Config): Erro
 }
 
 /** Listens from the first moment on, so that a stop during the start leaves no PostgreSQL behind either. */
-function stopSignal(): { asked: Promise<void>; isAsked(): boolean } {
-  let isAsked = false;
+function stopSignal(): { asked: Promise<void>; signal: AbortSignal } {
+  const stopping = new AbortController();
   const asked = new Promise<void>((resolve) => {
     const stop = () => {
-      isAsked = true;
+      stopping.abort();
       setTimeout(() => process.exit(1), stopTimeoutMs).unref();
       resolve();
     };
@@ -168,5 +173,5 @@ function stopSignal(): { asked: Promise<void>; isAsked(): boolean } {
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });
-  return { asked, isAsked: () => isAsked };
+  return { asked, signal: stopping.signal };
 }

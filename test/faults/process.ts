@@ -55,6 +55,7 @@ function cleanEnvironment(env: Environment): Environment {
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'error',
+    DATABASE_WAIT_SECONDS: '0',
     REQUEST_DEADLINE_MS: String(generousLimits.REQUEST_DEADLINE_MS),
     ...env,
   };
@@ -101,8 +102,17 @@ const serveCommand = [process.execPath, 'server/main.ts', 'serve'];
 export type StammProcess = Awaited<ReturnType<typeof startStamm>>;
 
 /** Resolves once the service is ready; rejects with its output if it ends instead. */
-export async function startStamm(env: Environment, command: readonly string[] = serveCommand) {
-  const { child, output, ended, hasEnded } = spawnInCheckout(command, env);
+export function startStamm(env: Environment, command: readonly string[] = serveCommand) {
+  return untilReady(spawnInCheckout(command, env));
+}
+
+/** A start that is looked at while it goes on. */
+export function beginStamm(env: Environment) {
+  const spawned = spawnInCheckout(serveCommand, env);
+  return { output: spawned.output, ready: untilReady(spawned) };
+}
+
+async function untilReady({ child, output, ended, hasEnded }: ReturnType<typeof spawnInCheckout>) {
   await until('the start block', () => {
     assert.ok(!hasEnded(), `the service ended: ${output.stdout}${output.stderr}`);
     return output.stdout.includes('Stop with Ctrl-C.');
@@ -134,12 +144,12 @@ export async function startStamm(env: Environment, command: readonly string[] = 
 
 /** Stops a start as soon as it has come to some point. */
 export async function startUntil(
-  isThere: (pid: number) => boolean,
+  isThere: (pid: number, output: { stdout: string }) => boolean,
   env: Environment,
   stop = (pid: number): unknown => process.kill(pid, 'SIGTERM'),
 ): Promise<Ended> {
-  const { child, ended } = spawnInCheckout(serveCommand, env);
-  await until('the point in the start', () => isThere(child.pid!));
+  const { child, output, ended } = spawnInCheckout(serveCommand, env);
+  await until('the point in the start', () => isThere(child.pid!, output));
   stop(child.pid!);
   return within('the end of the start', ended);
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { byteOrderMark, toCsvLine } from '../../../core/csv.ts';
 import { recordAudit } from '../../auth/audit-log.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiError } from '../../database/errors.ts';
+import { toReadError } from '../../database/errors.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf } from '../../http/conventions.ts';
 import { logRequest } from '../../http/log.ts';
@@ -138,7 +138,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
           yield page.lines.join('');
         }
       } catch (error) {
-        request.apiError = toApiError(error);
+        request.apiError = toReadError(error);
         // A mere end would look complete to whoever speaks HTTP/1.0, as many proxies do.
         request.raw.socket.resetAndDestroy();
         throw error;

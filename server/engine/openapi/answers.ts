@@ -33,7 +33,11 @@ const errorDescriptions = {
   415: { schemas: ['Problem'], description: 'Payload too large. Send a smaller request.' },
   422: { schemas: ['Problem'], description: 'The `Idempotency-Key` was used with another body.' },
   429: { schemas: ['Problem'], description: 'Too many requests. Wait for `Retry-After` seconds and retry.' },
-  500: { schemas: ['Problem'], description: 'Internal error. Retry later; contact support if needed.' },
+  500: {
+    schemas: ['Problem'],
+    description:
+      'Internal error. Retry later; contact support if needed. With `database_unavailable` nothing is stored. With `outcome_unknown` it may be: repeat a creation with the same `Idempotency-Key`.',
+  },
 } as const;
 
 /** Headers are plain schemas here: the generator makes OpenAPI's header objects of them. */
@@ -65,7 +69,7 @@ export function errorResponses(...statuses: (keyof typeof errorDescriptions)[]) 
           headers: {
             ...commonHeaders,
             ...(status === 400 && ignoredFieldsHeader),
-            ...(status === 429 && retryAfterHeader),
+            ...((status === 429 || status === 500) && retryAfterHeader),
           },
           content: {
             'application/json': { schema: references.length === 1 ? references[0] : { anyOf: references } },

@@ -1,7 +1,13 @@
 // Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
 import { Batcher } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
-import { isDatabaseAway, isLockTimeout, toApiError } from '../../database/errors.ts';
+import {
+  DeadlineError,
+  isDatabaseAway,
+  isLockTimeout,
+  OutcomeUnknownError,
+  toApiError,
+} from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
 import { isRace, type Outcome, retryRaces, type Writes } from './row-store.ts';
@@ -97,15 +103,21 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     refused: readonly Creation[],
   ): Promise<CreationOutcome[]> {
     const rows = refused.map(({ row }) => row);
-    const outcomes = await database.inTenants(tenantIds, (client) =>
-      writes.explainOutcomes(client, rows, new Set()),
+    const outcomes = await database.inTenants(
+      tenantIds,
+      (client) => writes.explainOutcomes(client, rows, new Set()),
+      // Without a commit that could get lost: these rows are not stored.
+      { isDryRun: true },
     );
     return outcomes.map((outcome, index) => toCreationOutcome(outcome, rows[index]!.id));
   }
 
   return {
     async create(creation, deadline) {
-      const outcome = await queue.add(creation, deadline);
+      const outcome = await queue.add(creation, deadline).catch((error) => {
+        const mayBeStored = error instanceof DeadlineError && error.wasSent;
+        throw mayBeStored ? new OutcomeUnknownError(error) : error;
+      });
       if (outcome instanceof ApiError) throw outcome;
       return outcome;
     },

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { byteOrderMark, guardText, toCsvLine } from '../../../core/csv.ts';
 import { auditEvents, recordAudit } from '../../auth/audit-log.ts';
 import type { Database } from '../../database/database.ts';
-import { toApiError } from '../../database/errors.ts';
+import { toReadError } from '../../database/errors.ts';
 import { separators } from '../../engine/http/csv.ts';
 import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import { logRequest } from '../../http/log.ts';
@@ -70,7 +70,7 @@ export async function auditRoutes(app: FastifyInstance, { database }: { database
           yield toLines(next.page);
         }
       } catch (error) {
-        request.apiError = toApiError(error);
+        request.apiError = toReadError(error);
         // A mere end would look complete to an HTTP/1.0 client, as many proxies are.
         request.raw.socket.resetAndDestroy();
         throw error;

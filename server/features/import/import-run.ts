@@ -90,7 +90,7 @@ async function* writeInput(
     });
   }
 
-  /** Without the database nobody knows whether a line was stored; after another end of the import, it was not. */
+  /** Lines are stored only if the error says that they may be. */
   function giveUp(error: unknown, lines: readonly Line[]): LineResult[] {
     const apiError = toApiError(error);
     if (!summary.code && !session.signal.aborted) options.onFailure(error);

@@ -3,7 +3,7 @@
 // journal in order is held for a moment, however long the transaction is, and never before a lock on a row.
 import pg from 'pg';
 import { cut } from '../../database/client.ts';
-import { beginFor, type Database, demandCommit } from '../../database/database.ts';
+import { beginFor, commit as commitTransaction, type Database } from '../../database/database.ts';
 import { lanesOfAnImport } from './limits.ts';
 
 interface LaneOptions {
@@ -124,7 +124,7 @@ async function openLane(
 
   async function commit(): Promise<void> {
     await client.query({ ...moveJournal, values: [tenantId] });
-    demandCommit(await client.query('COMMIT'));
+    await commitTransaction(client);
   }
 
   let running = 0;

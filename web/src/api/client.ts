@@ -24,7 +24,7 @@ export class ApiFailure extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, body: Record<string, unknown>, retryAfterSeconds?: number) {
-    super(typeof body.message === 'string' ? body.message : i18next.t('failure.unexpected'));
+    super(sentenceOf(body));
     this.status = status;
     this.code = typeof body.code === 'string' ? body.code : 'unexpected';
     this.requestId = typeof body.requestId === 'string' ? body.requestId : undefined;
@@ -32,6 +32,12 @@ export class ApiFailure extends Error {
     this.details = body;
     this.retryAfterSeconds = retryAfterSeconds;
   }
+}
+
+function sentenceOf({ code, message }: Record<string, unknown>): string {
+  // The service's own sentence is for programs: it names a header.
+  if (code === 'outcome_unknown') return i18next.t('failure.outcomeUnknown');
+  return typeof message === 'string' ? message : i18next.t('failure.unexpected');
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -41,6 +41,7 @@ export const de: Texts = {
   failure: {
     offline: 'Der Dienst ist nicht erreichbar. Bitte prüfen Sie die Verbindung und versuchen Sie es erneut.',
     unexpected: 'Es ist etwas Unerwartetes passiert.',
+    outcomeUnknown: 'Vielleicht schon gespeichert. Bitte laden Sie die Seite neu und prüfen Sie den Stand.',
     title: 'Das hat nicht geklappt',
     page: 'Diese Seite kann nicht angezeigt werden',
     requestId: 'Anfrage {{id}}',

@@ -39,6 +39,7 @@ export const en = {
   failure: {
     offline: 'The service cannot be reached. Check the connection and try again.',
     unexpected: 'Something unexpected happened.',
+    outcomeUnknown: 'This may be saved already. Reload the page and check before you try again.',
     title: 'That did not work',
     page: 'This page cannot be shown',
     requestId: 'Request {{id}}',

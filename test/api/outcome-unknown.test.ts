@@ -1,0 +1,137 @@
+// A failure says whether a write may be stored. The connection to PostgreSQL really breaks at the commit.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createTestDatabase, startService, validCustomer } from '../service.ts';
+import { until } from '../waiting.ts';
+import { type Cut, openDatabaseProxy } from './database-proxy.ts';
+import { sendImport } from './import-client.ts';
+import { listen } from './raw-client.ts';
+
+const database = await createTestDatabase();
+const proxy = await openDatabaseProxy(database);
+after(() => proxy.close());
+const service = await startService({ connection: proxy.connection });
+const { owner, tenant, post, patch, put, get, createCustomer } = service;
+const target = { port: await listen(service.app), key: tenant.key };
+const cuts: Cut[] = ['before the commit', 'after the commit'];
+
+/** Each marker names the customers of one test. */
+async function countOf(marker: string): Promise<number> {
+  const { rows } = await owner.query(
+    'SELECT count(*)::integer AS count FROM customer WHERE company_name = $1',
+    [marker],
+  );
+  return rows[0].count;
+}
+
+function assertUnknown(response: Awaited<ReturnType<typeof post>>): void {
+  assert.equal(response.statusCode, 500, response.body);
+  assert.equal(response.json().code, 'outcome_unknown');
+  assert.match(response.json().message, /Idempotency-Key/);
+  assert.equal(response.headers['retry-after'], '1');
+}
+
+for (const [index, cut] of cuts.entries()) {
+  test(`a creation whose connection breaks ${cut} is repeated with its key, and there is one row`, async () => {
+    const companyName = `Repeated ${index}`;
+    const customer = { ...validCustomer, companyName };
+    const headers = { 'idempotency-key': `key-${index}` };
+    proxy.cutNext(cut, companyName);
+    assertUnknown(await post('/customer', customer, { headers }));
+    assert.equal(await countOf(companyName), index);
+    const again = await post('/customer', customer, { headers });
+    assert.equal(again.statusCode, 201, again.body);
+    assert.equal(again.headers['idempotency-replayed'], index === 1 ? 'true' : undefined);
+    assert.equal(await countOf(companyName), 1);
+  });
+
+  test(`a creation without a key whose connection breaks ${cut} is not taken for stored or lost`, async () => {
+    const companyName = `Keyless ${index}`;
+    proxy.cutNext(cut, companyName);
+    assertUnknown(await post('/customer', { ...validCustomer, companyName }));
+    assert.equal(await countOf(companyName), index);
+  });
+
+  test(`lines of an import whose connection breaks ${cut} may be stored, and repeating them stores them once`, async () => {
+    for (const mode of ['each', 'all-or-nothing']) {
+      const companyName = `Imported ${mode} ${index}`;
+      const lines = [1, 2].map(() => ({ type: 'customer', data: { ...validCustomer, companyName } }));
+      const asked = { ...target, query: `?mode=${mode}`, headers: { 'Idempotency-Key': companyName } };
+      proxy.cutNext(cut, companyName);
+      const { results, summary } = await sendImport(asked, lines);
+      assert.deepEqual(
+        results.map(({ status, code }) => [status, code]),
+        [
+          [500, 'outcome_unknown'],
+          [500, 'outcome_unknown'],
+        ],
+      );
+      assert.equal(summary.failed, 2);
+      const again = await sendImport(asked, lines);
+      assert.equal(again.summary.failed, 0, JSON.stringify(again));
+      assert.equal(await countOf(companyName), 2);
+    }
+  });
+}
+
+test('a change, a replacement and a deletion whose commit is lost say that they may be stored', async () => {
+  const id = await createCustomer({ companyName: 'Changed', externalId: 'CHANGED' });
+  proxy.cutNext('after the commit', id);
+  assertUnknown(await patch(`/customers/${id}`, { comment: 'lost answer' }));
+  assert.equal((await get(`/customers/${id}`)).json().comment, 'lost answer');
+  proxy.cutNext('after the commit', id);
+  assertUnknown(
+    await put('/customers/by-external-id/CHANGED', { ...validCustomer, companyName: 'Replaced' }),
+  );
+  assert.equal((await get(`/customers/${id}`)).json().companyName, 'Replaced');
+  proxy.cutNext('after the commit', id);
+  assertUnknown(await service.delete(`/customers/${id}`));
+  assert.equal((await service.delete(`/customers/${id}`)).statusCode, 404);
+});
+
+test('a read whose commit is lost is a database that was away', async () => {
+  const id = await createCustomer();
+  const before = proxy.cuts();
+  proxy.cutNext('after the commit', id);
+  const response = await get(`/customers/${id}`);
+  assert.equal(proxy.cuts(), before + 1);
+  assert.deepEqual([response.statusCode, response.json().code], [500, 'database_unavailable']);
+  assert.equal(response.headers['retry-after'], '1');
+});
+
+test('the office reads it in German', async () => {
+  proxy.cutNext('after the commit', 'Deutsch GmbH');
+  const response = await post(
+    '/customer',
+    { ...validCustomer, companyName: 'Deutsch GmbH' },
+    { headers: { 'accept-language': 'de' } },
+  );
+  assert.equal(
+    response.json().message,
+    'Vielleicht schon gespeichert. Bitte mit demselben Idempotency-Key wiederholen.',
+  );
+});
+
+test('a creation that PostgreSQL ends before its commit is certainly not stored', async () => {
+  const holder = await holdJournal();
+  const creating = post('/customer', { ...validCustomer, companyName: 'Ended' });
+  let waiting: number[] = [];
+  await until('the creation waits', async () => {
+    const { rows } = await owner.query(
+      'SELECT pid FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))',
+    );
+    waiting = rows.map(({ pid }) => pid);
+    return waiting.length === 1;
+  });
+  await owner.query('SELECT pg_terminate_backend($1)', waiting);
+  const response = await creating;
+  assert.deepEqual([response.statusCode, response.json().code], [500, 'database_unavailable']);
+  await holder.release();
+  assert.equal(await countOf('Ended'), 0);
+});
+
+async function holdJournal() {
+  await owner.query('BEGIN');
+  await owner.query('SELECT FROM journal_head WHERE tenant_id = $1 FOR UPDATE', [tenant.tenantId]);
+  return { release: () => owner.query('ROLLBACK') };
+}
