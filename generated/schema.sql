@@ -555,6 +555,7 @@ CREATE TABLE schema_migration (
   name text NOT NULL,
   checksum text NOT NULL,
   applied_at timestamp with time zone NOT NULL DEFAULT now(),
+  oldest_node text,
   CONSTRAINT schema_migration_pkey PRIMARY KEY (name)
 );
 GRANT SELECT ON schema_migration TO stamm_service;
