@@ -1,7 +1,7 @@
 // Reading one object and lists of them, from a definition.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { Batcher, paceOfCheapItems } from '../../database/batcher.ts';
+import { Batcher } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
@@ -111,8 +111,7 @@ function buildReadOne(definition: Definition, json: string, database: Database) 
     },
     tenantOf: ({ tenantId }) => tenantId,
     maxItems: 100,
-    paceMs: paceOfCheapItems(database),
-    isAlone: database.isAlone,
+    paceMs: 0,
   });
   return (tenantId: string, id: string, deadline: number) => reads.add({ tenantId, id }, deadline);
 }

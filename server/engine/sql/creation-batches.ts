@@ -28,7 +28,6 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,
     paceMs: 8,
-    isAlone: database.isAlone,
   });
 
   async function write(creations: readonly Creation[]) {

@@ -2,8 +2,8 @@
 // tables, which the statements find first, and are moved as the last thing before the commit: the lock that keeps the
 // journal in order is held for a moment, however long the transaction is, and never before a lock on a row.
 import pg from 'pg';
-import { cut } from '../../database/client.ts';
 import { beginFor, commit as commitTransaction, type Database } from '../../database/database.ts';
+import { cut } from '../../database/timeouts.ts';
 import { lanesOfAnImport } from './limits.ts';
 
 interface LaneOptions {

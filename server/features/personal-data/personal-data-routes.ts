@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { recordAudit } from '../../auth/audit-log.ts';
-import { longStatementMs } from '../../database/client.ts';
 import type { Database } from '../../database/database.ts';
+import { longStatementMs } from '../../database/timeouts.ts';
 import { columnsOf, type Definition, dependantsOf } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';

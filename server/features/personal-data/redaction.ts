@@ -1,6 +1,6 @@
 // Redacts named texts in records and in the journal. Everything runs in the transaction of the erasure.
 import type pg from 'pg';
-import { longStatementMs, type TimedQuery } from '../../database/client.ts';
+import { longStatementMs, type TimedQuery } from '../../database/timeouts.ts';
 import { type Column, columnsOf, type Definition } from '../../engine/definition/definition.ts';
 import type { Fields } from '../../engine/definition/fields.ts';
 import { buildCheck, type Check, isObject } from '../../engine/definition/validation.ts';
@@ -38,7 +38,7 @@ export function buildRedaction(resources: readonly Definition[]) {
         text: `SELECT id FROM ${kind.definition.table} WHERE tenant_id = $1 AND id <> $2
           AND ${holdsPattern(kind.text, '$3')} ORDER BY id LIMIT ${maxRecords + 1}`,
         values: [tenantId, erasedId, texts.patterns],
-        timeoutMs: longStatementMs,
+        query_timeout: longStatementMs,
       } as TimedQuery);
       if (found.length + rows.length > maxRecords) throw tooCommon(maxRecords);
       for (const { id } of rows) {
@@ -149,7 +149,7 @@ export async function findEntries(client: pg.ClientBase, tenantId: string, { pat
     text: `SELECT position FROM journal WHERE tenant_id = $1 AND position <= $2 AND changes IS NOT NULL
       AND ${holdsPattern('changes::text', '$3')} LIMIT ${maxEntries + 1}`,
     values: [tenantId, scannedUpTo, patterns],
-    timeoutMs: longStatementMs,
+    query_timeout: longStatementMs,
   } as TimedQuery);
   if (rows.length > maxEntries) throw tooCommon(maxEntries);
   return { scannedUpTo, positions: rows.map(({ position }) => position) };
@@ -166,7 +166,7 @@ export async function redactEntries(
     text: `SELECT position, changes::text AS changes FROM journal WHERE tenant_id = $1 AND changes IS NOT NULL
       AND (position = ANY ($2) OR (position > $3 AND ${holdsPattern('changes::text', '$4')}))`,
     values: [tenantId, positions, scannedUpTo, patterns],
-    timeoutMs: longStatementMs,
+    query_timeout: longStatementMs,
   } as TimedQuery);
   const redacted = rows.map(
     ({ position, changes }) =>
