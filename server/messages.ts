@@ -357,12 +357,17 @@ export function isCode(code: string): boolean {
   return Object.hasOwn(messages, code);
 }
 
+/** The sentence with its placeholders, such as {max}. */
+export function sentenceOf(code: ErrorCode | FieldErrorCode | AttentionCode, language: Language): string {
+  return messages[code][language];
+}
+
 export function text(
   code: ErrorCode | FieldErrorCode | AttentionCode,
   language: Language,
   params: object = {},
 ): string {
-  return messages[code][language].replace(/\{(\w+)\}/g, (_, name) => {
+  return sentenceOf(code, language).replace(/\{(\w+)\}/g, (_, name) => {
     const value = (params as Record<string, unknown>)[name];
     return Array.isArray(value) ? value.join(', ') : String(value);
   });

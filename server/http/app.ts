@@ -53,7 +53,7 @@ export async function buildApp(
   addCommonHooks(app, database.requestDeadlineMs);
 
   await addOpenapi(app);
-  await addPublicRoutes(app, database);
+  await addPublicRoutes(app, database, config.PUBLIC_URL);
   const openImport = buildImports(database, config);
   const shared = { config, database, inFlight, openImport };
   await app.register(apiRoutes, {

@@ -32,8 +32,8 @@ export interface Definition {
   readonly duplicateFields: readonly string[] | undefined;
   /** What else the office should look at: an SQL condition on the table. */
   readonly attentions: readonly Attention[];
-  /** A body that can be sent as it is, but for its ids. */
-  readonly example: object;
+  /** A body that can be sent as it is after the examples of the resources before it, whose objects it names. */
+  readonly example: { readonly externalId: string; readonly [field: string]: unknown };
 }
 
 export interface Attention {

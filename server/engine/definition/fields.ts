@@ -1,6 +1,6 @@
 // The kinds of fields that a definition is made of. A field is data: its JSON Schema, which validates it and
 // documents it, the type of its column, and its titles.
-import type { Shape } from '../../../core/shape.ts';
+import type { ObjectShape } from '../../../core/shape.ts';
 import type { Language } from '../../messages.ts';
 import type { Format } from './formats.ts';
 
@@ -34,7 +34,7 @@ export interface Field {
   /** The resources of which one has this id. An owner must exist; anything else may arrive later. */
   readonly reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
   /** The shape of a list's items that the office can show. Any other is stored all the same. */
-  readonly knownItem?: Shape;
+  readonly knownItem?: ObjectShape;
   /** Whether lists can be filtered by it; references, choices and flags always can. */
   readonly isFilter?: boolean;
 }
@@ -146,7 +146,7 @@ export function reference(resources: readonly string[], options: Options): Field
 
 /** A list of objects of any shape, returned as they were sent. */
 export function list(
-  options: Options & { maxItems: number; knownItem: Shape; default?: readonly object[] },
+  options: Options & { maxItems: number; knownItem: ObjectShape; default?: readonly object[] },
 ): Field {
   const { maxItems, knownItem, default: fallback } = options;
   const schema = { type: 'array', maxItems, items: { type: 'object' } };

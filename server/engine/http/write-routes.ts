@@ -75,7 +75,9 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
         if (current) await replace(client, current, check(body), request.tenantId, authorOf(request));
         else await insertOne(client, { row, author: authorOf(request) }).catch(lookAgainIfCreatedMeanwhile);
         const stored = { tenant_id: request.tenantId, id };
-        const answer = isDryRun(request) ? await rehearsed(client, request, stored, ignoredFields) : { id };
+        const answer = isDryRun(request)
+          ? { ...(await rehearsed(client, request, stored, ignoredFields)), ...(current && { id }) }
+          : { id };
         return { answer, isNew: !current };
       });
       reply.code(isNew && !isDryRun(request) ? 201 : 200);

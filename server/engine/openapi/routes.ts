@@ -2,8 +2,16 @@
 import type { Definition } from '../definition/definition.ts';
 import type { JsonSchema } from '../definition/fields.ts';
 import { defaultLimit, filtersOf, maxLimit, sortNames } from '../sql/list-query.ts';
-import { answer, commonHeaders, errorResponses, ignoredFieldsHeader } from './answers.ts';
-import { schemaName } from './schemas.ts';
+import {
+  answer,
+  commonHeaders,
+  errorResponses,
+  ignoredFieldsHeader,
+  reference,
+  requestBody,
+} from './answers.ts';
+import { exampleId, patchExamples } from './examples.ts';
+import { schemaName } from './resource-schemas.ts';
 
 const etagHeader = { ETag: { type: 'string', description: 'The version, for `If-Match`.' } };
 const ifMatch = {
@@ -35,18 +43,26 @@ export const dryRun = {
   },
 };
 
+/** "a site", "an employee" */
+export function withArticle({ title }: Definition): string {
+  return `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title.toLowerCase()}`;
+}
+
+const created = { created: { id: exampleId } };
+const dryRunExample = { dryRun: { dryRun: true, attention: [], ignoredFields: ['adress'] } };
+
 export function writeDocs(definition: Definition) {
   const name = schemaName(definition);
-  const thing = definition.title.toLowerCase();
+  const thing = withArticle(definition);
   const tags = [definition.title];
-  const body = { $ref: `New${name}#` };
+  const { externalId, ...withoutExternalId } = definition.example;
   return {
     create: {
       operationId: `create${name}`,
-      summary: `Create a ${thing}`,
+      summary: `Create ${thing}`,
       description: definition.description,
       tags,
-      body,
+      body: requestBody(reference(`New${name}`), { [definition.name]: definition.example }),
       querystring: dryRun,
       headers: {
         type: 'object',
@@ -59,7 +75,6 @@ export function writeDocs(definition: Definition) {
         },
       },
       response: {
-        200: answer('Dry run: it would be created.', { $ref: 'DryRun#' }, ignoredFieldsHeader),
         201: answer(
           'Created, and durable when this is answered.',
           { $ref: 'IdResponse#' },
@@ -70,20 +85,30 @@ export function writeDocs(definition: Definition) {
               description: '`true` if this is the answer of an earlier request.',
             },
           },
+          created,
+        ),
+        // As a range, because mock servers answer a creation with the lowest status.
+        '2XX': answer(
+          'Dry run (200): it would be created.',
+          { $ref: 'DryRun#' },
+          ignoredFieldsHeader,
+          dryRunExample,
         ),
         ...errorResponses(400, 401, 403, 409, 413, 415, 422, 429, 500),
       },
     },
     upsert: {
       operationId: `put${name}ByExternalId`,
-      summary: `Create or replace a ${thing} by your own id`,
+      summary: `Create or replace ${thing} by your own id`,
       description: 'Fields that are not sent are cleared.',
       tags,
-      body,
+      body: requestBody(reference(`New${name}`), { [definition.name]: withoutExternalId }),
       querystring: dryRun,
       params: {
         type: 'object',
-        properties: { externalId: { type: 'string', description: 'The id in your own system.' } },
+        properties: {
+          externalId: { type: 'string', description: 'The id in your own system.', examples: [externalId] },
+        },
         required: ['externalId'],
       },
       headers: preconditions,
@@ -92,21 +117,25 @@ export function writeDocs(definition: Definition) {
           'Replaced; or, in a dry run, what would be attended to.',
           { anyOf: [{ $ref: 'IdResponse#' }, { $ref: 'DryRun#' }] },
           ignoredFieldsHeader,
+          { replaced: { id: exampleId }, ...dryRunExample },
         ),
-        201: answer('Created.', { $ref: 'IdResponse#' }, ignoredFieldsHeader),
+        201: answer('Created.', { $ref: 'IdResponse#' }, ignoredFieldsHeader, created),
         ...errorResponses(400, 401, 403, 409, 412, 413, 415, 429, 500),
       },
     },
     patch: {
       operationId: `patch${name}`,
-      summary: `Change a ${thing}`,
+      summary: `Change ${thing}`,
       description:
         'JSON Merge Patch (RFC 7396): what is sent replaces, `null` clears, everything else stays.',
       tags,
       params: idParameter,
       headers: ifMatch,
       querystring: dryRun,
-      body: { type: 'object', description: 'The fields to change.', examples: [{ comment: null }] },
+      body: requestBody(reference(`${name}Patch`), patchExamples(definition), [
+        'application/merge-patch+json',
+        'application/json',
+      ]),
       response: {
         200: answer('As it is now.', { $ref: `${name}#` }, { ...etagHeader, ...ignoredFieldsHeader }),
         ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
@@ -114,7 +143,7 @@ export function writeDocs(definition: Definition) {
     },
     delete: {
       operationId: `delete${name}`,
-      summary: `Delete a ${thing}`,
+      summary: `Delete ${thing}`,
       description: 'Refused while other objects belong to it.',
       tags,
       params: idParameter,
@@ -160,7 +189,8 @@ export function readDocs(definition: Definition) {
   return {
     read: {
       operationId: `get${name}`,
-      summary: `Read a ${definition.title.toLowerCase()}`,
+      summary: `Read ${withArticle(definition)}`,
+      description: 'The object as it is now, with its version as ETag.',
       tags,
       params: idParameter,
       headers: {
@@ -175,7 +205,7 @@ export function readDocs(definition: Definition) {
     },
     list: {
       operationId: `list${name}s`,
-      summary: `List ${definition.collection}`,
+      summary: `List ${definition.plural.en.toLowerCase()}`,
       description:
         'Pages stay stable while objects are added and removed. Follow `nextCursor`, or `Link` with rel="next". A page ends at about 4 MB, so it may be shorter than `limit` and still have a next one.',
       tags,
@@ -187,7 +217,7 @@ export function readDocs(definition: Definition) {
             minimum: 1,
             maximum: maxLimit,
             default: defaultLimit,
-            description: 'Objects a page at most.',
+            description: 'Page size.',
           },
           cursor: { type: 'string', description: '`nextCursor` from the previous page.' },
           count: { type: 'boolean', default: false, description: 'Include the total.' },

@@ -8,8 +8,8 @@ import { columnsOf, type Definition, dependantsOf } from '../../engine/definitio
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { answer, commonHeaders, errorResponses } from '../../engine/openapi/answers.ts';
+import { schemaName } from '../../engine/openapi/resource-schemas.ts';
 import { dryRun, idParameter } from '../../engine/openapi/routes.ts';
-import { schemaName } from '../../engine/openapi/schemas.ts';
 import { entryRepresentation } from '../../engine/sql/journal.ts';
 import { buildWrites, retryRaces, type Stored, type Writes } from '../../engine/sql/row-store.ts';
 import { ApiError } from '../../errors.ts';
