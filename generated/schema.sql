@@ -289,6 +289,7 @@ CREATE TABLE journal (
   request_id uuid,
   changes json,  -- For a change: the fields that changed, each with "from" and "to".
   actor_id uuid,  -- Person who acted; NULL for an API key and the command line.
+  origin text,  -- Sent by the writer in Stamm-Origin; NULL without that header.
   CONSTRAINT journal_pkey PRIMARY KEY (tenant_id, "position"),
   CONSTRAINT journal_action_check CHECK ((action = ANY (ARRAY['CREATED'::text, 'CHANGED'::text, 'DELETED'::text])))
 );

@@ -6,7 +6,7 @@
         address_street_name text, address_house_number text, address_zip_code text, address_city text,
         address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
         phone text, vat_id text, comment text, status text, external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, changes json)
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment,
@@ -24,11 +24,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'customer', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -39,7 +39,7 @@ moved AS (
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
       phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, changes json)),
+      request_id uuid, origin text, changes json)),
   written AS (
     UPDATE customer SET (company_name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment, status,
@@ -69,11 +69,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'customer', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -84,11 +84,11 @@ moved AS (
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
       phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, changes json)),
+      request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM customer USING named WHERE customer.tenant_id = named.tenant_id AND customer.id = named.id
     RETURNING customer.tenant_id, customer.id, customer.external_id, customer.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -97,11 +97,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'customer', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -144,7 +144,7 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.add
 WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
     id uuid, customer_id uuid, last_name text, first_name text, salutation text, role text, email text, phone text,
     mobile text, language text, comment text, external_id text, customer_external_id text, version integer, actor text,
-    actor_id uuid, request_id uuid, changes json)
+    actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO contact_person (tenant_id, id, customer_id, last_name, first_name, salutation, role, email, phone,
         mobile, language, comment, external_id)
@@ -162,11 +162,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contact-person', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -176,7 +176,7 @@ moved AS (
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text,
       first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
       external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      changes json)),
+      origin text, changes json)),
   written AS (
     UPDATE contact_person SET (customer_id, last_name, first_name, salutation, role, email, phone, mobile, language,
         comment, external_id) = ROW (sent.customer_id, sent.last_name, sent.first_name, sent.salutation, sent.role,
@@ -201,11 +201,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contact-person', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -215,11 +215,11 @@ moved AS (
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, last_name text,
       first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
       external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      changes json)),
+      origin text, changes json)),
   written AS (
     DELETE FROM contact_person USING named WHERE contact_person.tenant_id = named.tenant_id AND contact_person.id = named.id
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.external_id, contact_person.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -228,11 +228,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contact-person', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -265,7 +265,7 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.cus
 WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
     id uuid, customer_id uuid, start_date date, type text, contract_number text, end_date date,
     notice_period_in_months bigint, net_price numeric, billing_interval text, status text, external_id text,
-    customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, changes json)
+    customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO contract (tenant_id, id, customer_id, start_date, type, contract_number, end_date,
         notice_period_in_months, net_price, billing_interval, status, external_id)
@@ -284,11 +284,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contract', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -298,7 +298,7 @@ moved AS (
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid,
       start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
       net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
-      version integer, actor text, actor_id uuid, request_id uuid, changes json)),
+      version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     UPDATE contract SET (customer_id, start_date, type, contract_number, end_date, notice_period_in_months, net_price,
         billing_interval, status, external_id) = ROW (sent.customer_id, sent.start_date, sent.type,
@@ -324,11 +324,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contract', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -338,11 +338,11 @@ moved AS (
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, start_date date,
       type text, contract_number text, end_date date, notice_period_in_months bigint, net_price numeric,
       billing_interval text, status text, external_id text, customer_external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, changes json)),
+      actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM contract USING named WHERE contract.tenant_id = named.tenant_id AND contract.id = named.id
     RETURNING contract.tenant_id, contract.id, contract.external_id, contract.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -351,11 +351,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contract', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -382,7 +382,7 @@ SELECT count(*)::integer AS total FROM contract AS subject WHERE subject.tenant_
   WITH sent AS MATERIALIZED (
     SELECT sent.*  FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text,
         employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, changes json)
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO employee (tenant_id, id, first_name, last_name, employee_number, email, phone, active, external_id)
     SELECT sent.tenant_id, sent.id, sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone,
@@ -397,11 +397,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'employee', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -410,7 +410,7 @@ moved AS (
 -- update employee
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text,
       employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, changes json)),
+      actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     UPDATE employee SET (first_name, last_name, employee_number, email, phone, active,
         external_id) = ROW (sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone, sent.active,
@@ -433,11 +433,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'employee', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -446,11 +446,11 @@ moved AS (
 -- delete employee
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, first_name text, last_name text,
       employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, changes json)),
+      actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM employee USING named WHERE employee.tenant_id = named.tenant_id AND employee.id = named.id
     RETURNING employee.tenant_id, employee.id, employee.external_id, employee.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -459,11 +459,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'employee', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -490,7 +490,7 @@ SELECT count(*)::integer AS total FROM employee AS subject WHERE subject.tenant_
     SELECT sent.*  FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text,
         article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
         description text, active boolean, external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, changes json)
+        request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO product (tenant_id, id, name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate,
         description, active, external_id)
@@ -506,11 +506,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'product', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -520,7 +520,7 @@ moved AS (
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text,
       article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
       description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      changes json)),
+      origin text, changes json)),
   written AS (
     UPDATE product SET (name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate, description,
         active, external_id) = ROW (sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
@@ -545,11 +545,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'product', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -559,11 +559,11 @@ moved AS (
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, name text, kind text,
       article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
       description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      changes json)),
+      origin text, changes json)),
   written AS (
     DELETE FROM product USING named WHERE product.tenant_id = named.tenant_id AND product.id = named.id
     RETURNING product.tenant_id, product.id, product.external_id, product.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -572,11 +572,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'product', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -610,7 +610,7 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.custom
     attending_intervals json, opening_hours json, service_record_recipient_id uuid, call_out_fee numeric,
     assigned_employee_id uuid, contact_person_id uuid, contract_id uuid, valid_from date, valid_until date,
     time_zone text, external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean,
-    customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, changes json)
+    customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, needs_appointment, has_key, comment,
@@ -636,11 +636,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'site', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -654,7 +654,7 @@ moved AS (
       opening_hours json, service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid,
       contact_person_id uuid, contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
       attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, changes json)),
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     UPDATE site SET (customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, needs_appointment, has_key, comment,
@@ -695,11 +695,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -713,11 +713,11 @@ moved AS (
       opening_hours json, service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid,
       contact_person_id uuid, contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
       attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, changes json)),
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM site USING named WHERE site.tenant_id = named.tenant_id AND site.id = named.id
     RETURNING site.tenant_id, site.id, site.external_id, site.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -726,11 +726,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'site', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -808,7 +808,7 @@ WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_
     id uuid, name text, culture_system text, site_id uuid, product_id uuid, material text, color text,
     length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
     has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
-    site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, changes json)
+    site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO container (tenant_id, id, name, culture_system, site_id, product_id, material, color, length_in_cm,
         width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator, ownership, label_code,
@@ -829,11 +829,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'container', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -844,7 +844,7 @@ moved AS (
       site_id uuid, product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint,
       height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
       ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, changes json)),
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     UPDATE container SET (name, culture_system, site_id, product_id, material, color, length_in_cm, width_in_cm,
         height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator, ownership, label_code, comment,
@@ -874,11 +874,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'container', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -889,11 +889,11 @@ moved AS (
       site_id uuid, product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint,
       height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
       ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, changes json)),
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM container USING named WHERE container.tenant_id = named.tenant_id AND container.id = named.id
     RETURNING container.tenant_id, container.id, container.external_id, container.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -902,11 +902,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'container', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -943,7 +943,7 @@ WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_
     id uuid, site_id uuid, botanical_name text, product_id uuid, common_name text, quantity bigint, container_id uuid,
     building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
     status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
-    version integer, actor text, actor_id uuid, request_id uuid, changes json)
+    version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO plant (tenant_id, id, site_id, botanical_name, product_id, common_name, quantity, container_id,
         building, floor, room, position, height_in_cm, planted_on, removed_on, status, ownership, label_code, comment,
@@ -964,11 +964,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'plant', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -979,7 +979,7 @@ moved AS (
       botanical_name text, product_id uuid, common_name text, quantity bigint, container_id uuid, building text,
       floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date, status text,
       ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, changes json)),
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     UPDATE plant SET (site_id, botanical_name, product_id, common_name, quantity, container_id, building, floor, room,
         position, height_in_cm, planted_on, removed_on, status, ownership, label_code, comment,
@@ -1009,11 +1009,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'plant', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -1024,11 +1024,11 @@ moved AS (
       product_id uuid, common_name text, quantity bigint, container_id uuid, building text, floor text, room text,
       position text, height_in_cm bigint, planted_on date, removed_on date, status text, ownership text,
       label_code text, comment text, external_id text, site_external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, changes json)),
+      actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM plant USING named WHERE plant.tenant_id = named.tenant_id AND plant.id = named.id
     RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -1037,11 +1037,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'plant', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )

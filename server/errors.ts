@@ -116,6 +116,7 @@ export const fieldErrorCodes = [
   'invalid_unit_code',
   'invalid_cursor',
   'invalid_text',
+  'not_printable',
   'invalid_json',
   'date_order',
   'forbidden_name',

@@ -277,6 +277,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Invalid cursor for this list. Start without one.',
     de: 'Ungültiger Cursor für diese Liste. Bitte ohne beginnen.',
   },
+  not_printable: {
+    en: 'Use printable ASCII characters only.',
+    de: 'Nur druckbare ASCII-Zeichen verwenden.',
+  },
   invalid_text: {
     en: 'Invalid text: NUL, lone surrogate or invalid UTF-8.',
     de: 'Ungültiger Text: NUL, einzelnes Ersatzzeichen oder ungültiges UTF-8.',

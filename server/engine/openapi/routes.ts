@@ -1,4 +1,6 @@
 // What the routes of a resource declare, from its definition.
+
+import { maxOriginLength } from '../../http/conventions.ts';
 import type { Definition } from '../definition/definition.ts';
 import type { JsonSchema } from '../definition/fields.ts';
 import { defaultLimit, filtersOf, maxLimit, sortNames } from '../sql/list-query.ts';
@@ -14,9 +16,20 @@ import { exampleId, patchExamples } from './examples.ts';
 import { schemaName } from './resource-schemas.ts';
 
 const etagHeader = { ETag: { type: 'string', description: 'The version, for `If-Match`.' } };
+export const originHeader = {
+  'Stamm-Origin': {
+    type: 'string',
+    maxLength: maxOriginLength,
+    pattern: '^[ -~]+$',
+    description:
+      'Name of the system that writes, in printable ASCII. The journal keeps it; readers of `/changes` can leave it out.',
+    examples: ['erp'],
+  },
+};
 const ifMatch = {
   type: 'object',
   properties: {
+    ...originHeader,
     'If-Match': { type: 'string', description: 'Change only this version: an ETag that was read.' },
   },
 };
@@ -72,6 +85,7 @@ export function writeDocs(definition: Definition) {
             maxLength: 255,
             description: 'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
           },
+          ...originHeader,
         },
       },
       response: {

@@ -9,6 +9,7 @@ import {
   toApiError,
 } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
+import { authorColumns } from '../../http/conventions.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
 import { isRace, type Outcome, retryRaces, type Writes } from './row-store.ts';
 
@@ -144,7 +145,7 @@ export async function createClaimed(
 }
 
 export function toSentRow({ row, author }: Creation) {
-  return { ...row, actor: author.actor, actor_id: author.actorId, request_id: author.requestId };
+  return { ...row, ...authorColumns(author) };
 }
 
 function toCreationOutcome(outcome: Outcome, id: string): CreationOutcome {

@@ -196,8 +196,8 @@ function isUnlimitedText({ field: { kind, schema } }: Column): boolean {
   return kind === 'text' && !schema.maxLength && !schema.enum;
 }
 
-/** Of all columns that are not limited. */
-function sizesOf(definition: Definition): string[] {
+/** Of all columns that are not limited, over the table named "subject". */
+export function sizesOf(definition: Definition): string[] {
   return columnsOf(definition.fields).flatMap((column) => {
     if (column.field.kind === 'list') return [jsonBytes(`subject.${column.name}`)];
     return isUnlimitedText(column) ? [textBytes(`subject.${column.name}`)] : [];

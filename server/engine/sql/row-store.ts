@@ -1,7 +1,7 @@
 // What changes a resource, inside a transaction that somebody else opens and commits.
 import type pg from 'pg';
 import { ApiError, validationError } from '../../errors.ts';
-import type { Author } from '../../http/conventions.ts';
+import { type Author, authorColumns } from '../../http/conventions.ts';
 import {
   type Column,
   type Definition,
@@ -154,9 +154,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     const sent = updates.map(({ row, current, changes }) => ({
       ...row,
       version: current.version + 1,
-      actor: author.actor,
-      actor_id: author.actorId,
-      request_id: author.requestId,
+      ...authorColumns(author),
       changes,
     }));
     const { rows } = await client.query<Stored>({ ...update, values: [JSON.stringify(sent)] });
@@ -185,8 +183,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
   ): Promise<void> {
     const found = await findDependants(client, tenantId, id);
     if (found.length > 0) throw new ApiError('has_dependants', { details: { dependants: found } });
-    const { actor, actorId, requestId } = author;
-    const sent = { tenant_id: tenantId, id, actor, actor_id: actorId, request_id: requestId };
+    const sent = { tenant_id: tenantId, id, ...authorColumns(author) };
     await client.query({ ...remove, values: [JSON.stringify(sent)] });
   }
 

@@ -37,6 +37,7 @@ function sentRecord(definition: Definition): string {
       { name: 'actor', type: 'text' },
       { name: 'actor_id', type: 'uuid' },
       { name: 'request_id', type: 'uuid' },
+      { name: 'origin', type: 'text' },
       { name: 'changes', type: 'json' },
     ],
   ];
@@ -125,7 +126,7 @@ export function buildDelete(definition: Definition): Statement {
       written AS (
         DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
-          named.actor, named.actor_id, named.request_id, named.changes
+          named.actor, named.actor_id, named.request_id, named.origin, named.changes
       ), sent AS (SELECT * FROM written), ${journalled(definition, 'DELETED')}
       SELECT id FROM written`,
   };

@@ -5,6 +5,7 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses, reference, requestBody } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
+import { originHeader } from '../../engine/openapi/routes.ts';
 import { readClaim } from '../../engine/sql/idempotency.ts';
 import { validationError } from '../../errors.ts';
 import { authorOf, isDryRun, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
@@ -270,6 +271,7 @@ Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others 
         description:
           'Makes a retry safe: lines of the same number and content that were stored under this key in the last 24 hours are not stored again.',
       },
+      ...originHeader,
     },
   },
   response: {

@@ -179,7 +179,7 @@ const twins = `
   CREATE TEMPORARY TABLE journal (LIKE public.journal INCLUDING DEFAULTS) ON COMMIT DELETE ROWS`;
 
 const entryColumns =
-  'at, resource, resource_id, external_id, action, version, actor, actor_id, request_id, changes';
+  'at, resource, resource_id, external_id, action, version, actor, actor_id, request_id, origin, changes';
 
 const moveJournal = {
   name: 'move journal',

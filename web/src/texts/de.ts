@@ -151,6 +151,7 @@ export const de: Texts = {
     changed: 'Geändert',
     deleted: 'Gelöscht',
     by: 'von {{actor}}',
+    origin: 'aus {{origin}}',
     key: 'API ({{key}})',
     demo: 'Beispieldaten',
     commandLine: 'Kommandozeile',

@@ -148,6 +148,7 @@ export const en = {
     changed: 'Changed',
     deleted: 'Deleted',
     by: 'by {{actor}}',
+    origin: 'from {{origin}}',
     key: 'API ({{key}})',
     demo: 'Sample data',
     commandLine: 'Command line',
