@@ -54,7 +54,7 @@ type Defaulted =
 export function defineResource(
   definition: Omit<Definition, Defaulted> & Partial<Pick<Definition, Defaulted>>,
 ): Definition {
-  return {
+  const complete: Definition = {
     isPersonal: false,
     dateOrders: [],
     requiredOneOf: [],
@@ -64,6 +64,26 @@ export function defineResource(
     fields: { ...definition.fields, externalId },
     uniqueFields: ['externalId', ...(definition.uniqueFields ?? [])],
   };
+  refuseTextsBeyondIndex(complete);
+  return complete;
+}
+
+/** In characters. An index entry holds 2704 bytes: the tenant, up to four bytes per character, and the id. */
+const longestIndexedText = 600;
+
+/** Writing a longer text would fail in PostgreSQL, with a 500. */
+function refuseTextsBeyondIndex({ name, fields, uniqueFields, nameField }: Definition): void {
+  for (const { path, field } of columnsOf(fields)) {
+    const step = path.join('.');
+    const isIndexed = field.filter === 'whole' || uniqueFields.includes(step) || nameField === step;
+    if (field.kind !== 'text' || field.schema.enum || !isIndexed) continue;
+    const { maxLength = Number.POSITIVE_INFINITY } = field.schema as { maxLength?: number };
+    if (maxLength > longestIndexedText) {
+      throw new Error(
+        `${name}: "${step}" is indexed and needs a maxLength of at most ${longestIndexedText}, or filter: 'start'.`,
+      );
+    }
+  }
 }
 
 const externalId = text({
@@ -119,6 +139,13 @@ export function shapeColumnsOf(definition: Definition): { name: string; list: Co
 /** address.location.lat is address_location_lat. */
 export function columnName(path: readonly string[]): string {
   return path.map((step) => step.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)).join('_');
+}
+
+/** Characters of a text that its start column holds. */
+export const startLength = 100;
+
+export function startColumn({ name }: Column): string {
+  return `${name}_start`;
 }
 
 /** An owner of a resource: the column of its id, how a body may name it instead, and its table. */

@@ -35,8 +35,11 @@ export interface Field {
   readonly reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
   /** The shape of a list's items that the office can show. Any other is stored all the same. */
   readonly knownItem?: ObjectShape;
-  /** Whether lists can be filtered by it; references, choices and flags always can. */
-  readonly isFilter?: boolean;
+  /**
+   * How lists filter by it, if they do: by the whole value, or by its start, which has a column of its own because an
+   * index entry does not hold a text without a limit.
+   */
+  readonly filter?: 'whole' | 'start';
 }
 
 export type Fields = { readonly [name: string]: Field };
@@ -70,12 +73,12 @@ interface TextOptions extends Options {
   mayBeEmpty?: boolean;
   format?: Format;
   default?: string;
-  isFilter?: boolean;
+  filter?: Field['filter'];
 }
 
 /** Lengths count code points. A required text must hold more than white space, unless it may be empty. */
 export function text(options: TextOptions): Field {
-  const { maxLength, format, isFilter } = options;
+  const { maxLength, format, filter } = options;
   const mustHoldText = !(options.mayBeEmpty ?? !options.isRequired);
   const schema = {
     type: 'string',
@@ -83,7 +86,7 @@ export function text(options: TextOptions): Field {
     ...(mustHoldText && { pattern: '\\S' }),
     ...(format && { format }),
   };
-  return field('text', schema, options, { default: options.default, isFilter });
+  return field('text', schema, options, { default: options.default, filter });
 }
 
 /** The values with their German titles; the English ones follow from the values, unless they are given. */
@@ -98,7 +101,7 @@ export function choice(options: Options & { choices: Choices; default?: string }
       typeof title === 'string' ? { en: englishChoice(value), de: title } : title,
     ]),
   );
-  return field('text', schema, options, { default: fallback, isFilter: true, choiceTitles });
+  return field('text', schema, options, { default: fallback, filter: 'whole', choiceTitles });
 }
 
 /** CARE_AND_RENTAL is "Care and rental". */
@@ -108,7 +111,7 @@ function englishChoice(value: string): string {
 }
 
 export function flag(options: Options & { default?: boolean }): Field {
-  return field('flag', { type: 'boolean' }, options, { default: options.default, isFilter: true });
+  return field('flag', { type: 'boolean' }, options, { default: options.default, filter: 'whole' });
 }
 
 export function integer(options: Options & { minimum: number; maximum?: number; default?: number }): Field {
@@ -135,13 +138,13 @@ export function date(options: Options): Field {
 /** What owns this object: it must exist, and may be named by its external id instead. */
 export function owner(resource: string, options: Options): Field {
   const reference = { resources: [resource], isOwner: true };
-  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, isFilter: true });
+  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, filter: 'whole' });
 }
 
 /** Stored whatever it names, since what it names may arrive later. */
 export function reference(resources: readonly string[], options: Options): Field {
   const reference = { resources, isOwner: false };
-  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, isFilter: true });
+  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, filter: 'whole' });
 }
 
 /** A list of objects of any shape, returned as they were sent. */
