@@ -21,6 +21,9 @@ export interface TestServer {
 const prefix = `stamm_test_${randomBytes(4).toString('hex')}_`;
 const template = `${prefix}template`;
 
+/** Each file and each process that a test starts would compile the service anew. */
+const compileCache = path.join(tmpdir(), `${prefix}compiled`);
+
 let embedded: { dataDir: string; postgres: EmbeddedPostgres } | undefined;
 let connection: pg.ClientConfig;
 /** Roles belong to the server, and outlive the databases that made them. */
@@ -39,9 +42,11 @@ export async function globalSetup(): Promise<void> {
   await openServiceLogin(copied);
   const server: TestServer = { connection, prefix, template };
   process.env.STAMM_TEST_POSTGRES = JSON.stringify(server);
+  process.env.NODE_COMPILE_CACHE ??= compileCache;
 }
 
 export async function globalTeardown(): Promise<void> {
+  await rm(compileCache, { recursive: true, force: true });
   if (embedded) {
     await embedded.postgres.close();
     await rm(embedded.dataDir, { recursive: true });

@@ -304,6 +304,6 @@ test('whatever is done in whatever order, the service holds what the model holds
       for (const op of operations) await run.apply(op);
       await run.compareAll();
     }),
-    { numRuns: 40, endOnFailure: false },
+    { numRuns: 25, endOnFailure: false },
   );
 });

@@ -41,17 +41,13 @@ export interface Ended {
   stderr: string;
 }
 
-/** Compiling the program once, and not with each of some fifty starts, saves a third of the time. */
-const compileCache = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
-cleanUpLater(() => rm(compileCache, { recursive: true, force: true, maxRetries: 5 }));
-
 /** Nothing of the caller's environment reaches the process but what it needs to run at all. */
 function cleanEnvironment(env: Environment): Environment {
-  const { PATH = '', HOME = '/' } = process.env;
+  const { PATH = '', HOME = '/', NODE_COMPILE_CACHE = '' } = process.env;
   return {
     PATH,
     HOME,
-    NODE_COMPILE_CACHE: compileCache,
+    NODE_COMPILE_CACHE,
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'error',

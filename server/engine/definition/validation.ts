@@ -30,7 +30,16 @@ export type Check = (body: JsonBody) => Checked;
 
 const ajv = new Ajv({ allErrors: true, strict: true, formats: formatChecks });
 
+const checks = new WeakMap<Definition, Check>();
+
+/** The API, the office, imports and redaction share the check of a definition: Ajv takes long to compile one. */
 export function buildCheck(definition: Definition): Check {
+  const check = checks.get(definition) ?? compileCheck(definition);
+  checks.set(definition, check);
+  return check;
+}
+
+function compileCheck(definition: Definition): Check {
   const validate = ajv.compile(objectSchema(definition.fields));
   const toRow = buildToRow(definition);
   const owners = ownersOf(definition);
