@@ -4,33 +4,26 @@ import { isClosingTime, isDay, isTime } from './calendar-days.ts';
 
 const formatChecks = { date: isDay, time: isTime, 'closing-time': isClosingTime } as const;
 
-interface Described {
-  /** For the API's document. */
-  readonly description?: string;
-}
-
-interface TextShape extends Described {
+interface TextShape {
   readonly type: 'string';
   readonly enum?: readonly string[];
   readonly format?: keyof typeof formatChecks;
 }
 
-interface IntegerShape extends Described {
+interface IntegerShape {
   readonly type: 'integer';
   readonly enum?: readonly number[];
   readonly minimum?: number;
   readonly maximum?: number;
 }
 
-interface ListShape extends Described {
+interface ListShape {
   readonly type: 'array';
   readonly items: Shape;
 }
 
-export interface ObjectShape extends Described {
+export interface ObjectShape {
   readonly type: 'object';
-  /** Its name in the API's document. */
-  readonly title: string;
   readonly properties: { readonly [name: string]: Shape };
   readonly required: readonly string[];
   readonly additionalProperties: false;

@@ -3,9 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
-import { answer, errorResponses, reference, requestBody } from '../../engine/openapi/answers.ts';
-import { exampleId } from '../../engine/openapi/examples.ts';
-import { originHeader } from '../../engine/openapi/routes.ts';
+import { answer, errorResponses } from '../../engine/openapi/answers.ts';
 import { readClaim } from '../../engine/sql/idempotency.ts';
 import { validationError } from '../../errors.ts';
 import { authorOf, isDryRun, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
@@ -16,7 +14,6 @@ import { type ImportAnswer, type ImportOptions, importModes, runImport } from '.
 import type { OpenSession } from './import-transaction.ts';
 import { prepareResources } from './line-check.ts';
 import { readLines } from './lines.ts';
-import { emptySummary } from './results.ts';
 
 interface ImportRouteOptions {
   openImport: OpenSession;
@@ -38,7 +35,7 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
   api.removeAllContentTypeParsers();
   api.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
-  const route = { schema: importDocs(options.resources), config: { bodyType: linesType } };
+  const route = { schema: importDocs, config: { bodyType: linesType } };
   api.post('/import', route, async (request, reply) => {
     const importOptions = readOptions(request);
     const { tenantId, idempotencyKey, mode } = importOptions;
@@ -147,14 +144,10 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
       description: 'One line of an import.',
       properties: {
         type: { type: 'string', enum: resources.map(({ name }) => name), description: 'What it is.' },
-        data: {
-          type: 'object',
-          additionalProperties: true,
-          description: 'The body that would create it.',
-        },
+        data: { type: 'object', description: 'The body that would create it.' },
       },
       required: ['type', 'data'],
-      examples: resources.map(({ name, example }) => ({ type: name, data: example })),
+      examples: [{ type: resources[0]!.name, data: { ...resources[0]!.example, externalId: 'ERP-4711' } }],
     },
     {
       $id: 'ImportResult',
@@ -181,10 +174,10 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
           items: { type: 'string' },
           description: 'Fields that are not known.',
         },
-        code: { $ref: 'ErrorCode#' },
+        code: { type: 'string', description: 'What is wrong, for programs.' },
         message: { type: 'string', description: 'What is wrong, for people.' },
         field: { type: 'string', description: 'With 409: the field whose value is taken.' },
-        errors: { $ref: 'FieldErrorList#' },
+        errors: { $ref: 'ValidationError#/properties/errors' },
       },
       required: ['line', 'status'],
     },
@@ -207,7 +200,7 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
               'All or nothing: faulty lines without a result, because there are too many.',
             ),
             dryRun: { type: 'boolean', const: true },
-            code: reference('ErrorCode', { description: 'Why the import ended before its input did.' }),
+            code: { type: 'string', description: 'Why the import ended before its input did.' },
           },
           required: ['lines', 'created', 'replaced', 'unchanged', 'failed', 'notStored'],
         },
@@ -217,15 +210,10 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
   ];
 }
 
-/** One JSON value per line: of each line the schema of `content` says what it holds. */
-function linesSchema(content: JsonSchema): JsonSchema {
-  return { type: 'string', contentMediaType: 'application/json', contentSchema: content };
-}
-
-const importDocs = (resources: readonly Definition[]) => ({
+const importDocs = {
   operationId: 'import',
   summary: 'Create and replace many objects',
-  description: `One JSON object per line, \`{"type": "site", "data": {…}}\`, any number of them; a line may be as long as any other body. Each line gets its result as it goes, so read while you send. A line with an \`externalId\` that is known replaces the object that has it.
+  description: `One JSON object a line, \`{"type": "site", "data": {…}}\`, any number of them; a line may be as long as any other body. Each line gets its result as it goes, so read while you send. A line with an \`externalId\` that is known replaces the object that has it.
 
 Lines may name owners that other lines bring (\`customerExternalId\`), in any order: a line whose owner is not there yet waits for the end of the input, 10,000 such lines at most, and its result comes last.
 
@@ -241,11 +229,8 @@ An import ends early, with a \`code\` in its summary:
 
 Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others again, under the same \`Idempotency-Key\`. If the connection breaks, the import stops.`,
   tags: ['Import'],
-  body: requestBody(
-    linesSchema({ $ref: 'ImportLine#' }),
-    { lines: toLines(resources.map(({ name, example }) => ({ type: name, data: example }))) },
-    ['application/x-ndjson'],
-  ),
+  consumes: ['application/x-ndjson'],
+  body: { $ref: 'ImportLine#' },
   querystring: {
     type: 'object',
     properties: {
@@ -271,7 +256,6 @@ Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others 
         description:
           'Makes a retry safe: lines of the same number and content that were stored under this key in the last 24 hours are not stored again.',
       },
-      ...originHeader,
     },
   },
   response: {
@@ -279,18 +263,11 @@ Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others 
       ...answer('A result for each line, and a summary at last. Spaces may precede a line.', {}),
       content: {
         'application/x-ndjson': {
-          schema: linesSchema({ anyOf: [{ $ref: 'ImportResult#' }, { $ref: 'ImportSummary#' }] }),
-          example: toLines([
-            { line: 1, status: 201, id: exampleId },
-            { summary: { ...emptySummary(false), lines: 1, created: 1 } },
-          ]),
+          schema: { anyOf: [{ $ref: 'ImportResult#' }, { $ref: 'ImportSummary#' }] },
+          example: { line: 1, status: 201, id: '0198c0de-0000-7000-8000-000000000001' },
         },
       },
     },
     ...errorResponses(400, 401, 403, 409, 413, 429, 500),
   },
-});
-
-function toLines(values: readonly object[]): string {
-  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
-}
+};

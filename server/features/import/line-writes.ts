@@ -96,7 +96,7 @@ async function writeWave(
   const resolvable = [...unrepeated, ...faulty].filter(({ line }) =>
     replacement.canResolveOwners(line.checked.faults),
   );
-  const ownerFaults = await writes.resolveOwnersOfAll(
+  const ownerFaults = await writes.resolveReferencesOfAll(
     client,
     tenantId,
     resolvable.map(({ row }) => row),

@@ -68,8 +68,6 @@ export interface Change {
   actorType: 'PERSON' | 'KEY' | 'COMMAND_LINE';
   actorId?: string;
   actorEmail?: string;
-  /** The system that the writer named. */
-  origin?: string;
   changes?: Record<string, { from?: unknown; to?: unknown }>;
 }
 
