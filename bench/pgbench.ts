@@ -4,6 +4,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { serviceRole } from '../server/database/database.ts';
+import { planOnce } from '../server/database/planner.ts';
 import type { BenchDatabase } from './postgres.ts';
 import { findProgram, runOwn, runProgram } from './processes.ts';
 import { type Latency, summarize } from './statistics.ts';
@@ -86,9 +87,7 @@ export async function runPages(
       `\\set tenant random(0, ${tenantCount - 1})`,
       'BEGIN;',
       `SELECT set_config('stamm.tenants', ${tenant}::text, true);`,
-      'SET LOCAL plan_cache_mode = force_generic_plan;',
-      'SET LOCAL enable_bitmapscan = off;',
-      'SET LOCAL enable_sort = off;',
+      `${planOnce};`,
       `${escapeColons(statement.text).replaceAll('$1', tenant).replaceAll('$2', String(statement.rows))};`,
       'COMMIT;\n',
     ].join('\n'),

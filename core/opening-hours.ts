@@ -13,12 +13,18 @@ export interface OpeningHours {
 /** After schema.org's OpeningHoursSpecification. Several items of a day are breaks; closing before opening is the next day. */
 export const openingHoursShape: ObjectShape = {
   type: 'object',
+  title: 'OpeningHours',
+  description: 'Opening hours of one day of the week. Several items of the same day describe breaks.',
   properties: {
-    dayOfWeek: { type: 'string', enum: dayNames },
-    opens: { type: 'string', format: 'time' },
-    closes: { type: 'string', format: 'closing-time' },
-    validFrom: { type: 'string', format: 'date' },
-    validUntil: { type: 'string', format: 'date' },
+    dayOfWeek: { type: 'string', enum: dayNames, description: 'Day of the week.' },
+    opens: { type: 'string', format: 'time', description: 'Opening time at the site, `HH:mm`.' },
+    closes: {
+      type: 'string',
+      format: 'closing-time',
+      description: 'Closing time, up to `24:00`. A time before `opens` is on the next day.',
+    },
+    validFrom: { type: 'string', format: 'date', description: 'First day on which these hours apply.' },
+    validUntil: { type: 'string', format: 'date', description: 'Last day on which these hours apply.' },
   },
   required: ['dayOfWeek', 'opens', 'closes'],
   additionalProperties: false,

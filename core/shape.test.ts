@@ -4,6 +4,7 @@ import { hasShape, type ObjectShape } from './shape.ts';
 
 const shape: ObjectShape = {
   type: 'object',
+  title: 'Thing',
   properties: {
     kind: { type: 'string', enum: ['A', 'B'] },
     from: { type: 'string', format: 'date' },

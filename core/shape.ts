@@ -4,26 +4,33 @@ import { isClosingTime, isDay, isTime } from './calendar-days.ts';
 
 const formatChecks = { date: isDay, time: isTime, 'closing-time': isClosingTime } as const;
 
-interface TextShape {
+interface Described {
+  /** For the API's document. */
+  readonly description?: string;
+}
+
+interface TextShape extends Described {
   readonly type: 'string';
   readonly enum?: readonly string[];
   readonly format?: keyof typeof formatChecks;
 }
 
-interface IntegerShape {
+interface IntegerShape extends Described {
   readonly type: 'integer';
   readonly enum?: readonly number[];
   readonly minimum?: number;
   readonly maximum?: number;
 }
 
-interface ListShape {
+interface ListShape extends Described {
   readonly type: 'array';
   readonly items: Shape;
 }
 
-export interface ObjectShape {
+export interface ObjectShape extends Described {
   readonly type: 'object';
+  /** Its name in the API's document. */
+  readonly title: string;
   readonly properties: { readonly [name: string]: Shape };
   readonly required: readonly string[];
   readonly additionalProperties: false;

@@ -6,7 +6,7 @@
         address_street_name text, address_house_number text, address_zip_code text, address_city text,
         address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
         phone text, vat_id text, comment text, status text, external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, changes json)
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment,
@@ -24,11 +24,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'customer', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -39,7 +39,7 @@ moved AS (
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
       phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, changes json)),
+      request_id uuid, origin text, changes json)),
   written AS (
     UPDATE customer SET (company_name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment, status,
@@ -69,26 +69,26 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'customer', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
 
 -- delete customer
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, company_name text,
+  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, company_name text,
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
       phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, changes json)),
+      request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM customer USING named WHERE customer.tenant_id = named.tenant_id AND customer.id = named.id
     RETURNING customer.tenant_id, customer.id, customer.external_id, customer.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -97,11 +97,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'customer', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -140,11 +140,11 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.add
 
 -- insert contact-person
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.customer_id,
-        (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
-        id uuid, customer_id uuid, last_name text, first_name text, salutation text, role text, email text, phone text,
-        mobile text, language text, comment text, external_id text, customer_external_id text, version integer,
-        actor text, actor_id uuid, request_id uuid, changes json)
+    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
+    id uuid, customer_id uuid, last_name text, first_name text, salutation text, role text, email text, phone text,
+    mobile text, language text, comment text, external_id text, customer_external_id text, version integer, actor text,
+    actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO contact_person (tenant_id, id, customer_id, last_name, first_name, salutation, role, email, phone,
         mobile, language, comment, external_id)
@@ -162,11 +162,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contact-person', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -176,7 +176,7 @@ moved AS (
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text,
       first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
       external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      changes json)),
+      origin text, changes json)),
   written AS (
     UPDATE contact_person SET (customer_id, last_name, first_name, salutation, role, email, phone, mobile, language,
         comment, external_id) = ROW (sent.customer_id, sent.last_name, sent.first_name, sent.salutation, sent.role,
@@ -201,25 +201,25 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contact-person', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
 
 -- delete contact-person
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid,
-      last_name text, first_name text, salutation text, role text, email text, phone text, mobile text, language text,
-      comment text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, changes json)),
+  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, last_name text,
+      first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
+      external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
+      origin text, changes json)),
   written AS (
     DELETE FROM contact_person USING named WHERE contact_person.tenant_id = named.tenant_id AND contact_person.id = named.id
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.external_id, contact_person.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -228,11 +228,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contact-person', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -261,11 +261,11 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.cus
 
 -- insert contract
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.customer_id,
-        (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
-        id uuid, customer_id uuid, start_date date, type text, contract_number text, end_date date,
-        notice_period_in_months bigint, net_price numeric, billing_interval text, status text, external_id text,
-        customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, changes json)
+    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
+    id uuid, customer_id uuid, start_date date, type text, contract_number text, end_date date,
+    notice_period_in_months bigint, net_price numeric, billing_interval text, status text, external_id text,
+    customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO contract (tenant_id, id, customer_id, start_date, type, contract_number, end_date,
         notice_period_in_months, net_price, billing_interval, status, external_id)
@@ -284,11 +284,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contract', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -298,7 +298,7 @@ moved AS (
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid,
       start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
       net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
-      version integer, actor text, actor_id uuid, request_id uuid, changes json)),
+      version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     UPDATE contract SET (customer_id, start_date, type, contract_number, end_date, notice_period_in_months, net_price,
         billing_interval, status, external_id) = ROW (sent.customer_id, sent.start_date, sent.type,
@@ -324,25 +324,25 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contract', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
 
 -- delete contract
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid,
-      start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
-      net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
-      version integer, actor text, actor_id uuid, request_id uuid, changes json)),
+  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, start_date date,
+      type text, contract_number text, end_date date, notice_period_in_months bigint, net_price numeric,
+      billing_interval text, status text, external_id text, customer_external_id text, version integer, actor text,
+      actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM contract USING named WHERE contract.tenant_id = named.tenant_id AND contract.id = named.id
     RETURNING contract.tenant_id, contract.id, contract.external_id, contract.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -351,11 +351,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'contract', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -382,7 +382,7 @@ SELECT count(*)::integer AS total FROM contract AS subject WHERE subject.tenant_
   WITH sent AS MATERIALIZED (
     SELECT sent.*  FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text,
         employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, changes json)
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO employee (tenant_id, id, first_name, last_name, employee_number, email, phone, active, external_id)
     SELECT sent.tenant_id, sent.id, sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone,
@@ -397,11 +397,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'employee', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -410,7 +410,7 @@ moved AS (
 -- update employee
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text,
       employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, changes json)),
+      actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     UPDATE employee SET (first_name, last_name, employee_number, email, phone, active,
         external_id) = ROW (sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone, sent.active,
@@ -433,24 +433,24 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'employee', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
 
 -- delete employee
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, first_name text,
-      last_name text, employee_number text, email text, phone text, active boolean, external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, changes json)),
+  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, first_name text, last_name text,
+      employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
+      actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM employee USING named WHERE employee.tenant_id = named.tenant_id AND employee.id = named.id
     RETURNING employee.tenant_id, employee.id, employee.external_id, employee.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -459,11 +459,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'employee', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -490,7 +490,7 @@ SELECT count(*)::integer AS total FROM employee AS subject WHERE subject.tenant_
     SELECT sent.*  FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text,
         article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
         description text, active boolean, external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, changes json)
+        request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO product (tenant_id, id, name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate,
         description, active, external_id)
@@ -506,11 +506,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'product', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -520,7 +520,7 @@ moved AS (
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text,
       article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
       description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      changes json)),
+      origin text, changes json)),
   written AS (
     UPDATE product SET (name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate, description,
         active, external_id) = ROW (sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
@@ -545,25 +545,25 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'product', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
 
 -- delete product
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, name text, kind text,
+  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, name text, kind text,
       article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
       description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      changes json)),
+      origin text, changes json)),
   written AS (
     DELETE FROM product USING named WHERE product.tenant_id = named.tenant_id AND product.id = named.id
     RETURNING product.tenant_id, product.id, product.external_id, product.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -572,11 +572,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'product', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -602,50 +602,28 @@ SELECT count(*)::integer AS total FROM product AS subject WHERE subject.tenant_i
 
 -- insert site
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.customer_id,
-        (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id,
-        CASE WHEN sent.service_record_recipient_external_id IS NULL THEN sent.service_record_recipient_id
-ELSE coalesce(sent.service_record_recipient_id,
-    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.service_record_recipient_external_id),
-    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.service_record_recipient_external_id)) END AS resolved_service_record_recipient_id,
-    CASE WHEN sent.assigned_employee_external_id IS NULL THEN sent.assigned_employee_id
-ELSE coalesce(sent.assigned_employee_id,
-    (SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.assigned_employee_external_id)) END AS resolved_assigned_employee_id,
-    CASE WHEN sent.contact_person_external_id IS NULL THEN sent.contact_person_id
-ELSE coalesce(sent.contact_person_id,
-    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.contact_person_external_id)) END AS resolved_contact_person_id,
-    CASE WHEN sent.contract_external_id IS NULL THEN sent.contract_id
-ELSE coalesce(sent.contract_id,
-    (SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id)) END AS resolved_contract_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
+    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
     id uuid, customer_id uuid, name text, address_street_name text, address_house_number text, address_zip_code text,
     address_city text, address_location_lat double precision, address_location_lng double precision,
     needs_appointment boolean, has_key boolean, comment text, appointment_preparation_time_in_minutes bigint,
-    attending_intervals json, opening_hours json, service_record_recipient_id uuid,
-    service_record_recipient_external_id text, call_out_fee numeric, assigned_employee_id uuid,
-    assigned_employee_external_id text, contact_person_id uuid, contact_person_external_id text, contract_id uuid,
-    contract_external_id text, valid_from date, valid_until date, time_zone text, external_id text,
-    attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text, version integer,
-    actor text, actor_id uuid, request_id uuid, changes json)
+    attending_intervals json, opening_hours json, service_record_recipient_id uuid, call_out_fee numeric,
+    assigned_employee_id uuid, contact_person_id uuid, contract_id uuid, valid_from date, valid_until date,
+    time_zone text, external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean,
+    customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, needs_appointment, has_key, comment,
         appointment_preparation_time_in_minutes, attending_intervals, opening_hours, service_record_recipient_id,
-        service_record_recipient_external_id, call_out_fee, assigned_employee_id, assigned_employee_external_id,
-        contact_person_id, contact_person_external_id, contract_id, contract_external_id, valid_from, valid_until,
-        time_zone, external_id, attending_intervals_is_known, opening_hours_is_known)
+        call_out_fee, assigned_employee_id, contact_person_id, contract_id, valid_from, valid_until, time_zone,
+        external_id, attending_intervals_is_known, opening_hours_is_known)
     SELECT sent.tenant_id, sent.id, sent.resolved_customer_id, sent.name, sent.address_street_name,
         sent.address_house_number, sent.address_zip_code, sent.address_city, sent.address_location_lat,
         sent.address_location_lng, sent.needs_appointment, sent.has_key, sent.comment,
         sent.appointment_preparation_time_in_minutes, sent.attending_intervals, sent.opening_hours,
-        sent.resolved_service_record_recipient_id,
-        CASE WHEN sent.resolved_service_record_recipient_id IS NULL THEN sent.service_record_recipient_external_id END,
-        sent.call_out_fee, sent.resolved_assigned_employee_id,
-        CASE WHEN sent.resolved_assigned_employee_id IS NULL THEN sent.assigned_employee_external_id END,
-        sent.resolved_contact_person_id,
-        CASE WHEN sent.resolved_contact_person_id IS NULL THEN sent.contact_person_external_id END,
-        sent.resolved_contract_id, CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END,
-        sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
-        sent.opening_hours_is_known FROM sent
+        sent.service_record_recipient_id, sent.call_out_fee, sent.assigned_employee_id, sent.contact_person_id,
+        sent.contract_id, sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id,
+        sent.attending_intervals_is_known, sent.opening_hours_is_known FROM sent
     WHERE EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
@@ -658,11 +636,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'site', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -673,26 +651,22 @@ moved AS (
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
       has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
-      opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
-      call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
-      contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date, valid_until date,
-      time_zone text, external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean,
-      customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, changes json)),
+      opening_hours json, service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid,
+      contact_person_id uuid, contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
+      attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text, version integer,
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     UPDATE site SET (customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, needs_appointment, has_key, comment,
         appointment_preparation_time_in_minutes, attending_intervals, opening_hours, service_record_recipient_id,
-        service_record_recipient_external_id, call_out_fee, assigned_employee_id, assigned_employee_external_id,
-        contact_person_id, contact_person_external_id, contract_id, contract_external_id, valid_from, valid_until,
-        time_zone, external_id, attending_intervals_is_known, opening_hours_is_known) = ROW (sent.customer_id,
-        sent.name, sent.address_street_name, sent.address_house_number, sent.address_zip_code, sent.address_city,
+        call_out_fee, assigned_employee_id, contact_person_id, contract_id, valid_from, valid_until, time_zone,
+        external_id, attending_intervals_is_known, opening_hours_is_known) = ROW (sent.customer_id, sent.name,
+        sent.address_street_name, sent.address_house_number, sent.address_zip_code, sent.address_city,
         sent.address_location_lat, sent.address_location_lng, sent.needs_appointment, sent.has_key, sent.comment,
         sent.appointment_preparation_time_in_minutes, sent.attending_intervals, sent.opening_hours,
-        sent.service_record_recipient_id, sent.service_record_recipient_external_id, sent.call_out_fee,
-        sent.assigned_employee_id, sent.assigned_employee_external_id, sent.contact_person_id,
-        sent.contact_person_external_id, sent.contract_id, sent.contract_external_id, sent.valid_from,
-        sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
-        sent.opening_hours_is_known),
+        sent.service_record_recipient_id, sent.call_out_fee, sent.assigned_employee_id, sent.contact_person_id,
+        sent.contract_id, sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id,
+        sent.attending_intervals_is_known, sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
     FROM sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
     RETURNING site.tenant_id, site.id, site.version, '{' || concat_ws(',', '"id":' || to_json(site.id),
@@ -706,12 +680,8 @@ moved AS (
         '"appointmentPreparationTimeInMinutes":' || site.appointment_preparation_time_in_minutes::text,
         '"attendingIntervals":' || site.attending_intervals::text, '"openingHours":' || site.opening_hours::text,
         '"serviceRecordRecipientId":' || to_json(site.service_record_recipient_id),
-        '"serviceRecordRecipientExternalId":' || to_json(site.service_record_recipient_external_id),
         '"callOutFee":' || site.call_out_fee::text, '"assignedEmployeeId":' || to_json(site.assigned_employee_id),
-        '"assignedEmployeeExternalId":' || to_json(site.assigned_employee_external_id),
-        '"contactPersonId":' || to_json(site.contact_person_id),
-        '"contactPersonExternalId":' || to_json(site.contact_person_external_id),
-        '"contractId":' || to_json(site.contract_id), '"contractExternalId":' || to_json(site.contract_external_id),
+        '"contactPersonId":' || to_json(site.contact_person_id), '"contractId":' || to_json(site.contract_id),
         '"validFrom":' || to_json(site.valid_from), '"validUntil":' || to_json(site.valid_until),
         '"timeZone":' || to_json(site.time_zone), '"externalId":' || to_json(site.external_id),
         '"version":' || site.version, '"createdAt":' || to_char(site.created_at AT TIME ZONE 'UTC',
@@ -725,30 +695,29 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
 
 -- delete site
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid, name text,
+  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, name text,
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
       has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
-      opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
-      call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
-      contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date, valid_until date,
-      time_zone text, external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean,
-      customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, changes json)),
+      opening_hours json, service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid,
+      contact_person_id uuid, contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
+      attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text, version integer,
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM site USING named WHERE site.tenant_id = named.tenant_id AND site.id = named.id
     RETURNING site.tenant_id, site.id, site.external_id, site.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -757,11 +726,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'site', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -787,12 +756,8 @@ ELSE octet_length(subject.opening_hours::text) END, 0) + coalesce(octet_length(s
     '"appointmentPreparationTimeInMinutes":' || subject.appointment_preparation_time_in_minutes::text,
     '"attendingIntervals":' || subject.attending_intervals::text, '"openingHours":' || subject.opening_hours::text,
     '"serviceRecordRecipientId":' || to_json(subject.service_record_recipient_id),
-    '"serviceRecordRecipientExternalId":' || to_json(subject.service_record_recipient_external_id),
     '"callOutFee":' || subject.call_out_fee::text, '"assignedEmployeeId":' || to_json(subject.assigned_employee_id),
-    '"assignedEmployeeExternalId":' || to_json(subject.assigned_employee_external_id),
-    '"contactPersonId":' || to_json(subject.contact_person_id),
-    '"contactPersonExternalId":' || to_json(subject.contact_person_external_id),
-    '"contractId":' || to_json(subject.contract_id), '"contractExternalId":' || to_json(subject.contract_external_id),
+    '"contactPersonId":' || to_json(subject.contact_person_id), '"contractId":' || to_json(subject.contract_id),
     '"validFrom":' || to_json(subject.valid_from), '"validUntil":' || to_json(subject.valid_until),
     '"timeZone":' || to_json(subject.time_zone), '"externalId":' || to_json(subject.external_id),
     '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
@@ -817,18 +782,6 @@ subject.contact_person_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_perso
 -- site needs attention: unresolved_reference of contractId
 subject.contract_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contract AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.contract_id));
 
--- site needs attention: pending_reference of serviceRecordRecipientExternalId
-subject.service_record_recipient_external_id IS NOT NULL;
-
--- site needs attention: pending_reference of assignedEmployeeExternalId
-subject.assigned_employee_external_id IS NOT NULL;
-
--- site needs attention: pending_reference of contactPersonExternalId
-subject.contact_person_external_id IS NOT NULL;
-
--- site needs attention: pending_reference of contractExternalId
-subject.contract_external_id IS NOT NULL;
-
 -- site needs attention: unknown_shape of attendingIntervals
 NOT subject.attending_intervals_is_known;
 
@@ -850,23 +803,20 @@ subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL;
 
 -- insert container
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.site_id,
-        (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
-        CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
-ELSE coalesce(sent.product_id,
-    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
-    id uuid, name text, culture_system text, site_id uuid, product_id uuid, product_external_id text, material text,
-    color text, length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint,
-    volume_in_litres numeric, has_water_level_indicator boolean, ownership text, label_code text, comment text,
-    external_id text, site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, changes json)
+    SELECT sent.* , coalesce(sent.site_id, (SELECT site.id FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
+    id uuid, name text, culture_system text, site_id uuid, product_id uuid, material text, color text,
+    length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+    has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
+    site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
-    INSERT INTO container (tenant_id, id, name, culture_system, site_id, product_id, product_external_id, material,
-        color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
-        ownership, label_code, comment, external_id)
-    SELECT sent.tenant_id, sent.id, sent.name, sent.culture_system, sent.resolved_site_id, sent.resolved_product_id,
-        CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END, sent.material, sent.color,
-        sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres,
-        sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment, sent.external_id FROM sent
+    INSERT INTO container (tenant_id, id, name, culture_system, site_id, product_id, material, color, length_in_cm,
+        width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator, ownership, label_code,
+        comment, external_id)
+    SELECT sent.tenant_id, sent.id, sent.name, sent.culture_system, sent.resolved_site_id, sent.product_id,
+        sent.material, sent.color, sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm,
+        sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment,
+        sent.external_id FROM sent
     WHERE ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE))
     ON CONFLICT DO NOTHING
@@ -879,11 +829,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'container', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -891,24 +841,22 @@ moved AS (
 
 -- update container
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text,
-      site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
-      width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
-      has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
-      site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, changes json)),
+      site_id uuid, product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint,
+      height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
+      ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
-    UPDATE container SET (name, culture_system, site_id, product_id, product_external_id, material, color,
-        length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
-        ownership, label_code, comment, external_id) = ROW (sent.name, sent.culture_system, sent.site_id,
-        sent.product_id, sent.product_external_id, sent.material, sent.color, sent.length_in_cm, sent.width_in_cm,
-        sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership,
-        sent.label_code, sent.comment, sent.external_id),
+    UPDATE container SET (name, culture_system, site_id, product_id, material, color, length_in_cm, width_in_cm,
+        height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator, ownership, label_code, comment,
+        external_id) = ROW (sent.name, sent.culture_system, sent.site_id, sent.product_id, sent.material, sent.color,
+        sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres,
+        sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
     RETURNING container.tenant_id, container.id, container.version, '{' || concat_ws(',',
         '"id":' || to_json(container.id), '"name":' || to_json(container.name),
         '"cultureSystem":' || to_json(container.culture_system), '"siteId":' || to_json(container.site_id),
-        '"productId":' || to_json(container.product_id),
-        '"productExternalId":' || to_json(container.product_external_id), '"material":' || to_json(container.material),
+        '"productId":' || to_json(container.product_id), '"material":' || to_json(container.material),
         '"color":' || to_json(container.color), '"lengthInCm":' || container.length_in_cm::text,
         '"widthInCm":' || container.width_in_cm::text, '"heightInCm":' || container.height_in_cm::text,
         '"diameterInCm":' || container.diameter_in_cm::text, '"volumeInLitres":' || container.volume_in_litres::text,
@@ -926,26 +874,26 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'container', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
 
 -- delete container
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, name text, culture_system text,
-      site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
-      width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
-      has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
-      site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, changes json)),
+  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, name text, culture_system text,
+      site_id uuid, product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint,
+      height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
+      ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM container USING named WHERE container.tenant_id = named.tenant_id AND container.id = named.id
     RETURNING container.tenant_id, container.id, container.external_id, container.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -954,11 +902,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'container', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -968,10 +916,10 @@ moved AS (
 SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"name":' || to_json(subject.name), '"cultureSystem":' || to_json(subject.culture_system),
     '"siteId":' || to_json(subject.site_id), '"productId":' || to_json(subject.product_id),
-    '"productExternalId":' || to_json(subject.product_external_id), '"material":' || to_json(subject.material),
-    '"color":' || to_json(subject.color), '"lengthInCm":' || subject.length_in_cm::text,
-    '"widthInCm":' || subject.width_in_cm::text, '"heightInCm":' || subject.height_in_cm::text,
-    '"diameterInCm":' || subject.diameter_in_cm::text, '"volumeInLitres":' || subject.volume_in_litres::text,
+    '"material":' || to_json(subject.material), '"color":' || to_json(subject.color),
+    '"lengthInCm":' || subject.length_in_cm::text, '"widthInCm":' || subject.width_in_cm::text,
+    '"heightInCm":' || subject.height_in_cm::text, '"diameterInCm":' || subject.diameter_in_cm::text,
+    '"volumeInLitres":' || subject.volume_in_litres::text,
     '"hasWaterLevelIndicator":' || to_json(subject.has_water_level_indicator),
     '"ownership":' || to_json(subject.ownership), '"labelCode":' || to_json(subject.label_code),
     '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
@@ -988,33 +936,22 @@ SELECT count(*)::integer AS total FROM container AS subject WHERE subject.tenant
 -- container needs attention: unresolved_reference of productId
 subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.product_id));
 
--- container needs attention: pending_reference of productExternalId
-subject.product_external_id IS NOT NULL;
-
 -- insert plant
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.site_id,
-        (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
-        CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
-ELSE coalesce(sent.product_id,
-    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id,
-    CASE WHEN sent.container_external_id IS NULL THEN sent.container_id
-ELSE coalesce(sent.container_id,
-    (SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id)) END AS resolved_container_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
-    id uuid, site_id uuid, botanical_name text, product_id uuid, product_external_id text, common_name text,
-    quantity bigint, container_id uuid, container_external_id text, building text, floor text, room text,
-    position text, height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
-    comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-    changes json)
+    SELECT sent.* , coalesce(sent.site_id, (SELECT site.id FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
+    id uuid, site_id uuid, botanical_name text, product_id uuid, common_name text, quantity bigint, container_id uuid,
+    building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
+    status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
+    version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
-    INSERT INTO plant (tenant_id, id, site_id, botanical_name, product_id, product_external_id, common_name, quantity,
-        container_id, container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on,
-        status, ownership, label_code, comment, external_id)
-    SELECT sent.tenant_id, sent.id, sent.resolved_site_id, sent.botanical_name, sent.resolved_product_id,
-        CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END, sent.common_name, sent.quantity,
-        sent.resolved_container_id, CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END,
-        sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
-        sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id FROM sent
+    INSERT INTO plant (tenant_id, id, site_id, botanical_name, product_id, common_name, quantity, container_id,
+        building, floor, room, position, height_in_cm, planted_on, removed_on, status, ownership, label_code, comment,
+        external_id)
+    SELECT sent.tenant_id, sent.id, sent.resolved_site_id, sent.botanical_name, sent.product_id, sent.common_name,
+        sent.quantity, sent.container_id, sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm,
+        sent.planted_on, sent.removed_on, sent.status, sent.ownership, sent.label_code, sent.comment,
+        sent.external_id FROM sent
     WHERE EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
@@ -1027,11 +964,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'plant', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -1039,33 +976,30 @@ moved AS (
 
 -- update plant
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid,
-      botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
-      container_id uuid, container_external_id text, building text, floor text, room text, position text,
-      height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
-      comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, changes json)),
+      botanical_name text, product_id uuid, common_name text, quantity bigint, container_id uuid, building text,
+      floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date, status text,
+      ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
-    UPDATE plant SET (site_id, botanical_name, product_id, product_external_id, common_name, quantity, container_id,
-        container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on, status,
-        ownership, label_code, comment, external_id) = ROW (sent.site_id, sent.botanical_name, sent.product_id,
-        sent.product_external_id, sent.common_name, sent.quantity, sent.container_id, sent.container_external_id,
-        sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
-        sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
+    UPDATE plant SET (site_id, botanical_name, product_id, common_name, quantity, container_id, building, floor, room,
+        position, height_in_cm, planted_on, removed_on, status, ownership, label_code, comment,
+        external_id) = ROW (sent.site_id, sent.botanical_name, sent.product_id, sent.common_name, sent.quantity,
+        sent.container_id, sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on,
+        sent.removed_on, sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
     RETURNING plant.tenant_id, plant.id, plant.version, '{' || concat_ws(',', '"id":' || to_json(plant.id),
         '"siteId":' || to_json(plant.site_id), '"botanicalName":' || to_json(plant.botanical_name),
-        '"productId":' || to_json(plant.product_id), '"productExternalId":' || to_json(plant.product_external_id),
-        '"commonName":' || to_json(plant.common_name), '"quantity":' || plant.quantity::text,
-        '"containerId":' || to_json(plant.container_id),
-        '"containerExternalId":' || to_json(plant.container_external_id), '"building":' || to_json(plant.building),
-        '"floor":' || to_json(plant.floor), '"room":' || to_json(plant.room), '"position":' || to_json(plant.position),
-        '"heightInCm":' || plant.height_in_cm::text, '"plantedOn":' || to_json(plant.planted_on),
-        '"removedOn":' || to_json(plant.removed_on), '"status":' || to_json(plant.status),
-        '"ownership":' || to_json(plant.ownership), '"labelCode":' || to_json(plant.label_code),
-        '"comment":' || to_json(plant.comment), '"externalId":' || to_json(plant.external_id),
-        '"version":' || plant.version, '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
+        '"productId":' || to_json(plant.product_id), '"commonName":' || to_json(plant.common_name),
+        '"quantity":' || plant.quantity::text, '"containerId":' || to_json(plant.container_id),
+        '"building":' || to_json(plant.building), '"floor":' || to_json(plant.floor), '"room":' || to_json(plant.room),
+        '"position":' || to_json(plant.position), '"heightInCm":' || plant.height_in_cm::text,
+        '"plantedOn":' || to_json(plant.planted_on), '"removedOn":' || to_json(plant.removed_on),
+        '"status":' || to_json(plant.status), '"ownership":' || to_json(plant.ownership),
+        '"labelCode":' || to_json(plant.label_code), '"comment":' || to_json(plant.comment),
+        '"externalId":' || to_json(plant.external_id), '"version":' || plant.version,
+        '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+        '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
   ),
 moved AS (
@@ -1075,27 +1009,26 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'plant', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
 
 -- delete plant
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, site_id uuid,
-      botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
-      container_id uuid, container_external_id text, building text, floor text, room text, position text,
-      height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
-      comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, changes json)),
+  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, site_id uuid, botanical_name text,
+      product_id uuid, common_name text, quantity bigint, container_id uuid, building text, floor text, room text,
+      position text, height_in_cm bigint, planted_on date, removed_on date, status text, ownership text,
+      label_code text, comment text, external_id text, site_external_id text, version integer, actor text,
+      actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM plant USING named WHERE plant.tenant_id = named.tenant_id AND plant.id = named.id
     RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
-      named.actor, named.actor_id, named.request_id, named.changes
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes
   ), sent AS (SELECT * FROM written),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -1104,11 +1037,11 @@ moved AS (
   RETURNING head.tenant_id, head.last_position
 ), journalled AS (
   INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, changes)
+      request_id, origin, changes)
   SELECT entry.tenant_id,
     moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
     'plant', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.changes
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
@@ -1117,18 +1050,16 @@ moved AS (
 -- list plant
 SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"siteId":' || to_json(subject.site_id), '"botanicalName":' || to_json(subject.botanical_name),
-    '"productId":' || to_json(subject.product_id), '"productExternalId":' || to_json(subject.product_external_id),
-    '"commonName":' || to_json(subject.common_name), '"quantity":' || subject.quantity::text,
-    '"containerId":' || to_json(subject.container_id),
-    '"containerExternalId":' || to_json(subject.container_external_id), '"building":' || to_json(subject.building),
-    '"floor":' || to_json(subject.floor), '"room":' || to_json(subject.room),
-    '"position":' || to_json(subject.position), '"heightInCm":' || subject.height_in_cm::text,
-    '"plantedOn":' || to_json(subject.planted_on), '"removedOn":' || to_json(subject.removed_on),
-    '"status":' || to_json(subject.status), '"ownership":' || to_json(subject.ownership),
-    '"labelCode":' || to_json(subject.label_code), '"comment":' || to_json(subject.comment),
-    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
-    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '"productId":' || to_json(subject.product_id), '"commonName":' || to_json(subject.common_name),
+    '"quantity":' || subject.quantity::text, '"containerId":' || to_json(subject.container_id),
+    '"building":' || to_json(subject.building), '"floor":' || to_json(subject.floor),
+    '"room":' || to_json(subject.room), '"position":' || to_json(subject.position),
+    '"heightInCm":' || subject.height_in_cm::text, '"plantedOn":' || to_json(subject.planted_on),
+    '"removedOn":' || to_json(subject.removed_on), '"status":' || to_json(subject.status),
+    '"ownership":' || to_json(subject.ownership), '"labelCode":' || to_json(subject.label_code),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
   SELECT * FROM plant AS subject
   WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
@@ -1142,9 +1073,3 @@ subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHE
 
 -- plant needs attention: unresolved_reference of containerId
 subject.container_id IS NOT NULL AND NOT (EXISTS (SELECT FROM container AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.container_id));
-
--- plant needs attention: pending_reference of productExternalId
-subject.product_external_id IS NOT NULL;
-
--- plant needs attention: pending_reference of containerExternalId
-subject.container_external_id IS NOT NULL;

@@ -57,6 +57,35 @@ const statusOfCode = {
 
 export type ErrorCode = keyof typeof statusOfCode;
 
+/** Only the office's own calls answer with these. */
+const officeCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  'session_missing',
+  'sign_in_failed',
+  'sign_in_expired',
+  'passkey_refused',
+  'recovery_code_wrong',
+  'foreign_origin',
+  'role_insufficient',
+  'passkey_required',
+  'proof_required',
+  'email_taken',
+  'own_account',
+  'several_businesses',
+  'last_administrator',
+  'last_passkey',
+  'passkey_missing',
+  'passkey_known',
+  'passkeys_unavailable',
+  'too_many_passkeys',
+  'too_many_sign_ins',
+  'too_many_streams',
+]);
+
+/** The codes of the published interface, with their statuses. */
+export const apiErrorCodes = Object.entries(statusOfCode)
+  .filter(([code]) => !officeCodes.has(code))
+  .map(([code, status]) => ({ code: code as ErrorCode, status }));
+
 /** One faulty field. `path` leads to it from the root of the body; array positions are numbers. */
 export interface FieldError {
   path: readonly (string | number)[];
@@ -87,6 +116,7 @@ export const fieldErrorCodes = [
   'invalid_unit_code',
   'invalid_cursor',
   'invalid_text',
+  'not_printable',
   'invalid_json',
   'date_order',
   'forbidden_name',

@@ -14,7 +14,7 @@ import { userCreate, userPassword, userRemove, userResetPasskeys } from './comma
 import { ConfigError, readConfig } from './config.ts';
 import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
-import { MigrationError } from './database/migrations.ts';
+import { MigrationError } from './database/migration-files.ts';
 import { UsageError } from './errors.ts';
 import { CsvError } from './features/import/csv-file.ts';
 

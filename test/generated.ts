@@ -1,4 +1,5 @@
-// Writes what is generated from the code, or with --check fails where the committed files are stale.
+// Writes the generated files, or with --check fails if the committed ones are stale. "migration NAME" prints the table
+// of a resource.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,6 +12,7 @@ import { migrate } from '../server/database/migrations.ts';
 import { buildApp } from '../server/http/app.ts';
 import { resources } from '../server/resources/index.ts';
 import { buildBillOfMaterials, isBillOfMaterialsCurrent } from './bill-of-materials.ts';
+import { migrationSkeleton } from './migration-skeleton.ts';
 import { schemaDocument } from './schema-document.ts';
 import { statementsDocument } from './statements-document.ts';
 
@@ -60,14 +62,6 @@ ${rows.join('\n')}
 `;
 }
 
-const files = new Map([
-  ['generated/openapi.json', await openapiDocument()],
-  ['generated/schema.sql', await currentSchema()],
-  ['generated/statements.sql', statementsDocument(resources)],
-  ['docs/settings.md', settingsPage()],
-]);
-
-const isCheck = process.argv.includes('--check');
 const billOfMaterials = 'generated/sbom.json';
 
 function readCommitted(name: string): Promise<string> {
@@ -79,13 +73,35 @@ function reportStale(name: string): void {
   process.exitCode = 1;
 }
 
-for (const [name, content] of files) {
-  if (!isCheck) await writeFile(path.join(root, name), content);
-  else if ((await readCommitted(name)) !== content) reportStale(name);
+async function writeOrCheck(isCheck: boolean): Promise<void> {
+  const files = new Map([
+    ['generated/openapi.json', await openapiDocument()],
+    ['generated/schema.sql', await currentSchema()],
+    ['generated/statements.sql', statementsDocument(resources)],
+    ['docs/settings.md', settingsPage()],
+  ]);
+  for (const [name, content] of files) {
+    if (!isCheck) await writeFile(path.join(root, name), content);
+    else if ((await readCommitted(name)) !== content) reportStale(name);
+  }
+  // Making it takes seconds, so it is made only where it is stale.
+  if (!(await isBillOfMaterialsCurrent(await readCommitted(billOfMaterials)))) {
+    if (isCheck) reportStale(billOfMaterials);
+    else await writeFile(path.join(root, billOfMaterials), await buildBillOfMaterials());
+  }
 }
 
-// Making it takes seconds, so it is made only where it is stale.
-if (!(await isBillOfMaterialsCurrent(await readCommitted(billOfMaterials)))) {
-  if (isCheck) reportStale(billOfMaterials);
-  else await writeFile(path.join(root, billOfMaterials), await buildBillOfMaterials());
+function printMigration(name = ''): void {
+  const definition = resources.find((resource) => resource.name === name);
+  if (definition) {
+    process.stdout.write(migrationSkeleton(definition));
+    return;
+  }
+  const known = resources.map((resource) => resource.name).join(', ');
+  process.stderr.write(`server/resources/index.ts has no resource "${name}", only ${known}.\n`);
+  process.exitCode = 1;
 }
+
+const [command, name] = process.argv.slice(2);
+if (command === 'migration') printMigration(name);
+else await writeOrCheck(command === '--check');

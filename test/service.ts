@@ -29,12 +29,12 @@ function endWhateverIsLeft(): void {
   }, 300_000).unref();
 }
 
-/** Makes an empty database and drops it after the file's tests. */
-export async function createTestDatabase(): Promise<pg.ClientConfig> {
+/** Makes a database, by default a migrated one, and drops it after the file's tests. */
+export async function createTestDatabase(from?: 'template0'): Promise<pg.ClientConfig> {
   assert.ok(process.env.STAMM_TEST_POSTGRES, 'run the tests with "npm test", which starts PostgreSQL');
   const { connection, prefix, template }: TestServer = JSON.parse(process.env.STAMM_TEST_POSTGRES);
   const database = `${prefix}${randomUUID().replaceAll('-', '')}`;
-  await runOnce(connection, `CREATE DATABASE ${database} TEMPLATE ${template}`);
+  await runOnce(connection, `CREATE DATABASE ${database} TEMPLATE ${from ?? template}`);
   cleanups.push(() => runOnce(connection, `DROP DATABASE ${database} WITH (FORCE)`));
   return { ...connection, database };
 }

@@ -65,7 +65,7 @@ export const emailAddress: Input<string> = {
   isRequired: true,
   read(value): Reading<string> {
     const text = words(maxEmailLength).read(value);
-    return 'value' in text && !formatChecks.email(text.value) ? { code: 'invalid_email' } : text;
+    return 'value' in text && !formatChecks['idn-email'](text.value) ? { code: 'invalid_email' } : text;
   },
 };
 

@@ -3,7 +3,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { Batcher, paceOfCheapItems } from '../database/batcher.ts';
+import { Batcher } from '../database/batcher.ts';
 import type { Database } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { maskKeys } from '../http/key-mask.ts';
@@ -106,8 +106,7 @@ function lookUpsOf(database: Database): Batcher<string, SessionRow | undefined> 
       run: (tokens) => readSessions(database, tokens),
       tenantOf: (token) => token,
       maxItems: 1000,
-      paceMs: paceOfCheapItems(database),
-      isAlone: database.isAlone,
+      paceMs: 0,
     });
   knownLookUps.set(database, lookUps);
   return lookUps;

@@ -27,7 +27,7 @@ export const userCreate: Command = {
     const tenantId = tenantIdFrom(options);
     const [email, name] = [options.email!.trim(), options.name!.trim()];
     const role = roleFrom(options.role ?? 'verwaltung');
-    if (!formatChecks.email(email)) throw new UsageError(`"${email}" is not an e-mail address.`);
+    if (!formatChecks['idn-email'](email)) throw new UsageError(`"${email}" is not an e-mail address.`);
     if (name === '') throw new UsageError('The name of a person must not be empty.');
     const { id, ...shown } = await asOperator(config, async (client) => {
       const { rows } = await client.query<{ name: string }>('SELECT name FROM tenant WHERE tenant_id = $1', [

@@ -1,14 +1,9 @@
-// Items that arrive together are handled together. An item that is alone never waits for company: it goes with the next
-// turn of the event loop. What arrives while a batch runs forms the next one. Where there is company, a batch is worth a
-// short wait, because it costs the database about as much as eight rows in it: until as many wait as have just been
-// answered, or nobody joins any more, or a few milliseconds have passed.
+// Handles items together that arrive together. A lone item goes on the next tick. Items that arrive while a batch runs
+// form the next one. A batch costs the database about as much as eight rows in it. So after a batch of several items the
+// next one may wait a few milliseconds: until as many items wait as were just answered, or no item joins any more.
 //
-// Nobody waits long for others: beside a batch that is slow, or full of one tenant's items, the other tenants' items
-// form a batch of their own.
+// Beside a batch that is slow, or mostly of one tenant, the other tenants' items form a batch of their own.
 import { DeadlineError } from './errors.ts';
-
-/** A batch of so many is not made smaller for the sake of the next. */
-const smallestHalf = 16;
 
 /** A batch that takes longer than this waits for something that has nothing to do with most of its items. */
 const slowAfterMs = 25;
@@ -19,11 +14,6 @@ const smallestFlood = 8;
 /** A timer for each item would cost more than the item: deadlines are looked at this often instead. */
 const deadlineCheckMs = 20;
 
-/** The pace of items that are so cheap that only where several processes send them fewer batches are better. */
-export function paceOfCheapItems({ isAlone }: { isAlone: boolean }): number {
-  return isAlone ? 0 : 3;
-}
-
 export interface BatcherOptions<Item, Result> {
   /**
    * Answers with one result, one error, or the promise of a result that takes longer, for each item in order. If it
@@ -33,13 +23,8 @@ export interface BatcherOptions<Item, Result> {
   /** Whose item it is. Items of one tenant are never in two batches at the same time. */
   tenantOf(item: Item): string;
   maxItems: number;
-  /** How long after the last batch the next one may still wait for company. */
+  /** How long after the start of the last batch the next one may still wait for further items. */
   paceMs: number;
-  /**
-   * Whether no other process works with the database. Then half of the items go and half stay, so that the database
-   * works for some while the process answers others; several processes do that for each other.
-   */
-  isAlone: boolean;
 }
 
 const maxConcurrent = 4;
@@ -113,10 +98,7 @@ export class Batcher<Item, Result> {
   /** Takes what may go now from those who wait. */
   #takeStartable(): Entry<Item, Result>[] {
     const { maxItems } = this.#options;
-    if (this.#running.size === 0) {
-      const half = Math.max(smallestHalf, Math.ceil((this.#waiting.length + this.#answered) / 2));
-      return this.#waiting.splice(0, this.#options.isAlone ? Math.min(half, maxItems) : maxItems);
-    }
+    if (this.#running.size === 0) return this.#waiting.splice(0, maxItems);
     if (this.#running.size >= maxConcurrent) return [];
     const now = performance.now();
     const running = [...this.#running];

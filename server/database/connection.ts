@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Config } from '../config.ts';
-import { patienceMs } from './client.ts';
 import { checkConnection, type ServerState } from './database.ts';
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded/postgres.ts';
 import { type Account, findAccount } from './embedded/programs.ts';
 import { isDatabaseAway } from './errors.ts';
+import { patienceMs } from './timeouts.ts';
 
 export interface Connection {
   /** What pg takes, with the rights of the owner: migrations and the command line use it as it is. */

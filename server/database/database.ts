@@ -1,9 +1,10 @@
 // The connections to PostgreSQL, and the transactions that see one tenant's rows only.
 import pg from 'pg';
-import { Client, cut, longStatementMs, patienceMs, type Timed, type TimedQuery } from './client.ts';
 import { ConnectionTurns, type Turn } from './connection-turns.ts';
 import { DeadlineError, isDatabaseAway, mayBeCommitted, OutcomeUnknownError } from './errors.ts';
+import { planOnce, planWithIndexes } from './planner.ts';
 import { logStatements, type StatementLog } from './statement-log.ts';
+import { cut, longStatementMs, patienceMs, type TimedQuery, timedConnection } from './timeouts.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
 export const serviceRole = 'stamm_service';
@@ -22,21 +23,14 @@ export interface TransactionOptions extends CommonOptions {
 }
 
 interface QueryOptions extends CommonOptions {
-  /**
-   * Whether the statement is planned once for any values, by which it reads an index in its order. Only for one that reads
-   * no more than it answers that way: what suits a tenant with ten objects may not suit one with a million.
-   */
+  /** Whether the statement is planned once for any values. Only for one that reads no more rows than it returns. */
   isPlannedOnce?: boolean;
   /** Whether it is a batch, which must not wait for long reads of its tenant: a tenant has few of them at a time. */
   isBatch?: boolean;
-  /** Statements behind it in the same transaction and round trip. Nobody reads their results. */
-  followedBy?: readonly pg.QueryConfig[];
 }
 
 export interface Database {
   pool: pg.Pool;
-  /** Whether no other process uses it, of this node or another. */
-  isAlone: boolean;
   /** How long a request may wait for it. */
   requestDeadlineMs: number;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A rehearsal writes nothing. */
@@ -59,30 +53,24 @@ export interface Database {
 interface DatabaseOptions {
   maxConnections: number;
   requestDeadlineMs?: number;
-  isAlone?: boolean;
   statementLog?: StatementLog | undefined;
 }
 
 export function openDatabase(
   connection: pg.ClientConfig,
-  { maxConnections, requestDeadlineMs = patienceMs, isAlone = true, statementLog }: DatabaseOptions,
+  { maxConnections, requestDeadlineMs = patienceMs, statementLog }: DatabaseOptions,
 ): Database {
-  const options: pg.PoolConfig & Timed = {
+  const pool = new pg.Pool({
     ...connection,
-    // The types know only one that takes nothing.
-    Client: Client as unknown as new () => pg.ClientBase,
-    timeoutMs: requestDeadlineMs,
+    ...timedConnection(requestDeadlineMs),
     max: maxConnections,
     connectionTimeoutMillis: requestDeadlineMs,
     idleTimeoutMillis: 60_000,
-    // Queries are sent without waiting for the answers to those before them.
-    pipeline: true,
     // The types know only the callback's older form; the pool waits for the promise before it hands the client out.
     onConnect: ((client) => prepare(client, requestDeadlineMs, statementLog)) as (
       client: pg.ClientBase,
     ) => void,
-  };
-  const pool = new pg.Pool(options);
+  });
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
   // One that breaks in use fails its queries, and tells the same once more on the connection itself.
@@ -90,7 +78,6 @@ export function openDatabase(
   const connections: Connections = { pool, turns: new ConnectionTurns(maxConnections), requestDeadlineMs };
   return {
     pool,
-    isAlone,
     requestDeadlineMs,
     inTenants: (tenantIds, work, options) => inTenants(connections, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query, options) =>
@@ -102,9 +89,7 @@ export function openDatabase(
 
 /**
  * PostgreSQL itself ends a statement that nobody waits for any more, and writes values alike on every server. For locks
- * only those wait less who say so: they expect to be told, whatever the server's own limit is. A plan that is made while
- * a table is small must still be right when it has grown: hence no sequential scans, whose high cost would make
- * PostgreSQL compile each statement (jit) for longer than it runs.
+ * only those wait less who say so: they expect to be told, whatever the server's own limit is.
  */
 async function prepare(
   client: pg.ClientBase,
@@ -113,14 +98,14 @@ async function prepare(
 ): Promise<void> {
   if (statementLog) logStatements(client, statementLog);
   await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = 0;
-    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET enable_seqscan = off; SET jit = off`);
+    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; ${planWithIndexes}`);
 }
 
 async function connectAlone(
   connection: pg.ClientConfig,
   statementLog: StatementLog | undefined,
 ): Promise<pg.Client> {
-  const client = new Client({ ...connection, timeoutMs: longStatementMs });
+  const client = new pg.Client({ ...connection, ...timedConnection(longStatementMs) });
   // Whoever uses a broken connection is told by its query; without a listener it would end the process.
   client.on('error', () => {});
   try {
@@ -238,34 +223,28 @@ async function inTenants<Result>(
   }
 }
 
-/** The planner thinks of the average tenant, for whom collecting and sorting all rows may seem the best. */
-const plannedOnce =
-  '; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off';
-
 async function queryInTenants<Row extends pg.QueryResultRow>(
   connections: Connections,
   tenantIds: readonly string[],
   query: pg.QueryConfig,
-  { deadline, lockTimeoutMs, isPlannedOnce, isBatch = false, followedBy = [] }: QueryOptions,
+  { deadline, lockTimeoutMs, isPlannedOnce, isBatch = false }: QueryOptions,
 ): Promise<pg.QueryResult<Row>> {
   const { client, release } = await connectBefore(connections, turnOf(tenantIds, !isBatch), deadline);
   // Each of them waits for those before it, so that all have the same time.
   const timeoutMs = deadline === undefined ? undefined : Math.ceil(msUntil(deadline));
   const allowed = timeoutMs === undefined ? '' : `; SET LOCAL statement_timeout = ${timeoutMs}`;
-  const planned = isPlannedOnce ? plannedOnce : '';
-  const begin: TimedQuery = { text: beginFor(tenantIds, lockTimeoutMs) + planned + allowed, timeoutMs };
-  const commit: TimedQuery = { text: 'COMMIT', timeoutMs };
-  const timed: TimedQuery = { ...query, timeoutMs };
-  const started = [client.query(begin), client.query<Row>(timed)] as const;
-  const following = followedBy.map((statement) => client.query({ ...statement, timeoutMs } as TimedQuery));
-  // All are settled before the connection goes back, so that nobody else reads an answer of theirs.
-  const [begun, result, committed, ...followed] = await Promise.allSettled([
-    ...started,
-    client.query(commit),
-    ...following,
-  ]);
+  const planned = isPlannedOnce ? `; ${planOnce}` : '';
+  const begin: TimedQuery = {
+    text: beginFor(tenantIds, lockTimeoutMs) + planned + allowed,
+    query_timeout: timeoutMs,
+  };
+  const commit: TimedQuery = { text: 'COMMIT', query_timeout: timeoutMs };
+  const timed: TimedQuery = { ...query, query_timeout: timeoutMs };
+  const sent = [client.query(begin), client.query<Row>(timed), client.query(commit)] as const;
+  // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.
+  const [begun, result, committed] = await Promise.allSettled(sent);
   // The first error is the reason of those after it.
-  const failed = [begun, result, ...followed, committed].find((outcome) => outcome.status === 'rejected');
+  const failed = [begun, result, committed].find((outcome) => outcome.status === 'rejected');
   const isBroken = failed !== undefined && isDatabaseAway(failed.reason);
   release(isBroken);
   if (failed) {

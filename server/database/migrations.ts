@@ -1,15 +1,12 @@
-// Applies migrations/NNNN-title.sql in order, each in a transaction of its own; forward only.
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+// Applies migrations/NNNN-title.sql in order; forward only. docs/migrations.md has the rules.
 import path from 'node:path';
 import type pg from 'pg';
 import { asDatabaseOwner } from './connection.ts';
 import { serviceRole } from './database.ts';
+import { type Migration, MigrationError, numberOf, readMigrations } from './migration-files.ts';
+import { inShortTransaction, type Migrator, type Say, takeTurn, watchBlockers } from './migration-locks.ts';
 
-const folder = path.resolve(import.meta.dirname, '../../migrations');
-
-/** Any number that nothing else locks: one process migrates, the others wait for it. */
-const migrationLock = 7_882_001;
+const ownFolder = path.resolve(import.meta.dirname, '../../migrations');
 
 /** In every history from before the baseline, which replaced files 0001 to 0019. */
 const firstBeforeBaseline = '0001-tenants-and-keys.sql';
@@ -18,43 +15,29 @@ const beforeBaseline =
   'This database was made by a version of Stamm from before the first release. Nothing was changed. ' +
   'Export its data over the API of that version, then start this one with a new DATA_DIR or an empty database.';
 
-export class MigrationError extends Error {}
-
-interface Migration {
-  name: string;
-  sql: string;
-  checksum: string;
-}
-
-async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(path.join(folder, name), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    }),
-  );
-}
-
 /** The names of the migrations that this database still lacks. Throws if its history is not this program's. */
 export async function findPendingMigrations(client: pg.ClientBase): Promise<string[]> {
-  return (await pendingMigrations(client)).map((migration) => migration.name);
+  return (await pendingMigrations(client, ownFolder)).map((migration) => migration.name);
 }
 
-async function pendingMigrations(client: pg.ClientBase): Promise<Migration[]> {
-  const migrations = await readMigrations();
+async function pendingMigrations(client: pg.ClientBase, folder: string): Promise<Migration[]> {
+  const migrations = await readMigrations(folder);
   const { rows: exists } = await client.query(
     `SELECT to_regclass('schema_migration') IS NOT NULL AS is_there`,
   );
   if (!exists[0].is_there) return migrations;
-  const { rows } = await client.query<{ name: string; checksum: string }>(
-    'SELECT name, checksum FROM schema_migration ORDER BY name',
+  // As JSON, because the column of the oldest node came later than the table.
+  const { rows } = await client.query<{ name: string; checksum: string; oldest_node?: string | null }>(
+    `SELECT name, checksum, to_jsonb(schema_migration) ->> 'oldest_node' AS oldest_node
+     FROM schema_migration ORDER BY name`,
   );
   if (rows.some(({ name }) => name === firstBeforeBaseline)) throw new MigrationError(beforeBaseline);
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
-  for (const { name, checksum } of rows) {
+  const ownNumber = numberOf(migrations.at(-1)!.name);
+  for (const { name, checksum, oldest_node } of rows) {
     const migration = known.get(name);
     if (!migration) {
+      if (oldest_node && oldest_node <= ownNumber) continue;
       throw new MigrationError(
         `The database was migrated by a newer Stamm (${name}). Start that version or a newer one.`,
       );
@@ -69,26 +52,83 @@ async function pendingMigrations(client: pg.ClientBase): Promise<Migration[]> {
   return [...known.values()];
 }
 
+interface MigrateOptions {
+  folder?: string;
+  say?: Say;
+}
+
 /** Brings the database up to date and answers with the names of what was applied. Safe to call from many processes. */
-export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
+export async function migrate(
+  connection: pg.ClientConfig,
+  { folder = ownFolder, say = (sentence) => process.stderr.write(`${sentence}\n`) }: MigrateOptions = {},
+): Promise<string[]> {
   return asDatabaseOwner(connection, async (client) => {
     // What is up to date needs no right to change anything, so that the service can run under a lesser login.
-    if ((await pendingMigrations(client)).length === 0) return [];
-    await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    if ((await pendingMigrations(client, folder)).length === 0) return [];
+    const migrator: Migrator = { client, connection, say };
+    // Limits that the login or the server sets are meant for requests.
+    await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
+    await takeTurn(migrator);
     await ensureServiceRole(client);
-    await client.query(`
-      CREATE TABLE IF NOT EXISTS schema_migration (
-        name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now());
-      GRANT SELECT ON schema_migration TO ${serviceRole}`);
-    const pending = await pendingMigrations(client);
-    for (const { name, sql, checksum } of pending) {
-      await client.query('BEGIN');
-      await client.query(sql);
-      await client.query('INSERT INTO schema_migration (name, checksum) VALUES ($1, $2)', [name, checksum]);
-      await client.query('COMMIT');
-    }
+    await ensureMigrationTable(migrator);
+    const pending = await pendingMigrations(client, folder);
+    for (const migration of pending) await apply(migrator, migration);
     return pending.map((migration) => migration.name);
   });
+}
+
+async function apply(migrator: Migrator, migration: Migration): Promise<void> {
+  const { client } = migrator;
+  const { name, sql, checksum, oldestNode, indexStatements } = migration;
+  if (indexStatements) await changeIndexes(migrator, migration);
+  await inShortTransaction(migrator, name, async () => {
+    if (!indexStatements) await client.query(sql);
+    await client.query('INSERT INTO schema_migration (name, checksum, oldest_node) VALUES ($1, $2, $3)', [
+      name,
+      checksum,
+      oldestNode,
+    ]);
+  });
+}
+
+/** Waits for whole transactions of others, and stops nobody meanwhile. What an interrupted build left is built anew. */
+async function changeIndexes(migrator: Migrator, { name, indexStatements }: Migration): Promise<void> {
+  const { client, say } = migrator;
+  const watch = watchBlockers(migrator, (blockers) => say(`${name} waits for ${blockers}.`));
+  try {
+    for (const { sql, builds } of indexStatements!) {
+      const state = builds && (await findIndex(client, builds));
+      if (state === 'valid') continue;
+      if (state === 'invalid') await client.query(`DROP INDEX CONCURRENTLY ${builds}`);
+      await client.query(sql);
+    }
+  } finally {
+    await watch.stop();
+  }
+}
+
+async function findIndex(client: pg.ClientBase, name: string): Promise<'valid' | 'invalid' | undefined> {
+  const { rows } = await client.query<{ indisvalid: boolean }>(
+    'SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)',
+    [name],
+  );
+  if (!rows[0]) return undefined;
+  return rows[0].indisvalid ? 'valid' : 'invalid';
+}
+
+async function ensureMigrationTable(migrator: Migrator): Promise<void> {
+  const { client } = migrator;
+  await client.query(`
+    CREATE TABLE IF NOT EXISTS schema_migration (
+      name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), oldest_node text);
+    GRANT SELECT ON schema_migration TO ${serviceRole}`);
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_attribute WHERE attrelid = 'schema_migration'::regclass AND attname = 'oldest_node'`,
+  );
+  if (rowCount === 0)
+    await inShortTransaction(migrator, 'The list of migrations', () =>
+      client.query('ALTER TABLE schema_migration ADD COLUMN oldest_node text'),
+    );
 }
 
 /** Roles belong to the whole server, so that another database of it may have made ours already. */

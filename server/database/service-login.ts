@@ -2,9 +2,9 @@
 // where only the owner reads them, so that all nodes agree and nothing else has to be kept.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { patienceMs } from './client.ts';
 import { asDatabaseOwner } from './connection.ts';
 import { serviceRole } from './database.ts';
+import { patienceMs } from './timeouts.ts';
 
 export interface ServiceLogin {
   /** What pg takes. */

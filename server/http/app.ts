@@ -8,7 +8,6 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { CallRecorder } from '../features/call-log/call-recorder.ts';
 import { buildImports, type ImportConfig } from '../features/import/import-transaction.ts';
-import { resources } from '../resources/index.ts';
 import { apiRoutes } from './api.ts';
 import { addCommonHooks } from './common-hooks.ts';
 import { InFlightLimit } from './in-flight-limit.ts';
@@ -54,8 +53,8 @@ export async function buildApp(
   addCommonHooks(app, database.requestDeadlineMs);
 
   await addOpenapi(app);
-  await addPublicRoutes(app, database);
-  const openImport = buildImports(database, config, resources);
+  await addPublicRoutes(app, database, config.PUBLIC_URL);
+  const openImport = buildImports(database, config);
   const shared = { config, database, inFlight, openImport };
   await app.register(apiRoutes, {
     prefix: '/api/v1',

@@ -1,6 +1,6 @@
 // What the routes of all resources read from a request and put into an answer alike.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, validationError } from '../errors.ts';
+import { ApiError, type FieldError, validationError } from '../errors.ts';
 import { type Language, preferredLanguage } from '../messages.ts';
 
 /** Who writes, for the journal. */
@@ -9,10 +9,36 @@ export interface Author {
   /** Only people have one. */
   actorId?: string | undefined;
   requestId: string | undefined;
+  /** The system that the writer names in Stamm-Origin. */
+  origin?: string | undefined;
 }
 
+/** Throws where the header Stamm-Origin is invalid. */
 export function authorOf(request: FastifyRequest): Author {
-  return { actor: request.actor, actorId: request.session?.person.id, requestId: request.id };
+  const { actor, session, id, headers } = request;
+  return { actor, actorId: session?.person.id, requestId: id, origin: readOrigin(headers['stamm-origin']) };
+}
+
+/** The author's columns in the journal. */
+export function authorColumns({ actor, actorId, requestId, origin }: Author) {
+  return { actor, actor_id: actorId, request_id: requestId, origin };
+}
+
+export const maxOriginLength = 60;
+
+function readOrigin(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const origin = String(header);
+  const fault = originFault(origin);
+  if (fault) throw validationError([{ path: ['Stamm-Origin'], ...fault }]);
+  return origin;
+}
+
+/** Headers arrive as Latin-1 and parameters as UTF-8: only in ASCII are both the same text. */
+export function originFault(origin: string): Omit<FieldError, 'path'> | undefined {
+  if (origin.trim() === '') return { code: 'blank' };
+  if (origin.length > maxOriginLength) return { code: 'too_long', params: { max: maxOriginLength } };
+  return /^[\x20-\x7e]+$/.test(origin) ? undefined : { code: 'not_printable' };
 }
 
 export function languageOf(request: FastifyRequest): Language {
@@ -21,13 +47,11 @@ export function languageOf(request: FastifyRequest): Language {
 
 /** Whether a write is only tried: the same checks and answers, and nothing stored. */
 export function isDryRun(request: FastifyRequest): boolean {
-  return readFlag(request, 'dryRun', false);
-}
-
-export function readFlag(request: FastifyRequest, name: string, fallback: boolean): boolean {
-  const { [name]: value = String(fallback) } = request.query as Record<string, unknown>;
-  if (value === 'true' || value === 'false') return value === 'true';
-  throw validationError([{ path: [name], code: 'invalid_choice', params: { choices: ['true', 'false'] } }]);
+  const { dryRun = 'false' } = request.query as Record<string, unknown>;
+  if (dryRun === 'true' || dryRun === 'false') return dryRun === 'true';
+  throw validationError([
+    { path: ['dryRun'], code: 'invalid_choice', params: { choices: ['true', 'false'] } },
+  ]);
 }
 
 /** Other parameters are ignored where objects are created, but whoever wanted a dry run must not get a row. */

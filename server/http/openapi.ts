@@ -2,7 +2,8 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { JsonSchema } from '../engine/definition/fields.ts';
-import { resourceSchemas, sharedSchemas } from '../engine/openapi/schemas.ts';
+import { knownItemSchemas, resourceSchemas } from '../engine/openapi/resource-schemas.ts';
+import { sharedSchemas } from '../engine/openapi/schemas.ts';
 import { attentionSchemas } from '../features/attention/attention-routes.ts';
 import { journalSchemas } from '../features/changes/changes-routes.ts';
 import { importSchemas } from '../features/import/import-routes.ts';
@@ -18,6 +19,7 @@ export async function addOpenapi(app: FastifyInstance): Promise<void> {
 function listSchemas(): JsonSchema[] {
   return [
     ...sharedSchemas,
+    ...knownItemSchemas(resources),
     ...resources.flatMap(resourceSchemas),
     ...journalSchemas,
     ...attentionSchemas,

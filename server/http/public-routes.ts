@@ -6,9 +6,13 @@ import { openapiRoutes } from '../features/reference/openapi-document.ts';
 import { referenceRoutes } from '../features/reference/reference-routes.ts';
 import { addWebApp } from '../features/web-app/web-app.ts';
 
-export async function addPublicRoutes(app: FastifyInstance, database: Database): Promise<void> {
+export async function addPublicRoutes(
+  app: FastifyInstance,
+  database: Database,
+  publicUrl: string | undefined,
+): Promise<void> {
   await addWebApp(app);
   await app.register(healthRoutes, { database });
-  await app.register(openapiRoutes);
+  await app.register(openapiRoutes, { publicUrl });
   await app.register(referenceRoutes);
 }

@@ -32,7 +32,7 @@ export async function addSharedRoutes(
 ): Promise<void> {
   addBodyRules(scope, config.BODY_LIMIT_BYTES);
   for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
-  await scope.register(changeRoutes, { database });
+  await scope.register(changeRoutes, { database, resources });
   await scope.register(attentionRoutes, { database, resources });
   await scope.register(personalDataRoutes, { database, resources, eraseRecordedCalls });
   await scope.register(importRoutes, {

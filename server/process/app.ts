@@ -36,13 +36,10 @@ export async function runApp(
   countFailures?: CountFailures,
 ): Promise<RunningApp> {
   setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`);
-  // Redis is what several nodes share.
-  const isAlone = config.WORKERS === 1 && config.REDIS_URL === undefined;
   const log = openLog(config.LOG_LEVEL);
   const database = openDatabase(connection, {
     maxConnections: connectionsOfWorker(config),
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
-    isAlone,
     statementLog: config.LOG_LEVEL === 'debug' ? log : undefined,
   });
   await removeStaleSpools();

@@ -55,7 +55,7 @@ export async function listenUntilStopped(
     });
     if (!connection) return;
     try {
-      await migrate(connection.client);
+      await migrate(connection.client, { say: (sentence) => log.warn(sentence) });
       const login = await openServiceLogin(connection.client);
       if (login.obstacle)
         log.warn(

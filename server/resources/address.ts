@@ -34,11 +34,11 @@ export const address = group({
     zipCode: text({
       de: 'PLZ',
       isRequired: true,
-      isFilter: true,
+      filter: 'start',
       description: 'Postal code.',
       example: '20095',
     }),
-    city: text({ de: 'Ort', isRequired: true, isFilter: true, description: 'City.', example: 'Hamburg' }),
+    city: text({ de: 'Ort', isRequired: true, filter: 'start', description: 'City.', example: 'Hamburg' }),
     location: group({ de: 'Position', description: 'Geographic position.', fields: location }),
   },
 });

@@ -40,7 +40,7 @@ export const contactPerson = defineResource({
     email: text({
       de: 'E-Mail',
       maxLength: 254,
-      format: 'email',
+      format: 'idn-email',
       description: 'E-mail address.',
       example: 'a.petersen@alsterblick.example',
     }),
@@ -54,5 +54,10 @@ export const contactPerson = defineResource({
     comment: text({ de: 'Bemerkung', maxLength: 150, description: 'Free note.', example: 'Mornings only.' }),
   },
   duplicateFields: ['customerId', 'firstName'],
-  example: { customerId: '0198c0de-0000-7000-8000-000000000001', lastName: 'Petersen', firstName: 'Anke' },
+  example: {
+    externalId: 'ERP-4711-P1',
+    customerExternalId: 'ERP-4711',
+    lastName: 'Petersen',
+    firstName: 'Anke',
+  },
 });

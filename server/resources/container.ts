@@ -86,5 +86,10 @@ export const container = defineResource({
     }),
   },
   uniqueFields: ['labelCode'],
-  example: { name: 'Planter at the window', cultureSystem: 'HYDROCULTURE' },
+  example: {
+    externalId: 'ERP-4711-C1',
+    siteExternalId: 'ERP-4711-S1',
+    name: 'Planter at the window',
+    cultureSystem: 'HYDROCULTURE',
+  },
 });

@@ -63,5 +63,10 @@ export const contract = defineResource({
   },
   uniqueFields: ['contractNumber'],
   dateOrders: [['startDate', 'endDate']],
-  example: { customerId: '0198c0de-0000-7000-8000-000000000001', startDate: '2026-01-01', type: 'CARE' },
+  example: {
+    externalId: 'ERP-4711-V1',
+    customerExternalId: 'ERP-4711',
+    startDate: '2026-01-01',
+    type: 'CARE',
+  },
 });

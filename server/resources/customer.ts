@@ -33,7 +33,7 @@ export const customer = defineResource({
     email: text({
       de: 'E-Mail',
       maxLength: 254,
-      format: 'email',
+      format: 'idn-email',
       description: 'E-mail address.',
       example: 'empfang@alsterblick.example',
     }),
@@ -59,5 +59,5 @@ export const customer = defineResource({
   },
   uniqueFields: ['customerNumber'],
   duplicateFields: ['address.streetName', 'address.houseNumber', 'address.zipCode', 'address.city'],
-  example: { companyName: 'Hotel Alsterblick GmbH', address: addressExample },
+  example: { externalId: 'ERP-4711', companyName: 'Hotel Alsterblick GmbH', address: addressExample },
 });

@@ -37,7 +37,7 @@ export const employee = defineResource({
     email: text({
       de: 'E-Mail',
       maxLength: 254,
-      format: 'email',
+      format: 'idn-email',
       description: 'E-mail address.',
       example: 'j.harms@gruenundgut.example',
     }),
@@ -50,5 +50,5 @@ export const employee = defineResource({
     active: flag({ de: 'Aktiv', default: true, description: 'Whether the person works here at present.' }),
   },
   uniqueFields: ['employeeNumber'],
-  example: { firstName: 'Jonas', lastName: 'Harms' },
+  example: { externalId: 'HR-12', firstName: 'Jonas', lastName: 'Harms' },
 });

@@ -81,5 +81,10 @@ export const plant = defineResource({
   uniqueFields: ['labelCode'],
   dateOrders: [['plantedOn', 'removedOn']],
   requiredOneOf: [['botanicalName', 'productId']],
-  example: { siteId: '0198c0de-0000-7000-8000-000000000002', botanicalName: 'Monstera deliciosa' },
+  example: {
+    externalId: 'ERP-4711-M1',
+    siteExternalId: 'ERP-4711-S1',
+    botanicalName: 'Monstera deliciosa',
+    quantity: 3,
+  },
 });

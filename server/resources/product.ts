@@ -82,5 +82,5 @@ export const product = defineResource({
     active: flag({ de: 'Aktiv', default: true, description: 'Whether the product is still offered.' }),
   },
   uniqueFields: ['articleNumber'],
-  example: { name: 'Monstera deliciosa 120 cm', kind: 'PLANT' },
+  example: { externalId: 'PF-0120', name: 'Monstera deliciosa 120 cm', kind: 'PLANT' },
 });

@@ -110,10 +110,13 @@ export const site = defineResource({
     },
   ],
   example: {
-    customerId: '0198c0de-0000-7000-8000-000000000001',
+    externalId: 'ERP-4711-S1',
+    customerExternalId: 'ERP-4711',
     name: 'Lobby and bar',
     address: addressExample,
     needsAppointment: true,
     hasKey: false,
+    openingHours: [{ dayOfWeek: 'MONDAY', opens: '08:00', closes: '18:00' }],
+    attendingIntervals: [{ frequency: 'WEEKLY', interval: 2, byDay: ['TUESDAY'] }],
   },
 });

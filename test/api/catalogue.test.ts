@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { serviceRole } from '../../server/database/database.ts';
-import { columnsOf, shapeColumnsOf, sqlType } from '../../server/engine/definition/definition.ts';
+import { type Definition, ownersOf, uniqueColumnsOf } from '../../server/engine/definition/definition.ts';
+import { parseListRequest, sortNames } from '../../server/engine/sql/list-query.ts';
 import { resources } from '../../server/resources/index.ts';
+import { expectedColumns, expectedIndexes, migrationSkeleton } from '../migration-skeleton.ts';
 import { startService } from '../service.ts';
 
 const { owner, database, tenant, createCustomer } = await startService();
@@ -122,19 +124,93 @@ test('without a tenant, or with another, nothing is found by the search', async 
   assert.equal((await database.pool.query(search)).rowCount, 0);
 });
 
-test('each definition has exactly the columns of its table', async () => {
-  for (const definition of resources) {
-    const { rows } = await owner.query<{ name: string; type: string; required: boolean }>(
-      `SELECT attname AS name, format_type(atttypid, atttypmod) AS type, attnotnull AS required
-       FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
-      [definition.table],
+/** Every resource has these beside its fields. */
+const commonColumns = ['tenant_id', 'id', 'version', 'created_at', 'updated_at'];
+
+async function readColumns(table: string): Promise<string[]> {
+  const { rows } = await owner.query<{ name: string; column: string }>(
+    `SELECT attname AS name,
+       concat_ws(' ', attname, format_type(atttypid, atttypmod), CASE WHEN attnotnull THEN 'NOT NULL' END) AS column
+     FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
+    [table],
+  );
+  return rows.filter(({ name }) => !commonColumns.includes(name)).map(({ column }) => column);
+}
+
+async function assertColumns(definition: Definition): Promise<void> {
+  const expected = expectedColumns(definition).map(({ name, type, isRequired }) =>
+    isRequired ? `${name} ${type} NOT NULL` : `${name} ${type}`,
+  );
+  assert.deepEqual((await readColumns(definition.table)).sort(), expected.sort(), definition.name);
+}
+
+async function readConstraints(table: string, type: 'u' | 'f'): Promise<string[]> {
+  const { rows } = await owner.query<{ definition: string }>(
+    'SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE conrelid = $1::regclass AND contype = $2',
+    [table, type],
+  );
+  return rows.map(({ definition }) => definition).sort();
+}
+
+async function assertConstraints(definition: Definition): Promise<void> {
+  const unique = uniqueColumnsOf(definition).map(({ name }) => `UNIQUE (tenant_id, ${name})`);
+  assert.deepEqual(await readConstraints(definition.table, 'u'), unique.sort(), definition.name);
+  const owners = ownersOf(definition).map(
+    ({ column, table }) => `FOREIGN KEY (tenant_id, ${column.name}) REFERENCES ${table}(tenant_id, id)`,
+  );
+  assert.deepEqual(await readConstraints(definition.table, 'f'), owners.sort(), definition.name);
+}
+
+/** Columns of each index, with its condition if it is partial. */
+async function readIndexes(table: string): Promise<string[]> {
+  const { rows } = await owner.query<{ index: string }>(
+    `SELECT concat_ws(' WHERE ', string_agg(attname, ', ' ORDER BY place), pg_get_expr(indpred, indrelid)) AS index
+     FROM pg_index, unnest(indkey) WITH ORDINALITY AS key (number, place)
+     JOIN pg_attribute ON attnum = key.number
+     WHERE attrelid = indrelid AND indrelid = $1::regclass AND indisvalid GROUP BY indexrelid, indrelid, indpred`,
+    [table],
+  );
+  return rows.map(({ index }) => index);
+}
+
+async function assertIndexes(definition: Definition): Promise<void> {
+  const indexes = await readIndexes(definition.table);
+  const assertIndex = (columns: string, ...alternatives: string[]) =>
+    assert.ok(
+      [columns, ...alternatives].some((index) => indexes.includes(index)),
+      `${definition.table} has no index (${columns})`,
     );
-    const kept = new Set(['tenant_id', 'id', 'version', 'created_at', 'updated_at']);
-    const found = rows.filter((row) => !kept.has(row.name)).map((row) => `${row.name} ${row.type}`);
-    const expected = [
-      ...columnsOf(definition.fields).map((column) => `${column.name} ${sqlType(column)}`),
-      ...shapeColumnsOf(definition).map((column) => `${column.name} boolean`),
-    ];
-    assert.deepEqual(found.sort(), expected.sort(), definition.name);
+  for (const { column, isPartial } of expectedIndexes(definition)) {
+    const columns = `tenant_id, ${column}, id`;
+    if (isPartial) assertIndex(columns, `${columns} WHERE (${column} IS NOT NULL)`);
+    else assertIndex(columns);
   }
+  for (const sort of sortNames) {
+    const { column } = parseListRequest(definition, { sort }).sort;
+    assertIndex(column === 'id' ? 'tenant_id, id' : `tenant_id, ${column}, id`);
+  }
+}
+
+test('each table has exactly the columns of its definition', async () => {
+  for (const definition of resources) await assertColumns(definition);
+});
+
+test('each unique field of a definition is a unique constraint, and each owner a foreign key', async () => {
+  for (const definition of resources) await assertConstraints(definition);
+});
+
+test('each filter and each sort order of a definition has an index', async () => {
+  for (const definition of resources) await assertIndexes(definition);
+});
+
+test('the migration that is printed for a resource makes a table that matches its definition', async () => {
+  await owner.query('BEGIN');
+  await owner.query(`DROP TABLE ${resources.map(({ table }) => table).join(', ')} CASCADE`);
+  for (const definition of resources) {
+    await owner.query(migrationSkeleton(definition));
+    await assertColumns(definition);
+    await assertConstraints(definition);
+    await assertIndexes(definition);
+  }
+  await owner.query('ROLLBACK');
 });

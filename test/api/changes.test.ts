@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tenant } from '../service.ts';
 import { startService, validCustomer, validSite } from '../service.ts';
+import { sendImport } from './import-client.ts';
+import { listen } from './raw-client.ts';
 
 const service = await startService();
 const other = await startService({ connection: service.connection });
+const port = await listen(service.app);
 
 interface Change {
   cursor: string;
@@ -127,6 +130,201 @@ test('a tenant sees its own changes only', async () => {
 
 test('a cursor that is none, or a limit out of range, is refused', async () => {
   for (const query of ['after=x', 'after=-1', 'limit=0', 'limit=1001', 'limit=1&limit=2', 'since=1']) {
+    const response = await service.get(`/changes?${query}`);
+    assert.equal(response.statusCode, 400, query);
+  }
+});
+
+async function readFeed(tenant: Tenant, query: string) {
+  const response = await service.get(`/changes?${query}`, { headers: { apikey: tenant.key } });
+  assert.equal(response.statusCode, 200, response.body);
+  return response.json() as {
+    data: (Change & { origin?: string; data?: Record<string, unknown> })[];
+    nextCursor: string;
+    hasMore: boolean;
+  };
+}
+
+test('a feed of some types skips the others and still moves on', async () => {
+  const tenant = await service.createTenant();
+  const headers = { apikey: tenant.key };
+  const customerId = await service.createCustomer({}, { headers });
+  await service.post('/customer/site', validSite(customerId), { headers });
+  await service.post('/employee', { firstName: 'Eva', lastName: 'Beet' }, { headers });
+  const both = await readFeed(tenant, 'resource=site,employee');
+  assert.deepEqual(
+    both.data.map(({ resource }) => resource),
+    ['site', 'employee'],
+  );
+  const none = await readFeed(tenant, 'resource=contact-person');
+  assert.deepEqual(none, { data: [], nextCursor: '3', hasMore: false });
+  const first = await readFeed(tenant, 'resource=site,employee&limit=1');
+  assert.deepEqual([first.nextCursor, first.hasMore], ['2', true]);
+});
+
+test('a filter that matches nothing reads a part of a long journal per request, and reaches its end', async () => {
+  const tenant = await service.createTenant();
+  await service.owner.query(
+    `INSERT INTO journal (tenant_id, position, resource, resource_id, action, version, actor)
+     SELECT $1, position, CASE position WHEN 25000 THEN 'site' ELSE 'customer' END, gen_random_uuid(), 'CREATED', 1, 'test'
+     FROM generate_series(1, 25000) AS position`,
+    [tenant.tenantId],
+  );
+  await service.owner.query('UPDATE journal_head SET last_position = 25000 WHERE tenant_id = $1', [
+    tenant.tenantId,
+  ]);
+  const cursors: string[] = [];
+  let page = await readFeed(tenant, 'resource=site');
+  for (; page.hasMore; page = await readFeed(tenant, `resource=site&after=${page.nextCursor}`)) {
+    assert.deepEqual(page.data, []);
+    cursors.push(page.nextCursor);
+  }
+  assert.deepEqual(cursors, ['10000', '20000']);
+  assert.equal(page.data[0]!.cursor, '25000');
+  assert.equal(page.nextCursor, '25000');
+});
+
+test('after=now begins with the next change', async () => {
+  const tenant = await service.createTenant();
+  const headers = { apikey: tenant.key };
+  assert.deepEqual(await readFeed(tenant, 'after=now'), { data: [], nextCursor: '0', hasMore: false });
+  await service.createCustomer({}, { headers });
+  const { data, nextCursor } = await readFeed(tenant, 'after=now');
+  assert.deepEqual([data, nextCursor], [[], '1']);
+  const id = await service.createCustomer({}, { headers });
+  assert.deepEqual(
+    (await readFeed(tenant, `after=${nextCursor}`)).data.map((entry) => entry.id),
+    [id],
+  );
+});
+
+test('include=data adds each object as it is now, and nothing for a deleted one', async () => {
+  const tenant = await service.createTenant();
+  const headers = { apikey: tenant.key };
+  const kept = await service.createCustomer({ companyName: 'Erst' }, { headers });
+  await service.patch(`/customers/${kept}`, { companyName: 'Dann' }, { headers });
+  const gone = await service.createCustomer({}, { headers });
+  await service.delete(`/customers/${gone}`, { headers });
+  const site = await service.post('/customer/site', validSite(kept), { headers });
+  const { data } = await readFeed(tenant, 'include=data');
+  const stored = (await service.get(`/customers/${kept}`, { headers })).json();
+  const storedSite = (await service.get(`/sites/${site.json().id}`, { headers })).json();
+  assert.deepEqual(
+    data.map((entry) => entry.data),
+    [stored, stored, undefined, undefined, storedSite],
+  );
+  const filtered = await readFeed(tenant, 'include=data&resource=site');
+  assert.deepEqual(filtered.data[0]!.data, storedSite);
+});
+
+test('answers with data end at about 4 MB and lead on', async () => {
+  const tenant = await service.createTenant();
+  const headers = { apikey: tenant.key };
+  const customerId = await service.createCustomer({}, { headers });
+  const openingHours = Array.from({ length: 90 }, () => ({ note: 'x'.repeat(1000) }));
+  for (let count = 0; count < 60; count++) {
+    const response = await service.post(
+      '/customer/site',
+      { ...validSite(customerId), openingHours },
+      { headers },
+    );
+    assert.equal(response.statusCode, 201, response.body);
+  }
+  const seen: string[] = [];
+  let after = '0';
+  for (let hasMore = true; hasMore; ) {
+    const response = await service.get(`/changes?include=data&limit=1000&after=${after}`, { headers });
+    assert.ok(response.body.length < 5 * 1024 * 1024);
+    const page = response.json();
+    seen.push(...page.data.map(({ cursor }: Change) => cursor));
+    assert.ok(page.data.every(({ data }: { data?: unknown }) => data !== undefined));
+    ({ hasMore, nextCursor: after } = page);
+  }
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 61 }, (_, index) => String(index + 1)),
+  );
+});
+
+test('the journal keeps who a writer says it is, and a reader can leave out its own writes', async () => {
+  const tenant = await service.createTenant();
+  const headers = { apikey: tenant.key };
+  const fromErp = { ...headers, 'stamm-origin': 'erp' };
+  const erpId = await service.createCustomer({ externalId: 'K1' }, { headers: fromErp });
+  const shopId = await service.createCustomer({}, { headers: { ...headers, 'stamm-origin': 'shop' } });
+  const plainId = await service.createCustomer({}, { headers });
+  await service.createCustomer({}, { headers: { ...fromErp, 'idempotency-key': 'one' } });
+  await service.patch(`/customers/${plainId}`, { comment: 'x' }, { headers: fromErp });
+  await service.put('/customers/by-external-id/K1', { ...validCustomer, comment: 'y' }, { headers: fromErp });
+  await service.put('/customers/by-external-id/K2', validCustomer, { headers: fromErp });
+  await service.delete(`/customers/${shopId}`, { headers: fromErp });
+  for (const mode of ['each', 'all-or-nothing']) {
+    const line = { type: 'customer', data: { ...validCustomer, externalId: mode } };
+    const target = { port, key: tenant.key, query: `?mode=${mode}`, headers: { 'stamm-origin': 'erp' } };
+    assert.equal((await sendImport(target, [line])).summary.created, 1);
+  }
+  const origins = (await readFeed(tenant, '')).data.map(({ origin }) => origin);
+  assert.deepEqual(origins, ['erp', 'shop', undefined, ...Array(7).fill('erp')]);
+  const others = await readFeed(tenant, 'excludeOrigin=erp');
+  assert.deepEqual(
+    others.data.map(({ id, action }) => [id, action]),
+    [
+      [shopId, 'CREATED'],
+      [plainId, 'CREATED'],
+    ],
+  );
+  assert.equal(others.nextCursor, '10');
+  assert.ok(others.data.every(({ id }) => id !== erpId));
+});
+
+test('writes that arrive together keep their own origins', async () => {
+  const tenant = await service.createTenant();
+  const origins = Array.from({ length: 40 }, (_, index) => (index % 3 === 0 ? undefined : `system ${index}`));
+  const ids = await Promise.all(
+    origins.map((origin) =>
+      service.createCustomer(
+        {},
+        { headers: { apikey: tenant.key, ...(origin && { 'stamm-origin': origin }) } },
+      ),
+    ),
+  );
+  const { data } = await readFeed(tenant, '');
+  assert.deepEqual(
+    new Map(data.map(({ id, origin }) => [id, origin])),
+    new Map(ids.map((id, index) => [id, origins[index]])),
+  );
+});
+
+test('an origin that is blank, long or not printable is refused, and nothing is written', async () => {
+  const tenant = await service.createTenant();
+  for (const [origin, code] of [
+    ['', 'blank'],
+    ['x'.repeat(61), 'too_long'],
+    ['Gärtnerei', 'not_printable'],
+    ['a\tb', 'not_printable'],
+  ]) {
+    const headers = { apikey: tenant.key, 'stamm-origin': origin };
+    const created = await service.post('/customer', validCustomer, { headers });
+    const put = await service.put('/customers/by-external-id/K', validCustomer, { headers });
+    const read = await service.get(`/changes?excludeOrigin=${encodeURIComponent(origin!)}`, { headers });
+    for (const response of [created, put, read]) {
+      assert.equal(response.statusCode, 400, response.body);
+      assert.equal(response.json().errors[0].code, code);
+    }
+    assert.equal(created.json().errors[0].field, 'Stamm-Origin');
+  }
+  assert.deepEqual((await readFeed(tenant, '')).data, []);
+});
+
+test('types, inclusions and origins that do not exist are refused', async () => {
+  for (const query of [
+    'resource=sites',
+    'resource=',
+    'resource=site&resource=customer',
+    'include=everything',
+    'excludeOrigin=a&excludeOrigin=b',
+    'after=NOW',
+  ]) {
     const response = await service.get(`/changes?${query}`);
     assert.equal(response.statusCode, 400, query);
   }

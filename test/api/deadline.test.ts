@@ -4,8 +4,6 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { readConfig } from '../../server/config.ts';
-import { Batcher } from '../../server/database/batcher.ts';
-import { DeadlineError } from '../../server/database/errors.ts';
 import { createTestDatabase, startService } from '../service.ts';
 import { startWatch } from '../waiting.ts';
 
@@ -60,18 +58,4 @@ test('a list that waits for a connection and then for its table is answered in t
   assert.ok(tookMs < longestAnswerMs, `it took ${Math.round(tookMs)} ms`);
   await Promise.all(first);
   assert.equal((await service.get('/customers')).statusCode, 200);
-});
-
-test('what takes longer than the rest of its batch fails in time, and the rest is answered at once', async () => {
-  const batch = new Batcher<string, string>({
-    run: async (items) => items.map((item) => (item === 'slow' ? sleep(1000, 'late') : 'done')),
-    tenantOf: (item) => item,
-    maxItems: 10,
-    paceMs: 1,
-    isAlone: false,
-  });
-  const deadline = performance.now() + 100;
-  const slow = batch.add('slow', deadline);
-  assert.equal(await batch.add('quick', deadline), 'done');
-  await assert.rejects(slow, DeadlineError);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { resources } from '../../server/resources/index.ts';
 import { startService, validAddress, validCustomer, validSite } from '../service.ts';
 import { type ImportTarget, openImport, refusedImport, sendImport } from './import-client.ts';
 import { listen } from './raw-client.ts';
@@ -127,16 +128,7 @@ test('an import counts as one request of its tenant', async () => {
 });
 
 test('a malformed line is a 400 of its own, in the language of the client', async () => {
-  const types = [
-    'customer',
-    'contact-person',
-    'contract',
-    'employee',
-    'product',
-    'site',
-    'container',
-    'plant',
-  ];
+  const types = resources.map(({ name }) => name);
   const { results, summary } = await sendImport({ ...target, headers: { 'accept-language': 'de-DE' } }, [
     customerLine('BEFORE'),
     '{"type":"customer",',

@@ -1,10 +1,13 @@
 // docs/adding-a-resource.md, done as it says in a copy of the server.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUIDv7 } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
 import { createApiKey } from '../../server/auth/api-keys.ts';
@@ -12,36 +15,66 @@ import { createTenant } from '../../server/auth/tenants.ts';
 import { readConfig } from '../../server/config.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { openServiceLogin } from '../../server/database/service-login.ts';
-import { createTestDatabase } from '../service.ts';
+import { createTestDatabase, validCustomer, validSite } from '../service.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
 
-/** The page's three pieces of code, in order. */
-async function readPage(): Promise<[definition: string, migration: string, importLine: string]> {
-  const page = await readFile(path.join(root, 'docs/adding-a-resource.md'), 'utf8');
-  const blocks = [...page.matchAll(/```(?:ts|sql)\n(.*?)```/gs)].map((match) => match[1]!);
-  assert.equal(blocks.length, 3);
-  return blocks as [string, string, string];
+interface Page {
+  definition: string;
+  importLine: string;
+  migration: string;
 }
 
-async function copyWithNinthResource(): Promise<string> {
+/** Under another name: a repository with the page's own resource passes too. */
+async function readPage(): Promise<Page> {
+  const text = await readFile(path.join(root, 'docs/adding-a-resource.md'), 'utf8');
+  const page = text.replaceAll(/door([-_])key/g, 'test$1key').replaceAll('doorKey', 'testKey');
+  const blocks = [...page.matchAll(/```(?:ts|sql)\n(.*?)```/gs)].map((match) => match[1]!);
+  assert.equal(blocks.length, 3);
+  const [definition, importLine, migration] = blocks as [string, string, string];
+  return { definition, importLine, migration };
+}
+
+const copied = [
+  'core',
+  'server',
+  'migrations',
+  'test',
+  'package.json',
+  'tsconfig.json',
+  'biome.json',
+  '.gitignore',
+];
+
+/** Steps 1 to 3 of the page. */
+async function followPage(): Promise<string> {
   const copy = await mkdtemp(path.join(tmpdir(), 'stamm-ninth-'));
   after(() => rm(copy, { recursive: true }));
-  for (const name of ['core', 'server', 'migrations', 'package.json']) {
-    await cp(path.join(root, name), path.join(copy, name), { recursive: true });
-  }
+  for (const name of copied) await cp(path.join(root, name), path.join(copy, name), { recursive: true });
   await symlink(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
-  const [definition, migration, importLine] = await readPage();
-  await writeFile(path.join(copy, 'server/resources/vehicle.ts'), definition);
-  await writeFile(path.join(copy, 'migrations/0100-vehicles.sql'), migration);
+  const { definition, importLine, migration } = await readPage();
+  await writeFile(path.join(copy, 'server/resources/test-key.ts'), definition);
   const list = path.join(copy, 'server/resources/index.ts');
   const source = await readFile(list, 'utf8');
-  await writeFile(list, importLine + source.replace(/^\];$/m, '  vehicle,\n];'));
+  await writeFile(list, importLine + source.replace(/^\];$/m, '  testKey,\n];'));
+  const printed = await run(process.execPath, ['test/generated.ts', 'migration', 'test-key'], { cwd: copy });
+  assert.equal(printed.stdout, migration, 'the page shows what the command prints');
+  await writeFile(path.join(copy, 'migrations/0100-test-keys.sql'), printed.stdout);
   return copy;
 }
 
-test('a ninth resource is one file, one migration and one line', async () => {
-  const copy = await copyWithNinthResource();
+const copy = await followPage();
+
+test('the files of the page pass the checks of the repository', async () => {
+  const bin = (name: string) => path.join(root, 'node_modules/.bin', name);
+  await run(bin('biome'), ['check', 'server/resources/test-key.ts'], { cwd: copy });
+  const config = { extends: './tsconfig.json', files: ['server/resources/index.ts'], include: [] };
+  await writeFile(path.join(copy, 'tsconfig.page.json'), JSON.stringify(config));
+  await run(bin('tsc'), ['-p', 'tsconfig.page.json'], { cwd: copy });
+});
+
+test('a ninth resource is one definition, one migration and one entry in the list', async () => {
   const { buildApp }: typeof import('../../server/http/app.ts') = await import(
     pathToFileURL(path.join(copy, 'server/http/app.ts')).href
   );
@@ -49,7 +82,7 @@ test('a ninth resource is one file, one migration and one line', async () => {
     pathToFileURL(path.join(copy, 'server/database/migrations.ts')).href
   );
   const connection = await createTestDatabase();
-  assert.deepEqual(await migrate(connection), ['0100-vehicles.sql']);
+  assert.deepEqual(await migrate(connection), ['0100-test-keys.sql']);
 
   const owner = new pg.Client(connection);
   await owner.connect();
@@ -65,21 +98,37 @@ test('a ninth resource is one file, one migration and one line', async () => {
       headers: { apikey: key, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { payload: JSON.stringify(body) }),
     });
-  const created = await call('POST', '/vehicle', { name: 'Sprinter 2', licensePlate: 'HH-GG 2026' });
+  const customerId = (await call('POST', '/customer', validCustomer)).json().id;
+  const siteId = (await call('POST', '/customer/site', validSite(customerId))).json().id;
+  const create = (body: object) => call('POST', '/customer/site/test-key', body);
+  const mainEntrance = { siteId, name: 'Haupteingang', labelCode: 'S-1', cabinet: 'A', kind: 'KEY' };
+  const created = await create(mainEntrance);
   assert.equal(created.statusCode, 201, created.body);
   const { id } = created.json();
-  assert.equal((await call('POST', '/vehicle', { fuel: 'COAL' })).statusCode, 400);
-  assert.equal((await call('POST', '/vehicle', { name: 'x', licensePlate: 'HH-GG 2026' })).statusCode, 409);
-  const driverId = '0198c0de-0000-7000-8000-000000000001';
-  assert.equal((await call('PATCH', `/vehicles/${id}`, { driverId })).json().driverId, driverId);
-  assert.equal((await call('GET', '/vehicles?q=sprintr')).json().data[0].id, id);
+
+  const refused = await create({ siteId: randomUUIDv7(), name: 'x' });
+  assert.deepEqual([refused.statusCode, refused.json().errors[0].code], [400, 'reference_not_found']);
+  assert.equal((await create({ siteId, kind: 'ROPE' })).statusCode, 400);
+  assert.equal((await create({ siteId, name: 'x', labelCode: 'S-1' })).statusCode, 409);
+  await create({ siteId, name: 'Keller', cabinet: 'B' });
+
+  const find = async (query: string) =>
+    (await call('GET', `/test-keys?${query}`)).json().data.map(({ name }: { name: string }) => name);
+  assert.deepEqual(await find(`siteId=${siteId}&sort=-name`), ['Keller', 'Haupteingang']);
+  assert.deepEqual(await find(`siteId=${randomUUIDv7()}`), []);
+  assert.deepEqual(await find('cabinet=B'), ['Keller']);
+  assert.deepEqual(await find('q=haupteingnag'), ['Haupteingang']);
+
+  const holderId = randomUUIDv7();
+  assert.equal((await call('PATCH', `/test-keys/${id}`, { holderId })).json().holderId, holderId);
   assert.equal(
-    (await call('GET', '/attention?resource=vehicle')).json().data[0].code,
+    (await call('GET', '/attention?resource=test-key')).json().data[0].code,
     'unresolved_reference',
   );
-  assert.equal((await call('GET', '/changes')).json().data.length, 2);
-  assert.equal((await call('DELETE', `/vehicles/${id}`)).statusCode, 204);
-  assert.ok(app.swagger().paths?.['/api/v1/vehicles/{id}']);
+  const owned = await call('DELETE', `/sites/${siteId}`);
+  assert.deepEqual([owned.statusCode, owned.json().dependants[0].resource], [409, 'test-key']);
+  assert.equal((await call('DELETE', `/test-keys/${id}`)).statusCode, 204);
+  assert.ok(app.swagger().paths?.['/api/v1/test-keys/{id}']);
 
   await app.close();
   await database.close();

@@ -126,9 +126,9 @@ test('every object has its entry in the journal', async () => {
     `SELECT resource, action, actor, count(*)::integer AS count FROM journal GROUP BY 1, 2, 3 ORDER BY 1`,
   );
   const counts = await countRows(owner);
-  const expected = resources.map(({ name, table }) => ({
-    ...{ resource: name, action: 'CREATED', actor: 'demo', count: counts[table] },
-  }));
+  const expected = resources
+    .filter(({ table }) => counts[table]! > 0)
+    .map(({ name, table }) => ({ resource: name, action: 'CREATED', actor: 'demo', count: counts[table] }));
   assert.deepEqual(
     entries,
     expected.sort((one, other) => (one.resource < other.resource ? -1 : 1)),

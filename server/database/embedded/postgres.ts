@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { patienceMs } from '../client.ts';
+import { patienceMs } from '../timeouts.ts';
 import { type Cluster, port, prepareDataDir } from './data-dir.ts';
 import { type Account, defaultDataDir, EmbeddedPostgresError } from './programs.ts';
 import {

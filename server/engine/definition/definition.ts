@@ -1,7 +1,7 @@
 // What a resource is: data from which its routes, validation, OpenAPI, SQL, import and export follow.
 import type { AttentionCode } from '../../../core/codes.ts';
 import type { Language } from '../../messages.ts';
-import { externalIdName, externalIdSchema, type Field, type Fields, text, withTwins } from './fields.ts';
+import { externalIdName, externalIdSchema, type Field, type Fields, text } from './fields.ts';
 
 export interface Definition {
   /** Singular, as in the journal and in imports: "site", "contact-person". */
@@ -32,8 +32,8 @@ export interface Definition {
   readonly duplicateFields: readonly string[] | undefined;
   /** What else the office should look at: an SQL condition on the table. */
   readonly attentions: readonly Attention[];
-  /** A body that can be sent as it is, but for its ids. */
-  readonly example: object;
+  /** A body that can be sent as it is after the examples of the resources before it, whose objects it names. */
+  readonly example: { readonly externalId: string; readonly [field: string]: unknown };
 }
 
 export interface Attention {
@@ -54,16 +54,36 @@ type Defaulted =
 export function defineResource(
   definition: Omit<Definition, Defaulted> & Partial<Pick<Definition, Defaulted>>,
 ): Definition {
-  return {
+  const complete: Definition = {
     isPersonal: false,
     dateOrders: [],
     requiredOneOf: [],
     duplicateFields: undefined,
     attentions: [],
     ...definition,
-    fields: { ...withTwins(definition.fields), externalId },
+    fields: { ...definition.fields, externalId },
     uniqueFields: ['externalId', ...(definition.uniqueFields ?? [])],
   };
+  refuseTextsBeyondIndex(complete);
+  return complete;
+}
+
+/** In characters. An index entry holds 2704 bytes: the tenant, up to four bytes per character, and the id. */
+const longestIndexedText = 600;
+
+/** Writing a longer text would fail in PostgreSQL, with a 500. */
+function refuseTextsBeyondIndex({ name, fields, uniqueFields, nameField }: Definition): void {
+  for (const { path, field } of columnsOf(fields)) {
+    const step = path.join('.');
+    const isIndexed = field.filter === 'whole' || uniqueFields.includes(step) || nameField === step;
+    if (field.kind !== 'text' || field.schema.enum || !isIndexed) continue;
+    const { maxLength = Number.POSITIVE_INFINITY } = field.schema as { maxLength?: number };
+    if (maxLength > longestIndexedText) {
+      throw new Error(
+        `${name}: "${step}" is indexed and needs a maxLength of at most ${longestIndexedText}, or filter: 'start'.`,
+      );
+    }
+  }
 }
 
 const externalId = text({
@@ -121,51 +141,36 @@ export function columnName(path: readonly string[]): string {
   return path.map((step) => step.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)).join('_');
 }
 
-/** How a resource names others: the column of the id, how a body may name it instead, and where it is looked for. */
-export interface Reference {
-  readonly column: Column;
-  readonly externalName: string;
-  /** Of a row that is written. Stored only while nothing has the external id, and never for an owner. */
-  readonly externalColumn: string;
-  /** Looked through in this order. */
-  readonly resources: readonly string[];
-  readonly isOwner: boolean;
+/** Characters of a text that its start column holds. */
+export const startLength = 100;
+
+export function startColumn({ name }: Column): string {
+  return `${name}_start`;
 }
 
-/** An owner is of one kind. */
-export interface Owner extends Reference {
+/** An owner of a resource: the column of its id, how a body may name it instead, and its table. */
+export interface Owner {
+  readonly column: Column;
+  readonly externalName: string;
+  readonly externalColumn: string;
   readonly resource: string;
   readonly table: string;
 }
 
-export function referencesOf(definition: Definition): Reference[] {
-  return columnsOf(definition.fields).flatMap((column) => {
-    const { reference } = column.field;
-    if (!reference) return [];
-    const externalName = externalIdName(column.path[0]!);
-    return [{ column, externalName, externalColumn: columnName([externalName]), ...reference }];
-  });
-}
-
 export function ownersOf(definition: Definition): Owner[] {
-  return referencesOf(definition)
-    .filter(({ isOwner }) => isOwner)
-    .map((reference) => {
-      const resource = reference.resources[0]!;
-      return { ...reference, resource, table: tableOf(resource) };
+  return columnsOf(definition.fields)
+    .filter((column) => column.field.reference?.isOwner)
+    .map((column) => {
+      const externalName = externalIdName(column.path[0]!);
+      const resource = column.field.reference!.resources[0]!;
+      return {
+        column,
+        externalName,
+        externalColumn: columnName([externalName]),
+        resource,
+        table: tableOf(resource),
+      };
     });
-}
-
-/** References whose objects may arrive later. */
-export function looseReferencesOf(definition: Definition): Reference[] {
-  return referencesOf(definition).filter(({ isOwner }) => !isOwner);
-}
-
-/** Resources that keep references to objects of this one until they arrive. */
-export function referrersOf(definition: Definition, all: readonly Definition[]): Definition[] {
-  return all.filter((other) =>
-    looseReferencesOf(other).some(({ resources }) => resources.includes(definition.name)),
-  );
 }
 
 /** What may be owned by objects of this resource. */

@@ -1,6 +1,6 @@
 // The kinds of fields that a definition is made of. A field is data: its JSON Schema, which validates it and
 // documents it, the type of its column, and its titles.
-import type { Shape } from '../../../core/shape.ts';
+import type { ObjectShape } from '../../../core/shape.ts';
 import type { Language } from '../../messages.ts';
 import type { Format } from './formats.ts';
 
@@ -33,12 +33,13 @@ export interface Field {
   readonly fields?: Fields;
   /** The resources of which one has this id. An owner must exist; anything else may arrive later. */
   readonly reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
-  /** Of the external id of something that does not exist yet: the reference that waits for it. */
-  readonly twinOf?: string;
   /** The shape of a list's items that the office can show. Any other is stored all the same. */
-  readonly knownItem?: Shape;
-  /** Whether lists can be filtered by it; references, choices and flags always can. */
-  readonly isFilter?: boolean;
+  readonly knownItem?: ObjectShape;
+  /**
+   * How lists filter by it, if they do: by the whole value, or by its start, which has a column of its own because an
+   * index entry does not hold a text without a limit.
+   */
+  readonly filter?: 'whole' | 'start';
 }
 
 export type Fields = { readonly [name: string]: Field };
@@ -72,12 +73,12 @@ interface TextOptions extends Options {
   mayBeEmpty?: boolean;
   format?: Format;
   default?: string;
-  isFilter?: boolean;
+  filter?: Field['filter'];
 }
 
 /** Lengths count code points. A required text must hold more than white space, unless it may be empty. */
 export function text(options: TextOptions): Field {
-  const { maxLength, format, isFilter } = options;
+  const { maxLength, format, filter } = options;
   const mustHoldText = !(options.mayBeEmpty ?? !options.isRequired);
   const schema = {
     type: 'string',
@@ -85,7 +86,7 @@ export function text(options: TextOptions): Field {
     ...(mustHoldText && { pattern: '\\S' }),
     ...(format && { format }),
   };
-  return field('text', schema, options, { default: options.default, isFilter });
+  return field('text', schema, options, { default: options.default, filter });
 }
 
 /** The values with their German titles; the English ones follow from the values, unless they are given. */
@@ -100,7 +101,7 @@ export function choice(options: Options & { choices: Choices; default?: string }
       typeof title === 'string' ? { en: englishChoice(value), de: title } : title,
     ]),
   );
-  return field('text', schema, options, { default: fallback, isFilter: true, choiceTitles });
+  return field('text', schema, options, { default: fallback, filter: 'whole', choiceTitles });
 }
 
 /** CARE_AND_RENTAL is "Care and rental". */
@@ -110,7 +111,7 @@ function englishChoice(value: string): string {
 }
 
 export function flag(options: Options & { default?: boolean }): Field {
-  return field('flag', { type: 'boolean' }, options, { default: options.default, isFilter: true });
+  return field('flag', { type: 'boolean' }, options, { default: options.default, filter: 'whole' });
 }
 
 export function integer(options: Options & { minimum: number; maximum?: number; default?: number }): Field {
@@ -137,18 +138,18 @@ export function date(options: Options): Field {
 /** What owns this object: it must exist, and may be named by its external id instead. */
 export function owner(resource: string, options: Options): Field {
   const reference = { resources: [resource], isOwner: true };
-  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, isFilter: true });
+  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, filter: 'whole' });
 }
 
-/** Any id is stored, since its object may arrive later. An external id is kept until its object arrives. */
+/** Stored whatever it names, since what it names may arrive later. */
 export function reference(resources: readonly string[], options: Options): Field {
   const reference = { resources, isOwner: false };
-  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, isFilter: true });
+  return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, filter: 'whole' });
 }
 
 /** A list of objects of any shape, returned as they were sent. */
 export function list(
-  options: Options & { maxItems: number; knownItem: Shape; default?: readonly object[] },
+  options: Options & { maxItems: number; knownItem: ObjectShape; default?: readonly object[] },
 ): Field {
   const { maxItems, knownItem, default: fallback } = options;
   const schema = { type: 'array', maxItems, items: { type: 'object' } };
@@ -160,30 +161,11 @@ export function group(options: Options & { fields: Fields }): Field {
 }
 
 /** customerId may be named by customerExternalId instead. */
-export function externalIdName(referenceName: string): string {
-  return referenceName.replace(/Id$/, 'ExternalId');
+export function externalIdName(ownerName: string): string {
+  return ownerName.replace(/Id$/, 'ExternalId');
 }
 
 export const externalIdSchema = { type: 'string', maxLength: 100, pattern: '\\S' };
-
-/** Adds the field that keeps an external id behind each reference that may arrive in any order. */
-export function withTwins(fields: Fields): Fields {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]) =>
-      field.reference && !field.reference.isOwner
-        ? [
-            [name, field],
-            [externalIdName(name), twinOf(name, field)],
-          ]
-        : [[name, field]],
-    ),
-  );
-}
-
-function twinOf(name: string, { de }: Field): Field {
-  const description = `Your own id of it, instead of \`${name}\`. Kept, and answered, until an object has this external id.`;
-  return field('text', externalIdSchema, { de: `${de} externe Id`, description }, { twinOf: name });
-}
 
 /**
  * The schema of an object with these fields. Unknown members are allowed: they are ignored and named in the answer.

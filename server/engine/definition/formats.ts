@@ -2,12 +2,12 @@
 import { isDay } from '../../../core/calendar-days.ts';
 import type { FieldErrorCode } from '../../errors.ts';
 
-export type Format = 'email' | 'time-zone' | 'gtin' | 'currency' | 'unit-code';
+export type Format = 'idn-email' | 'time-zone' | 'gtin' | 'currency' | 'unit-code';
 
 export const formatCodes: Record<Format | 'uuid' | 'date', FieldErrorCode> = {
   uuid: 'invalid_uuid',
   date: 'invalid_date',
-  email: 'invalid_email',
+  'idn-email': 'invalid_email',
   'time-zone': 'invalid_time_zone',
   gtin: 'invalid_gtin',
   currency: 'invalid_currency',
@@ -17,7 +17,7 @@ export const formatCodes: Record<Format | 'uuid' | 'date', FieldErrorCode> = {
 export const formatChecks: Record<keyof typeof formatCodes, (text: string) => boolean> = {
   uuid: isUuid,
   date: isDay,
-  email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
+  'idn-email': (text) => /^[^\s@]+@[^\s@]+$/.test(text),
   'time-zone': isTimeZone,
   gtin: isGtin,
   currency: (text) => currencies.has(text),

@@ -14,8 +14,8 @@ import { columnsOf, type Definition } from '../definition/definition.ts';
 import type { FieldKind } from '../definition/fields.ts';
 import { titlesOf } from '../definition/titles.ts';
 import { commonHeaders, errorResponses } from '../openapi/answers.ts';
+import { schemaName } from '../openapi/resource-schemas.ts';
 import { searchParameterDocs } from '../openapi/routes.ts';
-import { schemaName } from '../openapi/schemas.ts';
 import {
   buildListQuery,
   type ListedRow,
@@ -179,9 +179,15 @@ function cellsOf(definition: Definition): { kind: FieldKind; text: string }[] {
 function exportDocs(definition: Definition) {
   const name = schemaName(definition);
   const parameters = searchParameterDocs(definition);
-  const docs = (format: string, description: string, contentType: string, own: object) => ({
+  const docs = (
+    format: string,
+    description: string,
+    contentType: string,
+    own: object,
+    more: object = {},
+  ) => ({
     operationId: `export${name}sAs${format}`,
-    summary: `Export ${definition.collection} as ${format.toUpperCase()}`,
+    summary: `Export ${definition.plural.en.toLowerCase()} as ${format.toUpperCase()}`,
     description: `Everything that the list finds with the same filters, as one file. ${description} If something fails on the way, the connection is cut: a file that ends properly is complete.`,
     tags: [definition.title],
     querystring: { type: 'object', properties: { ...parameters, ...own } },
@@ -196,7 +202,7 @@ function exportDocs(definition: Definition) {
             examples: [`attachment; filename="${definition.collection}-2026-01-31.${format.toLowerCase()}"`],
           },
         },
-        content: { [contentType]: { schema: { type: 'string' } } },
+        content: { [contentType]: { schema: { type: 'string', ...more } } },
       },
       ...errorResponses(400, 401, 403, 429, 500),
     },
@@ -215,6 +221,12 @@ function exportDocs(definition: Definition) {
         },
       },
     ),
-    ndjson: docs('Ndjson', `Each line is a \`${name}\` as the list has it.`, ndjsonType, {}),
+    ndjson: docs(
+      'Ndjson',
+      `Each line is a \`${name}\` as the list has it.`,
+      ndjsonType,
+      {},
+      { contentMediaType: 'application/json', contentSchema: { $ref: `${name}#` } },
+    ),
   };
 }

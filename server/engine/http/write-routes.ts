@@ -11,7 +11,6 @@ import {
   isDryRun,
   languageOf,
   nameIgnoredFields,
-  readFlag,
   refuseMisspeltDryRun,
   refuseUnknownParameters,
   sendJson,
@@ -31,21 +30,18 @@ import { mergePatch, parseStored } from './merge-patch.ts';
 
 export interface ResourceContext {
   database: Database;
+  /** What may be owned by objects of this resource. */
+  dependants: readonly Definition[];
   attentionChecks: readonly AttentionCheck[];
 }
 
-export function addWriteRoutes(
-  api: FastifyInstance,
-  definition: Definition,
-  all: readonly Definition[],
-  { database, attentionChecks }: ResourceContext,
-): void {
+export function addWriteRoutes(api: FastifyInstance, definition: Definition, context: ResourceContext): void {
+  const { database, dependants, attentionChecks } = context;
   const docs = writeDocs(definition);
   const check = buildCheck(definition);
-  const writes = buildWrites(definition, all);
+  const writes = buildWrites(definition, dependants);
   const { canResolveOwners, replace } = buildReplacement(definition, check, writes);
   const queue = buildCreationBatches(database, writes);
-  const byExternalId = `/${definition.collection}/by-external-id/:externalId`;
 
   api.post<{ Body: JsonBody }>(definition.path, { schema: docs.create }, async (request, reply) => {
     const { row, ignoredFields } = await checkNew(request.body, request, reply);
@@ -65,25 +61,27 @@ export function addWriteRoutes(
   });
 
   api.put<{ Params: { externalId: string }; Body: JsonBody }>(
-    byExternalId,
+    `/${definition.collection}/by-external-id/:externalId`,
     { schema: docs.upsert },
     async (request, reply) => {
       refuseUnknownParameters(request, ['dryRun']);
       const { externalId } = request.params;
       const body = withExternalId(request.body, externalId);
       const { row, ignoredFields } = await checkNew(body, request, reply);
-      return inTransaction(request, async (client) => {
+      const { answer, isNew } = await inTransaction(request, async (client) => {
         const current = await writes.find(client, request.tenantId, { externalId }, 'FOR NO KEY UPDATE');
         demandVersion(request, current);
-        const stored = current
-          ? await replace(client, current, check(body), request.tenantId, authorOf(request))
-          : await insertUpserted(client, { row, author: authorOf(request) });
-        const { id, version } = stored;
-        if (isDryRun(request))
-          return rehearsed(client, request, { tenant_id: request.tenantId, id }, ignoredFields);
-        noteChange(reply, current, stored);
-        return { id, version, changed: version !== current?.version };
+        const id = current?.id ?? row.id;
+        if (current) await replace(client, current, check(body), request.tenantId, authorOf(request));
+        else await insertOne(client, { row, author: authorOf(request) }).catch(lookAgainIfCreatedMeanwhile);
+        const stored = { tenant_id: request.tenantId, id };
+        const answer = isDryRun(request)
+          ? { ...(await rehearsed(client, request, stored, ignoredFields)), ...(current && { id }) }
+          : { id };
+        return { answer, isNew: !current };
       });
+      reply.code(isNew && !isDryRun(request) ? 201 : 200);
+      return answer;
     },
   );
 
@@ -94,71 +92,38 @@ export function addWriteRoutes(
       refuseUnknownParameters(request, ['dryRun']);
       const patched = await inTransaction(request, async (client) => {
         const current = await findForChange(client, request, 'FOR NO KEY UPDATE');
-        return merge(client, current, request.body, request, reply);
+        const merged = check(mergePatch(definition, parseStored(current.json), request.body));
+        nameIgnoredFields(reply, merged.ignoredFields);
+        return replace(client, current, merged, request.tenantId, authorOf(request));
       });
+      if (!isDryRun(request)) reply.header('ETag', etagOf(patched.version));
       return sendJson(reply, patched.json);
     },
   );
 
-  api.patch<{ Params: { externalId: string }; Body: JsonBody }>(
-    byExternalId,
-    { schema: docs.merge },
+  api.delete<{ Params: { id: string } }>(
+    `/${definition.collection}/:id`,
+    { schema: docs.delete },
     async (request, reply) => {
-      refuseUnknownParameters(request, ['dryRun', 'create']);
-      const mayCreate = readFlag(request, 'create', true);
-      const body = withExternalId(request.body, request.params.externalId);
-      const answered = await inTransaction(request, async (client) => {
-        const current = await findNamed(client, request, 'FOR NO KEY UPDATE');
-        if (!current && !mayCreate) throw new ApiError('not_found');
-        demandVersion(request, current);
-        if (current) return (await merge(client, current, body, request, reply)).json;
-        const created = mergePatch(definition, nothing, body);
-        const { row, ignoredFields } = await checkNew(created, request, reply, (work) => work(client));
-        const stored = await insertUpserted(client, { row, author: authorOf(request) });
-        if (isDryRun(request)) return rehearsed(client, request, row, ignoredFields);
-        noteChange(reply, undefined, stored);
-        return stored.json;
+      refuseUnknownParameters(request, ['dryRun']);
+      await inTransaction(request, async (client) => {
+        const { id } = await findForChange(client, request, 'FOR UPDATE');
+        await writes.deleteRow(client, request.tenantId, id, authorOf(request));
       });
-      return typeof answered === 'string' ? sendJson(reply, answered) : answered;
+      reply.code(204);
     },
   );
 
-  for (const path of [`/${definition.collection}/:id`, byExternalId]) {
-    api.delete<{ Params: ObjectName }>(
-      path,
-      { schema: path === byExternalId ? docs.deleteByExternalId : docs.delete },
-      async (request, reply) => {
-        refuseUnknownParameters(request, ['dryRun', 'cascade']);
-        const isCascade = readFlag(request, 'cascade', false);
-        const deleted = await inTransaction(request, async (client) => {
-          const { id } = await findForChange(client, request, 'FOR UPDATE');
-          return writes.deleteRow(client, request.tenantId, id, authorOf(request), isCascade);
-        });
-        if (isCascade) return { deleted };
-        reply.code(204);
-      },
-    );
-  }
-
   /** The row of a new object; throws everything that is wrong with it at once, the owners included. */
-  async function checkNew(
-    body: JsonBody,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    run: RunInTransaction = (work) => inTransaction(request, work),
-  ) {
+  async function checkNew(body: JsonBody, request: FastifyRequest, reply: FastifyReply) {
     const { faults, ignoredFields, row: checkedRow } = check(body);
     nameIgnoredFields(reply, ignoredFields);
     const row: NewRow = { ...checkedRow, tenant_id: request.tenantId, id: randomUUIDv7() };
     if (faults.length > 0) {
       const found = canResolveOwners(faults)
-        ? await run((client) => writes.resolveReferences(client, row))
+        ? await inTransaction(request, (client) => writes.resolveOwners(client, row))
         : [];
       throw validationError([...faults, ...found]);
-    }
-    if (writes.namesTwice(row)) {
-      const found = await run((client) => writes.resolveReferences(client, row));
-      if (found.length > 0) throw validationError(found);
     }
     return { row, ignoredFields };
   }
@@ -166,27 +131,6 @@ export function addWriteRoutes(
   async function insertOne(client: pg.ClientBase, creation: Creation): Promise<void> {
     const [outcome] = await createClaimed(client, writes, [creation]);
     if (outcome instanceof ApiError) throw outcome;
-  }
-
-  /** Creates what was looked for by its external id in vain. */
-  async function insertUpserted(client: pg.ClientBase, creation: Creation): Promise<Stored> {
-    await insertOne(client, creation).catch(lookAgainIfCreatedMeanwhile);
-    const { tenant_id: tenantId, id } = creation.row;
-    return (await writes.find(client, tenantId, { id }))!;
-  }
-
-  async function merge(
-    client: pg.ClientBase,
-    current: Stored,
-    patch: JsonBody,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<Stored> {
-    const merged = check(mergePatch(definition, parseStored(current.json), patch));
-    nameIgnoredFields(reply, merged.ignoredFields);
-    const stored = await replace(client, current, merged, request.tenantId, authorOf(request));
-    if (!isDryRun(request)) noteChange(reply, current, stored);
-    return stored;
   }
 
   /** What a dry run of a creation or replacement is answered with. */
@@ -202,21 +146,14 @@ export function addWriteRoutes(
 
   async function findForChange(
     client: pg.ClientBase,
-    request: FastifyRequest<{ Params: ObjectName }>,
+    request: FastifyRequest<{ Params: { id: string } }>,
     lock: 'FOR UPDATE' | 'FOR NO KEY UPDATE',
   ): Promise<Stored> {
-    const current = await findNamed(client, request, lock);
+    const { id } = request.params;
+    const current = isUuid(id) ? await writes.find(client, request.tenantId, { id }, lock) : undefined;
     if (!current) throw new ApiError('not_found');
     demandVersion(request, current);
     return current;
-  }
-
-  async function findNamed(
-    client: pg.ClientBase,
-    { params, tenantId }: FastifyRequest<{ Params: ObjectName }>,
-    lock: 'FOR UPDATE' | 'FOR NO KEY UPDATE',
-  ): Promise<Stored | undefined> {
-    return canBeStored(params) ? writes.find(client, tenantId, params, lock) : undefined;
   }
 
   async function inTransaction<Result>(
@@ -226,24 +163,6 @@ export function addWriteRoutes(
     const options = { isDryRun: isDryRun(request), deadline: request.deadline };
     return retryRaces(() => database.inTenants([request.tenantId], work, options));
   }
-}
-
-/** How a path names an object. */
-export type ObjectName = { id: string } | { externalId: string };
-
-export function canBeStored(name: ObjectName): boolean {
-  return 'id' in name ? isUuid(name.id) : isStorableText(name.externalId);
-}
-
-type RunInTransaction = <Result>(work: (client: pg.ClientBase) => Promise<Result>) => Promise<Result>;
-
-const nothing: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, faults: [] };
-
-/** Tells the version that the object has now, and whether the request changed anything. */
-function noteChange(reply: FastifyReply, before: Stored | undefined, after: Stored): void {
-  reply.code(before ? 200 : 201);
-  reply.header('ETag', etagOf(after.version));
-  reply.header('Stamm-Changed', String(after.version !== before?.version));
 }
 
 /** The path names the object; a body that names another one is a mistake. */

@@ -80,10 +80,34 @@ export function errorResponses(...statuses: (keyof typeof errorDescriptions)[]) 
   );
 }
 
-export function answer(description: string, schema: JsonSchema, headers: object = {}) {
+export function answer(description: string, schema: JsonSchema, headers: object = {}, examples?: object) {
   return {
     description,
     headers: { ...commonHeaders, ...headers },
-    content: { 'application/json': { schema } },
+    content: { 'application/json': { schema, ...(examples && { examples: namedExamples(examples) }) } },
   };
+}
+
+/** A reference with members beside it, which the generator would drop from `$ref`; `writeReferences` restores it. */
+export function reference(name: string, members: object = {}): JsonSchema {
+  return { 'x-ref': name, ...members };
+}
+
+export function writeReferences<Document extends object>(document: Document): Document {
+  const write = (_name: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || !('x-ref' in value)) return value;
+    const { 'x-ref': name, ...members } = value;
+    return { $ref: `#/components/schemas/${name}`, ...members };
+  };
+  return JSON.parse(JSON.stringify(document), write) as Document;
+}
+
+/** A body with examples that can be sent as they are, in each of its media types. */
+export function requestBody(schema: JsonSchema, examples: object, mediaTypes = ['application/json']) {
+  const content = { schema: { ...schema, 'x-examples': namedExamples(examples) } };
+  return { content: Object.fromEntries(mediaTypes.map((type) => [type, content])) };
+}
+
+function namedExamples(examples: object) {
+  return Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 }

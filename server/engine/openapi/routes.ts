@@ -1,18 +1,35 @@
 // What the routes of a resource declare, from its definition.
+
+import { maxOriginLength } from '../../http/conventions.ts';
 import type { Definition } from '../definition/definition.ts';
 import type { JsonSchema } from '../definition/fields.ts';
 import { defaultLimit, filtersOf, maxLimit, sortNames } from '../sql/list-query.ts';
-import { answer, commonHeaders, errorResponses, ignoredFieldsHeader } from './answers.ts';
-import { schemaName } from './schemas.ts';
+import {
+  answer,
+  commonHeaders,
+  errorResponses,
+  ignoredFieldsHeader,
+  reference,
+  requestBody,
+} from './answers.ts';
+import { exampleId, patchExamples } from './examples.ts';
+import { schemaName } from './resource-schemas.ts';
 
 const etagHeader = { ETag: { type: 'string', description: 'The version, for `If-Match`.' } };
-const changeHeaders = {
-  ...etagHeader,
-  'Stamm-Changed': { type: 'string', enum: ['true', 'false'], description: 'Whether anything changed.' },
+export const originHeader = {
+  'Stamm-Origin': {
+    type: 'string',
+    maxLength: maxOriginLength,
+    pattern: '^[ -~]+$',
+    description:
+      'Name of the system that writes, in printable ASCII. The journal keeps it; readers of `/changes` can leave it out.',
+    examples: ['erp'],
+  },
 };
 const ifMatch = {
   type: 'object',
   properties: {
+    ...originHeader,
     'If-Match': { type: 'string', description: 'Change only this version: an ETag that was read.' },
   },
 };
@@ -28,11 +45,6 @@ export const idParameter = {
   properties: { id: { type: 'string', format: 'uuid', description: 'Identifier.' } },
   required: ['id'],
 };
-const externalIdParameter = {
-  type: 'object',
-  properties: { externalId: { type: 'string', description: 'The id in your own system.' } },
-  required: ['externalId'],
-};
 export const dryRun = {
   type: 'object',
   properties: {
@@ -44,18 +56,26 @@ export const dryRun = {
   },
 };
 
+/** "a site", "an employee" */
+export function withArticle({ title }: Definition): string {
+  return `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title.toLowerCase()}`;
+}
+
+const created = { created: { id: exampleId } };
+const dryRunExample = { dryRun: { dryRun: true, attention: [], ignoredFields: ['adress'] } };
+
 export function writeDocs(definition: Definition) {
   const name = schemaName(definition);
-  const thing = definition.title.toLowerCase();
+  const thing = withArticle(definition);
   const tags = [definition.title];
-  const body = { $ref: `New${name}#` };
+  const { externalId, ...withoutExternalId } = definition.example;
   return {
     create: {
       operationId: `create${name}`,
-      summary: `Create a ${thing}`,
+      summary: `Create ${thing}`,
       description: definition.description,
       tags,
-      body,
+      body: requestBody(reference(`New${name}`), { [definition.name]: definition.example }),
       querystring: dryRun,
       headers: {
         type: 'object',
@@ -65,10 +85,10 @@ export function writeDocs(definition: Definition) {
             maxLength: 255,
             description: 'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
           },
+          ...originHeader,
         },
       },
       response: {
-        200: answer('Dry run: it would be created.', { $ref: 'DryRun#' }, ignoredFieldsHeader),
         201: answer(
           'Created, and durable when this is answered.',
           { $ref: 'IdResponse#' },
@@ -79,110 +99,74 @@ export function writeDocs(definition: Definition) {
               description: '`true` if this is the answer of an earlier request.',
             },
           },
+          created,
+        ),
+        // As a range, because mock servers answer a creation with the lowest status.
+        '2XX': answer(
+          'Dry run (200): it would be created.',
+          { $ref: 'DryRun#' },
+          ignoredFieldsHeader,
+          dryRunExample,
         ),
         ...errorResponses(400, 401, 403, 409, 413, 415, 422, 429, 500),
       },
     },
     upsert: {
       operationId: `put${name}ByExternalId`,
-      summary: `Create or replace a ${thing} by your own id`,
+      summary: `Create or replace ${thing} by your own id`,
       description: 'Fields that are not sent are cleared.',
       tags,
-      body,
+      body: requestBody(reference(`New${name}`), { [definition.name]: withoutExternalId }),
       querystring: dryRun,
-      params: externalIdParameter,
+      params: {
+        type: 'object',
+        properties: {
+          externalId: { type: 'string', description: 'The id in your own system.', examples: [externalId] },
+        },
+        required: ['externalId'],
+      },
       headers: preconditions,
       response: {
         200: answer(
-          'Replaced, or unchanged; or, in a dry run, what would be attended to.',
-          { anyOf: [{ $ref: 'UpsertResponse#' }, { $ref: 'DryRun#' }] },
-          { ...changeHeaders, ...ignoredFieldsHeader },
+          'Replaced; or, in a dry run, what would be attended to.',
+          { anyOf: [{ $ref: 'IdResponse#' }, { $ref: 'DryRun#' }] },
+          ignoredFieldsHeader,
+          { replaced: { id: exampleId }, ...dryRunExample },
         ),
-        201: answer('Created.', { $ref: 'UpsertResponse#' }, { ...changeHeaders, ...ignoredFieldsHeader }),
+        201: answer('Created.', { $ref: 'IdResponse#' }, ignoredFieldsHeader, created),
         ...errorResponses(400, 401, 403, 409, 412, 413, 415, 429, 500),
       },
     },
     patch: {
       operationId: `patch${name}`,
-      summary: `Change a ${thing}`,
+      summary: `Change ${thing}`,
       description:
         'JSON Merge Patch (RFC 7396): what is sent replaces, `null` clears, everything else stays.',
       tags,
       params: idParameter,
       headers: ifMatch,
       querystring: dryRun,
-      body: { type: 'object', description: 'The fields to change.', examples: [{ comment: null }] },
+      body: requestBody(reference(`${name}Patch`), patchExamples(definition), [
+        'application/merge-patch+json',
+        'application/json',
+      ]),
       response: {
-        200: answer('As it is now.', { $ref: `${name}#` }, { ...changeHeaders, ...ignoredFieldsHeader }),
+        200: answer('As it is now.', { $ref: `${name}#` }, { ...etagHeader, ...ignoredFieldsHeader }),
         ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
       },
     },
-    merge: {
-      operationId: `merge${name}ByExternalId`,
-      summary: `Create or merge a ${thing} by your own id`,
-      description:
-        'JSON Merge Patch (RFC 7396): what is sent replaces, `null` clears, everything else stays. A complete body of an unknown id creates.',
-      tags,
-      params: externalIdParameter,
-      headers: preconditions,
-      querystring: {
-        ...dryRun,
-        properties: {
-          ...dryRun.properties,
-          create: {
-            type: 'boolean',
-            default: true,
-            description: '`false` answers 404 for an unknown id.',
-          },
-        },
-      },
-      body: { type: 'object', description: 'The fields to change.', examples: [{ comment: null }] },
-      response: {
-        200: answer(
-          'As it is now; or, in a dry run that would create, what would be attended to.',
-          { anyOf: [{ $ref: `${name}#` }, { $ref: 'DryRun#' }] },
-          { ...changeHeaders, ...ignoredFieldsHeader },
-        ),
-        201: answer('Created.', { $ref: `${name}#` }, { ...changeHeaders, ...ignoredFieldsHeader }),
-        ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
-      },
-    },
-    delete: deletion({
+    delete: {
       operationId: `delete${name}`,
-      summary: `Delete a ${thing}`,
+      summary: `Delete ${thing}`,
+      description: 'Refused while other objects belong to it.',
       tags,
       params: idParameter,
-    }),
-    deleteByExternalId: deletion({
-      operationId: `delete${name}ByExternalId`,
-      summary: `Delete a ${thing} by your own id`,
-      tags,
-      params: externalIdParameter,
-    }),
-  };
-}
-
-function deletion(own: object) {
-  return {
-    ...own,
-    description: 'Refused while other objects belong to it, unless `cascade` takes them along.',
-    headers: ifMatch,
-    querystring: {
-      ...dryRun,
-      properties: {
-        ...dryRun.properties,
-        cascade: {
-          type: 'boolean',
-          default: false,
-          description:
-            'Also delete everything that belongs to it, up to 10,000 objects, together or not at all.',
-        },
+      headers: ifMatch,
+      querystring: dryRun,
+      response: {
+        204: { description: 'Deleted.', headers: commonHeaders, type: 'null' },
+        ...errorResponses(400, 401, 403, 404, 409, 412, 429, 500),
       },
-    },
-    response: {
-      200: answer('Deleted with everything that belonged to it.', { $ref: 'Deletion#' }),
-      204: { description: 'Deleted.', headers: commonHeaders, type: 'null' },
-      ...errorResponses(400, 401, 403, 404, 409, 412, 429, 500),
     },
   };
 }
@@ -219,7 +203,8 @@ export function readDocs(definition: Definition) {
   return {
     read: {
       operationId: `get${name}`,
-      summary: `Read a ${definition.title.toLowerCase()}`,
+      summary: `Read ${withArticle(definition)}`,
+      description: 'The object as it is now, with its version as ETag.',
       tags,
       params: idParameter,
       headers: {
@@ -232,24 +217,9 @@ export function readDocs(definition: Definition) {
         ...errorResponses(400, 401, 403, 404, 429, 500),
       },
     },
-    readByExternalId: {
-      operationId: `get${name}ByExternalId`,
-      summary: `Read a ${definition.title.toLowerCase()} by your own id`,
-      tags,
-      params: externalIdParameter,
-      headers: {
-        type: 'object',
-        properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },
-      },
-      response: {
-        200: answer('The object.', { $ref: `${name}#` }, etagHeader),
-        304: { description: 'Unchanged.', headers: { ...commonHeaders, ...etagHeader }, type: 'null' },
-        ...errorResponses(400, 401, 403, 404, 429, 500),
-      },
-    },
     list: {
       operationId: `list${name}s`,
-      summary: `List ${definition.collection}`,
+      summary: `List ${definition.plural.en.toLowerCase()}`,
       description:
         'Pages stay stable while objects are added and removed. Follow `nextCursor`, or `Link` with rel="next". A page ends at about 4 MB, so it may be shorter than `limit` and still have a next one.',
       tags,
@@ -261,7 +231,7 @@ export function readDocs(definition: Definition) {
             minimum: 1,
             maximum: maxLimit,
             default: defaultLimit,
-            description: 'Objects a page at most.',
+            description: 'Page size.',
           },
           cursor: { type: 'string', description: '`nextCursor` from the previous page.' },
           count: { type: 'boolean', default: false, description: 'Include the total.' },

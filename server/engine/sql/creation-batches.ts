@@ -9,6 +9,7 @@ import {
   toApiError,
 } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
+import { authorColumns } from '../../http/conventions.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
 import { isRace, type Outcome, retryRaces, type Writes } from './row-store.ts';
 
@@ -28,7 +29,6 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,
     paceMs: 8,
-    isAlone: database.isAlone,
   });
 
   async function write(creations: readonly Creation[]) {
@@ -80,7 +80,6 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     const result = await database.queryInTenants<{ id: string }>(tenantIds, query, {
       ...options,
       isBatch: true,
-      followedBy: writes.linksAfter(rows, () => true),
     });
     if (result.rows.length === rows.length) return rows.map(({ id }) => ({ id, isReplay: false }));
     const written = new Set(result.rows.map((row) => row.id));
@@ -146,7 +145,7 @@ export async function createClaimed(
 }
 
 export function toSentRow({ row, author }: Creation) {
-  return { ...row, actor: author.actor, actor_id: author.actorId, request_id: author.requestId };
+  return { ...row, ...authorColumns(author) };
 }
 
 function toCreationOutcome(outcome: Outcome, id: string): CreationOutcome {

@@ -19,6 +19,7 @@ export const entryMembers = `
   '"actorId":' || to_json(entry.actor_id),
   '"actorType":"' || ${actorType} || '"',
   '"requestId":' || to_json(entry.request_id),
+  '"origin":' || to_json(entry.origin),
   '"changes":' || entry.changes::text`;
 
 /** An entry of the journal as JSON, over the table named "entry". */
@@ -39,11 +40,11 @@ export function journalled(definition: Definition, action: 'CREATED' | 'CHANGED'
       ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
       RETURNING head.tenant_id, head.last_position
     ), journalled AS (
-      INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id, request_id, changes)
+      INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id, request_id, origin, changes)
       SELECT entry.tenant_id,
         moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
         '${definition.name}', entry.id, entry.external_id, '${action}', coalesce(entry.version, 1),
-        entry.actor, entry.actor_id, entry.request_id, entry.changes
+        entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
       FROM sent AS entry JOIN moved USING (tenant_id)
       WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
     )`;

@@ -2,7 +2,14 @@
 import { isDay } from '../../../core/calendar-days.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { readLimit } from '../../http/conventions.ts';
-import { type Column, columnsOf, type Definition, sqlType } from '../definition/definition.ts';
+import {
+  type Column,
+  columnsOf,
+  type Definition,
+  sqlType,
+  startColumn,
+  startLength,
+} from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { jsonBytes, selectWithinPage, textBytes } from './page-size.ts';
 
@@ -34,7 +41,7 @@ export interface Filter {
 /** References, choices, flags, unique values, and texts that say so; each by the last step of its path. */
 export function filtersOf(definition: Definition): Filter[] {
   return columnsOf(definition.fields)
-    .filter(({ path, field }) => field.isFilter || definition.uniqueFields.includes(path.join('.')))
+    .filter(({ path, field }) => field.filter || definition.uniqueFields.includes(path.join('.')))
     .map((column) => ({ name: column.path.at(-1)!, column }));
 }
 
@@ -178,17 +185,11 @@ function choicesOf({ column: { field } }: Filter): readonly string[] {
   return field.kind === 'flag' ? ['true', 'false'] : (field.schema.enum as readonly string[]);
 }
 
-/** What the column of a text's beginning holds of it. */
-const startLength = 100;
-
-/**
- * A text without a limit is found by its beginning, which is a column of its own: an index entry cannot hold it all. A
- * shorter one is all of its beginning; with a second condition the planner would expect far too few rows.
- */
+/** A value shorter than a start is all of it: with a second condition the planner would expect far too few rows. */
 function filterCondition({ column }: Filter, parameter: string, value: string): string {
   const condition = `subject.${column.name} = ${parameter}::${sqlType(column)}`;
-  if (!isUnlimitedText(column)) return condition;
-  const start = `subject.${column.name}_start = left(${parameter}, ${startLength})`;
+  if (column.field.filter !== 'start') return condition;
+  const start = `subject.${startColumn(column)} = left(${parameter}, ${startLength})`;
   return value.length < startLength ? start : `${start} AND ${condition}`;
 }
 
@@ -196,8 +197,8 @@ function isUnlimitedText({ field: { kind, schema } }: Column): boolean {
   return kind === 'text' && !schema.maxLength && !schema.enum;
 }
 
-/** Of all columns that are not limited. */
-function sizesOf(definition: Definition): string[] {
+/** Of all columns that are not limited, over the table named "subject". */
+export function sizesOf(definition: Definition): string[] {
   return columnsOf(definition.fields).flatMap((column) => {
     if (column.field.kind === 'list') return [jsonBytes(`subject.${column.name}`)];
     return isUnlimitedText(column) ? [textBytes(`subject.${column.name}`)] : [];

@@ -1,19 +1,16 @@
 // What changes a resource, inside a transaction that somebody else opens and commits.
 import type pg from 'pg';
 import { ApiError, validationError } from '../../errors.ts';
-import type { Author } from '../../http/conventions.ts';
+import { type Author, authorColumns } from '../../http/conventions.ts';
 import {
   type Column,
   type Definition,
-  dependantsOf,
   ownersOf,
   sqlType,
   uniqueColumnsOf,
 } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
-import { lockDependants } from './dependants.ts';
-import { buildLinks } from './links.ts';
-import { buildReferenceLookUp } from './reference-look-up.ts';
+import { buildOwnerLookUp } from './owner-look-up.ts';
 import { representation } from './representation.ts';
 import { buildDelete, buildInsert, buildUpdate } from './statements.ts';
 import { findHolders } from './value-look-up.ts';
@@ -37,11 +34,6 @@ export interface Update {
   changes: Record<string, unknown>;
 }
 
-export interface Deleted {
-  resource: string;
-  ids: readonly string[];
-}
-
 /** Written, or the reason why not. */
 export type Outcome = 'written' | ApiError;
 
@@ -57,14 +49,11 @@ export class RaceError extends Error {
 
 export type Writes = ReturnType<typeof buildWrites>;
 
-/** `all` are the resources that may belong to this one, or refer to it. */
-export function buildWrites(definition: Definition, all: readonly Definition[]) {
-  const dependants = dependantsOf(definition, all);
-  const { link, linksAfter } = buildLinks(definition, all);
+export function buildWrites(definition: Definition, dependants: readonly Definition[]) {
   const insert = buildInsert(definition);
   const update = buildUpdate(definition);
-  const { resolveReferences, resolveReferencesOfAll, findOwnerFaults, namesTwice } =
-    buildReferenceLookUp(definition);
+  const remove = buildDelete(definition);
+  const { resolveOwners, resolveOwnersOfAll, findOwnerFaults } = buildOwnerLookUp(definition);
   const uniqueColumns = uniqueColumnsOf(definition);
   const selection = `SELECT id, version, ${representation(definition, definition.table)} AS json FROM ${definition.table}`;
 
@@ -74,7 +63,6 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     rows: readonly (NewRow & { actor: string })[],
   ): Promise<Outcome[]> {
     const result = await client.query<{ id: string }>({ ...insert, values: [JSON.stringify(rows)] });
-    await link(client, rows);
     return explainOutcomes(client, rows, new Set(result.rows.map((row) => row.id)));
   }
 
@@ -166,13 +154,10 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     const sent = updates.map(({ row, current, changes }) => ({
       ...row,
       version: current.version + 1,
-      actor: author.actor,
-      actor_id: author.actorId,
-      request_id: author.requestId,
+      ...authorColumns(author),
       changes,
     }));
     const { rows } = await client.query<Stored>({ ...update, values: [JSON.stringify(sent)] });
-    await link(client, sent, ({ changes }) => Object.hasOwn(changes as object, 'externalId'));
     return rows;
   }
 
@@ -190,20 +175,16 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     );
   }
 
-  /** Deletes a locked object, with everything that belongs to it if it is a cascade. Answers what was deleted. */
   async function deleteRow(
     client: pg.ClientBase,
     tenantId: string,
     id: string,
     author: Author,
-    isCascade = false,
-  ): Promise<Deleted[]> {
-    const locked = isCascade ? await lockDependants(client, tenantId, definition, [id], all) : undefined;
-    const dependants = locked ? [] : await findDependants(client, tenantId, id);
-    if (dependants.length > 0) throw new ApiError('has_dependants', { details: { dependants } });
-    const gone = [...(locked ?? []), [definition, [id]] as const];
-    for (const [kind, ids] of gone) await remove(client, kind, tenantId, ids, author);
-    return gone.map(([{ name: resource }, ids]) => ({ resource, ids }));
+  ): Promise<void> {
+    const found = await findDependants(client, tenantId, id);
+    if (found.length > 0) throw new ApiError('has_dependants', { details: { dependants: found } });
+    const sent = { tenant_id: tenantId, id, ...authorColumns(author) };
+    await client.query({ ...remove, values: [JSON.stringify(sent)] });
   }
 
   async function findDependants(client: pg.ClientBase, tenantId: string, id: string) {
@@ -226,34 +207,15 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
   return {
     insert,
     insertRows,
-    linksAfter,
     explainOutcomes,
-    resolveReferences,
-    resolveReferencesOfAll,
-    namesTwice,
+    resolveOwners,
+    resolveOwnersOfAll,
     find,
     findByExternalIds,
     updateRows,
     findUpdateConflicts,
     deleteRow,
   };
-}
-
-async function remove(
-  client: pg.ClientBase,
-  definition: Definition,
-  tenantId: string,
-  ids: readonly string[],
-  { actor, actorId, requestId }: Author,
-): Promise<void> {
-  const named = ids.map((id) => ({
-    tenant_id: tenantId,
-    id,
-    actor,
-    actor_id: actorId,
-    request_id: requestId,
-  }));
-  await client.query({ ...buildDelete(definition), values: [JSON.stringify(named)] });
 }
 
 function conflictAt(column: Column, id: string): ApiError {

@@ -2,13 +2,10 @@
 import {
   columnsOf,
   type Definition,
-  looseReferencesOf,
   type Owner,
   ownersOf,
-  type Reference,
   shapeColumnsOf,
   sqlType,
-  tableOf,
 } from '../definition/definition.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
@@ -40,14 +37,15 @@ function sentRecord(definition: Definition): string {
       { name: 'actor', type: 'text' },
       { name: 'actor_id', type: 'uuid' },
       { name: 'request_id', type: 'uuid' },
+      { name: 'origin', type: 'text' },
       { name: 'changes', type: 'json' },
     ],
   ];
   return columns.map(({ name, type }) => `${name} ${type}`).join(', ');
 }
 
-/** The column of `sent` with the id that a row's reference has, which may have been named by its external id. */
-function resolvedId({ column }: Reference): string {
+/** The column of `resolved` with the id of a row's owner, which may have been named by its external id. */
+function resolvedOwner({ column }: Owner): string {
   return `resolved_${column.name}`;
 }
 
@@ -56,20 +54,9 @@ function resolvedId({ column }: Reference): string {
  * for one with the result of a sub-select.
  */
 function resolveOwner(owner: Owner): string {
-  return `coalesce(sent.${owner.column.name}, ${findByExternalId(owner.table, `sent.${owner.externalColumn}`)}) AS ${resolvedId(owner)}`;
-}
-
-/** An SQL expression: the id of the object of the same tenant that has this external id. */
-export function findByExternalId(table: string, externalId: string, tenantId = 'sent.tenant_id'): string {
-  return `(SELECT ${table}.id FROM ${table} WHERE ${table}.tenant_id = ${tenantId} AND ${table}.external_id = ${externalId})`;
-}
-
-/** Most rows name nothing externally, and look nothing up. */
-function resolveLoosely(reference: Reference): string {
-  const { column, externalColumn, resources } = reference;
-  const found = resources.map((resource) => findByExternalId(tableOf(resource), `sent.${externalColumn}`));
-  return `CASE WHEN sent.${externalColumn} IS NULL THEN sent.${column.name}
-    ELSE coalesce(sent.${column.name}, ${found.join(', ')}) END AS ${resolvedId(reference)}`;
+  const { column, externalColumn, table } = owner;
+  return `coalesce(sent.${column.name}, (SELECT ${table}.id FROM ${table}
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.${externalColumn})) AS ${resolvedOwner(owner)}`;
 }
 
 /**
@@ -79,7 +66,7 @@ function resolveLoosely(reference: Reference): string {
 function ownerExists(owner: Owner): string {
   const { column, externalColumn, table } = owner;
   const exists = `EXISTS (SELECT FROM ${table}
-    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.${resolvedId(owner)} FOR KEY SHARE)`;
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.${resolvedOwner(owner)} FOR KEY SHARE)`;
   return column.field.isRequired
     ? exists
     : `((sent.${column.name} IS NULL AND sent.${externalColumn} IS NULL) OR ${exists})`;
@@ -90,25 +77,11 @@ function ownerExists(owner: Owner): string {
  * written. A row without its owner, or with a unique value that is taken, is left out and does not touch its neighbours.
  */
 export function buildInsert(definition: Definition): Statement {
-  const owners = ownersOf(definition);
-  const loose = looseReferencesOf(definition);
+  const owners = new Map(ownersOf(definition).map((owner) => [owner.column.name, owner]));
   const names = writtenColumns(definition).map(({ name }) => name);
-  const written = new Map([
-    ...[...owners, ...loose].map(
-      (reference) => [reference.column.name, `sent.${resolvedId(reference)}`] as const,
-    ),
-    // An external id is kept only until its object is there.
-    ...loose.map(
-      (reference) =>
-        [
-          reference.externalColumn,
-          `CASE WHEN sent.${resolvedId(reference)} IS NULL THEN sent.${reference.externalColumn} END`,
-        ] as const,
-    ),
-  ]);
-  const values = names.map((name) => written.get(name) ?? `sent.${name}`);
-  const conditions = owners.map(ownerExists);
-  const resolutions = [...owners.map(resolveOwner), ...loose.map(resolveLoosely)].map((one) => `, ${one}`);
+  const values = names.map((name) => (owners.has(name) ? resolvedOwner(owners.get(name)!) : name));
+  const conditions = [...owners.values()].map(ownerExists);
+  const resolutions = [...owners.values()].map((owner) => `, ${resolveOwner(owner)}`);
   return {
     name: `insert ${definition.name}`,
     text: `
@@ -116,7 +89,7 @@ export function buildInsert(definition: Definition): Statement {
         SELECT sent.* ${resolutions.join('')} FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
       ), written AS (
         INSERT INTO ${definition.table} (tenant_id, id, ${names.join(', ')})
-        SELECT sent.tenant_id, sent.id, ${values.join(', ')} FROM sent
+        SELECT sent.tenant_id, sent.id, ${values.map((value) => `sent.${value}`).join(', ')} FROM sent
         ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
         ON CONFLICT DO NOTHING
         RETURNING tenant_id, id
@@ -143,17 +116,17 @@ export function buildUpdate(definition: Definition): Statement {
   };
 }
 
-/** Deletes the rows that $1 names, and leaves a tombstone of each in the journal. */
+/** Deletes the row that $1 names, and leaves a tombstone in the journal. */
 export function buildDelete(definition: Definition): Statement {
   const { table } = definition;
   return {
     name: `delete ${definition.name}`,
     text: `
-      WITH named AS (SELECT * FROM json_to_recordset($1) AS named (${sentRecord(definition)})),
+      WITH named AS (SELECT * FROM json_to_record($1) AS named (${sentRecord(definition)})),
       written AS (
         DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
-          named.actor, named.actor_id, named.request_id, named.changes
+          named.actor, named.actor_id, named.request_id, named.origin, named.changes
       ), sent AS (SELECT * FROM written), ${journalled(definition, 'DELETED')}
       SELECT id FROM written`,
   };

@@ -1,7 +1,7 @@
 // The record of API calls in the database: how it is written, kept within its bounds, and made to forget.
 import type pg from 'pg';
-import { longStatementMs, type TimedQuery } from '../../database/client.ts';
 import type { Database } from '../../database/database.ts';
+import { longStatementMs, type TimedQuery } from '../../database/timeouts.ts';
 import { lowestUuidAt } from '../../engine/definition/formats.ts';
 import type { ApiError, FieldError } from '../../errors.ts';
 import { maskKeys } from '../../http/key-mask.ts';
@@ -146,7 +146,7 @@ export async function eraseRecordedCalls(
       WHERE tenant_id = $1 AND (body IS NOT NULL OR ignored_fields IS NOT NULL OR faults IS NOT NULL
         OR NOT (${isHarmlessPath}))`,
     values: [tenantId, fields],
-    timeoutMs: longStatementMs,
+    query_timeout: longStatementMs,
   };
   await client.query(erasure);
   await client.query(

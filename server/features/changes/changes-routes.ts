@@ -1,15 +1,26 @@
 // The feed of everything that was created, changed or deleted, in the order of commits and without gaps.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
+import { buildObjectQuery, type CurrentObject } from '../../engine/sql/current-objects.ts';
 import { entryMembers, entryRepresentation } from '../../engine/sql/journal.ts';
 import { cutPage, jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
 import { type FieldError, validationError } from '../../errors.ts';
-import { readLimit, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
+import {
+  maxOriginLength,
+  originFault,
+  readLimit,
+  refuseUnknownParameters,
+  sendJson,
+} from '../../http/conventions.ts';
 
 const defaultLimit = 100;
 const maxLimit = 1000;
+/** A filter that matches little reads no more of the journal than this in one request. */
+const scannedEntries = 10_000;
+const inclusions = ['data'];
 
 /** How an entry is answered, and what is joined for it. */
 interface EntryForm {
@@ -28,15 +39,40 @@ export const officeEntry: EntryForm = {
 /** Entries in `order` as pages have them; `condition` begins with $1, the tenant, and $3 is one entry more than the page. */
 export function buildEntryQuery(condition: string, order: string, form: EntryForm = apiEntry): string {
   const json = selectWithinPage(form.representation, { sizes: [jsonBytes('entry.changes')], order });
-  return `SELECT entry.position, ${json} AS json FROM (
+  return `SELECT entry.position, entry.resource, entry.resource_id, ${json} AS json FROM (
       SELECT * FROM journal AS entry WHERE entry.tenant_id = $1 AND ${condition} ORDER BY ${order} LIMIT $3
     ) AS entry ${form.join} ORDER BY ${order}`;
 }
 
 export interface EntryRow {
   position: string;
+  resource: string;
+  resource_id: string;
   /** Null where the entry is beyond the bound of a page. */
   json: string | null;
+}
+
+const matchingEntries = buildEntryQuery(
+  `entry.position > $2 AND entry.position <= $2 + ${scannedEntries}
+    AND ($4::text[] IS NULL OR entry.resource = ANY ($4))
+    AND ($5::text IS NULL OR entry.origin IS DISTINCT FROM $5)`,
+  'entry.position',
+);
+
+/** With the head in the same snapshot: what is committed meanwhile is after the next cursor. */
+const feedQuery = `
+  SELECT head.last_position >= $2 AS is_known, head.last_position > $2 + ${scannedEntries} AS has_more,
+    least(head.last_position, $2 + ${scannedEntries}) AS scanned_up_to, page.*
+  FROM journal_head AS head LEFT JOIN (${matchingEntries}) AS page ON true
+  WHERE head.tenant_id = $1 ORDER BY page.position`;
+
+/** An entry, or nothing but the head where no entry matches. */
+interface FeedRow extends Omit<EntryRow, 'position'> {
+  /** False for a reader ahead of the journal, as after a restored backup: it would wait for ever. */
+  is_known: boolean;
+  has_more: boolean;
+  scanned_up_to: string;
+  position: string | null;
 }
 
 export const journalSchemas: readonly JsonSchema[] = [
@@ -67,10 +103,16 @@ export const journalSchemas: readonly JsonSchema[] = [
         description: 'A person of the office, your API key, or the operator of the service.',
       },
       requestId: { type: 'string', format: 'uuid', description: 'The request that did it.' },
+      origin: { type: 'string', description: 'What the writer sent as `Stamm-Origin`.', examples: ['erp'] },
       changes: {
         type: 'object',
         description: 'For a change: each field that changed, with `from` and `to`; absent means no value.',
         additionalProperties: { type: 'object', properties: { from: {}, to: {} } },
+      },
+      data: {
+        type: 'object',
+        additionalProperties: true,
+        description: 'With `include=data`: the object as it is now; absent once it is deleted.',
       },
     },
     required: ['cursor', 'at', 'resource', 'id', 'action', 'version', 'actor', 'actorType'],
@@ -91,19 +133,39 @@ export const journalSchemas: readonly JsonSchema[] = [
 const docs = {
   operationId: 'listChanges',
   summary: 'Follow what changes',
-  description:
-    'Everything that was created, changed or deleted, in the order in which it was committed, each once and without gaps. Begin without `after`, keep `nextCursor`, and ask again with it whenever you like. An answer ends at about 4 MB, so it may be shorter than `limit`: read on while `hasMore` is true. A deletion stays in the feed.',
+  description: `Everything that was created, changed or deleted, in the order in which it was committed, each once and without gaps. Begin without \`after\`, keep \`nextCursor\`, and ask again with it whenever you like. A deletion stays in the feed.
+
+An answer ends at about 4 MB, and a filter looks at ${scannedEntries.toLocaleString('en')} entries per request. So an answer may be shorter than \`limit\`, or empty: read on while \`hasMore\` is true.`,
   tags: ['Changes'],
   querystring: {
     type: 'object',
     properties: {
-      after: { type: 'string', description: '`nextCursor` of the last answer.' },
+      after: {
+        type: 'string',
+        description: '`nextCursor` of the last answer; `now` skips everything that has happened so far.',
+      },
       limit: {
         type: 'integer',
         minimum: 1,
         maximum: maxLimit,
         default: defaultLimit,
-        description: 'Entries an answer.',
+        description: 'Entries per answer.',
+      },
+      resource: {
+        type: 'string',
+        description: 'Only changes of these types, separated by commas.',
+        examples: ['site,contact-person'],
+      },
+      excludeOrigin: {
+        type: 'string',
+        maxLength: maxOriginLength,
+        description: 'Leave out writes that named this system in `Stamm-Origin`, such as your own.',
+        examples: ['erp'],
+      },
+      include: {
+        type: 'string',
+        enum: inclusions,
+        description: '`data` adds each object as it is now; a deleted one has none.',
       },
     },
   },
@@ -113,61 +175,112 @@ const docs = {
   },
 };
 
+interface ChangeRoutesOptions {
+  database: Database;
+  resources: readonly Definition[];
+}
+
 export async function changeRoutes(
   api: FastifyInstance,
-  { database }: { database: Database },
+  { database, resources }: ChangeRoutesOptions,
 ): Promise<void> {
+  const names = resources.map(({ name }) => name);
+
   api.get('/changes', { schema: docs }, async (request, reply) => {
-    refuseUnknownParameters(request, ['after', 'limit']);
-    const { after, limit } = parseFeedRequest(request.query as Record<string, unknown>);
-    const { rows } = await database.queryInTenants<EntryRow>(
+    refuseUnknownParameters(request, ['after', 'limit', 'resource', 'excludeOrigin', 'include']);
+    const feed = parseFeedRequest(request.query as Record<string, unknown>, names);
+    if (feed.after === 'now') return sendPage(reply, [], await readHead(request), false);
+    const { rows } = await database.queryInTenants<FeedRow>(
       [request.tenantId],
       {
         name: 'changes',
-        text: buildEntryQuery('entry.position > $2', 'entry.position'),
-        values: [request.tenantId, after, limit + 1],
+        text: feedQuery,
+        values: [request.tenantId, feed.after, feed.limit + 1, feed.resources, feed.excludedOrigin],
       },
       { deadline: request.deadline },
     );
-    if (rows.length === 0) await refuseCursorOfTheFuture(database, request, after);
-    const page = cutPage(rows, limit);
-    const nextCursor = page.at(-1)?.position ?? after;
-    const data = page.map((row) => row.json).join(',');
-    return sendJson(
-      reply,
-      `{"data":[${data}],"nextCursor":"${nextCursor}","hasMore":${rows.length > page.length}}`,
-    );
+    const [first] = rows;
+    if (!first?.is_known) throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);
+    const entries = rows.filter((row): row is FeedRow & EntryRow => row.position !== null);
+    const cut = cutPage(entries, feed.limit);
+    const page = feed.includesData ? cutPage(await addData(request, cut), feed.limit) : cut;
+    if (entries.length > page.length) return sendPage(reply, page, page.at(-1)!.position, true);
+    return sendPage(reply, page, first.scanned_up_to, first.has_more);
   });
+
+  async function readHead({ tenantId, deadline }: FastifyRequest): Promise<string> {
+    const { rows } = await database.queryInTenants<{ last_position: string }>(
+      [tenantId],
+      {
+        name: 'changes head',
+        text: 'SELECT last_position FROM journal_head WHERE tenant_id = $1',
+        values: [tenantId],
+      },
+      { deadline },
+    );
+    return rows[0]!.last_position;
+  }
+
+  /** Entries with their objects, until the objects fill a page. */
+  async function addData(
+    { tenantId, deadline }: FastifyRequest,
+    entries: readonly (EntryRow & { json: string })[],
+  ): Promise<EntryRow[]> {
+    const query = buildObjectQuery(resources, tenantId, entries);
+    if (!query) return [...entries];
+    const { rows } = await database.queryInTenants<CurrentObject>([tenantId], query, { deadline });
+    const objects = new Map(rows.map((object) => [`${object.resource} ${object.resource_id}`, object.json]));
+    return entries.map((entry) => {
+      const object = objects.get(`${entry.resource} ${entry.resource_id}`);
+      if (object === undefined) return entry;
+      return { ...entry, json: object === null ? null : `${entry.json.slice(0, -1)},"data":${object}}` };
+    });
+  }
 }
 
-/** A reader who is ahead of the journal, as after a restored backup, would otherwise wait for ever. */
-async function refuseCursorOfTheFuture(
-  database: Database,
-  { tenantId, deadline }: FastifyRequest,
-  after: string,
-): Promise<void> {
-  const { rows } = await database.queryInTenants(
-    [tenantId],
-    {
-      name: 'changes head',
-      text: 'SELECT FROM journal_head WHERE tenant_id = $1 AND last_position >= $2',
-      values: [tenantId, after],
-    },
-    { deadline },
-  );
-  if (rows.length === 0) throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);
+function sendPage(reply: FastifyReply, page: readonly EntryRow[], nextCursor: string, hasMore: boolean) {
+  const data = page.map(({ json }) => json).join(',');
+  return sendJson(reply, `{"data":[${data}],"nextCursor":"${nextCursor}","hasMore":${hasMore}}`);
 }
 
-function parseFeedRequest(query: Record<string, unknown>): { after: string; limit: number } {
-  const { after = '0', limit = String(defaultLimit) } = query;
+interface FeedRequest {
+  after: string;
+  limit: number;
+  resources: string[] | undefined;
+  excludedOrigin: string | undefined;
+  includesData: boolean;
+}
+
+function parseFeedRequest(query: Record<string, unknown>, names: readonly string[]): FeedRequest {
+  const { after = '0', limit = String(defaultLimit), resource, excludeOrigin, include } = query;
   const faults: FieldError[] = [];
-  if (typeof after !== 'string' || !/^\d{1,18}$/.test(after)) {
+  const choose = (name: string, value: unknown, choices: readonly string[]): string[] | undefined => {
+    if (value === undefined) return undefined;
+    const chosen = String(value).split(',');
+    if (typeof value === 'string' && chosen.every((one) => choices.includes(one))) return chosen;
+    faults.push({ path: [name], code: 'invalid_choice', params: { choices } });
+    return undefined;
+  };
+  if (typeof after !== 'string' || !/^(\d{1,18}|now)$/.test(after)) {
     faults.push({ path: ['after'], code: 'invalid_cursor' });
   }
   const entries = readLimit(limit, maxLimit);
   if (entries === undefined) {
     faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
   }
+  const resources = choose('resource', resource, names);
+  const included = choose('include', include, inclusions);
+  if (Array.isArray(excludeOrigin)) faults.push({ path: ['excludeOrigin'], code: 'repeated_parameter' });
+  else if (excludeOrigin !== undefined) {
+    const fault = originFault(String(excludeOrigin));
+    if (fault) faults.push({ path: ['excludeOrigin'], ...fault });
+  }
   if (faults.length > 0) throw validationError(faults);
-  return { after: after as string, limit: entries! };
+  return {
+    after: after as string,
+    limit: entries!,
+    resources,
+    excludedOrigin: excludeOrigin as string | undefined,
+    includesData: included?.includes('data') ?? false,
+  };
 }

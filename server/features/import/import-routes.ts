@@ -3,7 +3,9 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
-import { answer, errorResponses } from '../../engine/openapi/answers.ts';
+import { answer, errorResponses, reference, requestBody } from '../../engine/openapi/answers.ts';
+import { exampleId } from '../../engine/openapi/examples.ts';
+import { originHeader } from '../../engine/openapi/routes.ts';
 import { readClaim } from '../../engine/sql/idempotency.ts';
 import { validationError } from '../../errors.ts';
 import { authorOf, isDryRun, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
@@ -14,6 +16,7 @@ import { type ImportAnswer, type ImportOptions, importModes, runImport } from '.
 import type { OpenSession } from './import-transaction.ts';
 import { prepareResources } from './line-check.ts';
 import { readLines } from './lines.ts';
+import { emptySummary } from './results.ts';
 
 interface ImportRouteOptions {
   openImport: OpenSession;
@@ -35,7 +38,7 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
   api.removeAllContentTypeParsers();
   api.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
-  const route = { schema: importDocs, config: { bodyType: linesType } };
+  const route = { schema: importDocs(options.resources), config: { bodyType: linesType } };
   api.post('/import', route, async (request, reply) => {
     const importOptions = readOptions(request);
     const { tenantId, idempotencyKey, mode } = importOptions;
@@ -144,10 +147,14 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
       description: 'One line of an import.',
       properties: {
         type: { type: 'string', enum: resources.map(({ name }) => name), description: 'What it is.' },
-        data: { type: 'object', description: 'The body that would create it.' },
+        data: {
+          type: 'object',
+          additionalProperties: true,
+          description: 'The body that would create it.',
+        },
       },
       required: ['type', 'data'],
-      examples: [{ type: resources[0]!.name, data: { ...resources[0]!.example, externalId: 'ERP-4711' } }],
+      examples: resources.map(({ name, example }) => ({ type: name, data: example })),
     },
     {
       $id: 'ImportResult',
@@ -174,10 +181,10 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
           items: { type: 'string' },
           description: 'Fields that are not known.',
         },
-        code: { type: 'string', description: 'What is wrong, for programs.' },
+        code: { $ref: 'ErrorCode#' },
         message: { type: 'string', description: 'What is wrong, for people.' },
         field: { type: 'string', description: 'With 409: the field whose value is taken.' },
-        errors: { $ref: 'ValidationError#/properties/errors' },
+        errors: { $ref: 'FieldErrorList#' },
       },
       required: ['line', 'status'],
     },
@@ -200,7 +207,7 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
               'All or nothing: faulty lines without a result, because there are too many.',
             ),
             dryRun: { type: 'boolean', const: true },
-            code: { type: 'string', description: 'Why the import ended before its input did.' },
+            code: reference('ErrorCode', { description: 'Why the import ended before its input did.' }),
           },
           required: ['lines', 'created', 'replaced', 'unchanged', 'failed', 'notStored'],
         },
@@ -210,10 +217,15 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
   ];
 }
 
-const importDocs = {
+/** One JSON value per line: of each line the schema of `content` says what it holds. */
+function linesSchema(content: JsonSchema): JsonSchema {
+  return { type: 'string', contentMediaType: 'application/json', contentSchema: content };
+}
+
+const importDocs = (resources: readonly Definition[]) => ({
   operationId: 'import',
   summary: 'Create and replace many objects',
-  description: `One JSON object a line, \`{"type": "site", "data": {…}}\`, any number of them; a line may be as long as any other body. Each line gets its result as it goes, so read while you send. A line with an \`externalId\` that is known replaces the object that has it.
+  description: `One JSON object per line, \`{"type": "site", "data": {…}}\`, any number of them; a line may be as long as any other body. Each line gets its result as it goes, so read while you send. A line with an \`externalId\` that is known replaces the object that has it.
 
 Lines may name owners that other lines bring (\`customerExternalId\`), in any order: a line whose owner is not there yet waits for the end of the input, 10,000 such lines at most, and its result comes last.
 
@@ -229,8 +241,11 @@ An import ends early, with a \`code\` in its summary:
 
 Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others again, under the same \`Idempotency-Key\`. If the connection breaks, the import stops.`,
   tags: ['Import'],
-  consumes: ['application/x-ndjson'],
-  body: { $ref: 'ImportLine#' },
+  body: requestBody(
+    linesSchema({ $ref: 'ImportLine#' }),
+    { lines: toLines(resources.map(({ name, example }) => ({ type: name, data: example }))) },
+    ['application/x-ndjson'],
+  ),
   querystring: {
     type: 'object',
     properties: {
@@ -256,6 +271,7 @@ Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others 
         description:
           'Makes a retry safe: lines of the same number and content that were stored under this key in the last 24 hours are not stored again.',
       },
+      ...originHeader,
     },
   },
   response: {
@@ -263,11 +279,18 @@ Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others 
       ...answer('A result for each line, and a summary at last. Spaces may precede a line.', {}),
       content: {
         'application/x-ndjson': {
-          schema: { anyOf: [{ $ref: 'ImportResult#' }, { $ref: 'ImportSummary#' }] },
-          example: { line: 1, status: 201, id: '0198c0de-0000-7000-8000-000000000001' },
+          schema: linesSchema({ anyOf: [{ $ref: 'ImportResult#' }, { $ref: 'ImportSummary#' }] }),
+          example: toLines([
+            { line: 1, status: 201, id: exampleId },
+            { summary: { ...emptySummary(false), lines: 1, created: 1 } },
+          ]),
         },
       },
     },
     ...errorResponses(400, 401, 403, 409, 413, 429, 500),
   },
-};
+});
+
+function toLines(values: readonly object[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
+}

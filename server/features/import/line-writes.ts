@@ -96,7 +96,7 @@ async function writeWave(
   const resolvable = [...unrepeated, ...faulty].filter(({ line }) =>
     replacement.canResolveOwners(line.checked.faults),
   );
-  const ownerFaults = await writes.resolveReferencesOfAll(
+  const ownerFaults = await writes.resolveOwnersOfAll(
     client,
     tenantId,
     resolvable.map(({ row }) => row),

@@ -2,14 +2,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { recordAudit } from '../../auth/audit-log.ts';
-import { longStatementMs } from '../../database/client.ts';
 import type { Database } from '../../database/database.ts';
-import { columnsOf, type Definition } from '../../engine/definition/definition.ts';
+import { longStatementMs } from '../../database/timeouts.ts';
+import { columnsOf, type Definition, dependantsOf } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { answer, commonHeaders, errorResponses } from '../../engine/openapi/answers.ts';
-import { dryRun, idParameter } from '../../engine/openapi/routes.ts';
-import { schemaName } from '../../engine/openapi/schemas.ts';
+import { schemaName } from '../../engine/openapi/resource-schemas.ts';
+import { dryRun, idParameter, originHeader } from '../../engine/openapi/routes.ts';
 import { entryRepresentation } from '../../engine/sql/journal.ts';
 import { buildWrites, retryRaces, type Stored, type Writes } from '../../engine/sql/row-store.ts';
 import { ApiError } from '../../errors.ts';
@@ -48,7 +48,7 @@ export async function personalDataRoutes(
 ): Promise<void> {
   const kinds = personalOnes(resources).map((definition) => ({
     definition,
-    writes: buildWrites(definition, resources),
+    writes: buildWrites(definition, dependantsOf(definition, resources)),
   }));
   const redaction = buildRedaction(resources);
   const harmlessWords = harmlessWordsOf(resources);
@@ -249,6 +249,7 @@ function personalDataDocs(people: readonly Definition[]) {
     },
     erase: {
       operationId: 'erasePersonalData',
+      headers: { type: 'object', properties: originHeader },
       summary: 'Erase a person',
       description:
         'Deletes the record of a contact person, an employee or a customer, and clears what the journal, stored answers and recorded calls hold about it. A customer with sites, contracts or contact persons is refused with 409 until those are gone. This cannot be undone.',

@@ -1,6 +1,6 @@
 // Redacts named texts in records and in the journal. Everything runs in the transaction of the erasure.
 import type pg from 'pg';
-import { longStatementMs, type TimedQuery } from '../../database/client.ts';
+import { longStatementMs, type TimedQuery } from '../../database/timeouts.ts';
 import { type Column, columnsOf, type Definition } from '../../engine/definition/definition.ts';
 import type { Fields } from '../../engine/definition/fields.ts';
 import { buildCheck, type Check, isObject } from '../../engine/definition/validation.ts';
@@ -28,9 +28,7 @@ interface Searched {
 export type Redaction = ReturnType<typeof buildRedaction>;
 
 export function buildRedaction(resources: readonly Definition[]) {
-  const searched = resources
-    .filter((definition) => searchedColumns(definition).length > 0)
-    .map((definition) => toSearched(definition, resources));
+  const searched = resources.filter((definition) => searchedColumns(definition).length > 0).map(toSearched);
 
   /** Locks the records that hold a text, but not the erased one. All rows are locked before the journal's head. */
   async function lockRecords(client: pg.ClientBase, tenantId: string, erasedId: string, texts: NamedTexts) {
@@ -40,7 +38,7 @@ export function buildRedaction(resources: readonly Definition[]) {
         text: `SELECT id FROM ${kind.definition.table} WHERE tenant_id = $1 AND id <> $2
           AND ${holdsPattern(kind.text, '$3')} ORDER BY id LIMIT ${maxRecords + 1}`,
         values: [tenantId, erasedId, texts.patterns],
-        timeoutMs: longStatementMs,
+        query_timeout: longStatementMs,
       } as TimedQuery);
       if (found.length + rows.length > maxRecords) throw tooCommon(maxRecords);
       for (const { id } of rows) {
@@ -74,7 +72,7 @@ export function buildRedaction(resources: readonly Definition[]) {
   return { lockRecords, redactRecords };
 }
 
-/** Unique values and kept external ids stay: other systems find the record by them. */
+/** Unique values stay: other systems find the record by them. */
 function searchedColumns({ fields, uniqueFields }: Definition): Column[] {
   return columnsOf(fields).filter(
     ({ path, field }) =>
@@ -82,9 +80,9 @@ function searchedColumns({ fields, uniqueFields }: Definition): Column[] {
   );
 }
 
-function toSearched(definition: Definition, resources: readonly Definition[]): Searched {
+function toSearched(definition: Definition): Searched {
   const check = buildCheck(definition);
-  const writes = buildWrites(definition, resources);
+  const writes = buildWrites(definition, []);
   return {
     definition,
     text: `concat_ws(' ', ${searchedColumns(definition)
@@ -96,8 +94,8 @@ function toSearched(definition: Definition, resources: readonly Definition[]): S
   };
 }
 
-function isFreeText({ kind, choiceTitles, twinOf }: Fields[string]): boolean {
-  return kind === 'text' && !choiceTitles && !twinOf;
+function isFreeText({ kind, choiceTitles }: Fields[string]): boolean {
+  return kind === 'text' && !choiceTitles;
 }
 
 /** The merge patch that takes the texts away. */
@@ -151,7 +149,7 @@ export async function findEntries(client: pg.ClientBase, tenantId: string, { pat
     text: `SELECT position FROM journal WHERE tenant_id = $1 AND position <= $2 AND changes IS NOT NULL
       AND ${holdsPattern('changes::text', '$3')} LIMIT ${maxEntries + 1}`,
     values: [tenantId, scannedUpTo, patterns],
-    timeoutMs: longStatementMs,
+    query_timeout: longStatementMs,
   } as TimedQuery);
   if (rows.length > maxEntries) throw tooCommon(maxEntries);
   return { scannedUpTo, positions: rows.map(({ position }) => position) };
@@ -168,7 +166,7 @@ export async function redactEntries(
     text: `SELECT position, changes::text AS changes FROM journal WHERE tenant_id = $1 AND changes IS NOT NULL
       AND (position = ANY ($2) OR (position > $3 AND ${holdsPattern('changes::text', '$4')}))`,
     values: [tenantId, positions, scannedUpTo, patterns],
-    timeoutMs: longStatementMs,
+    query_timeout: longStatementMs,
   } as TimedQuery);
   const redacted = rows.map(
     ({ position, changes }) =>

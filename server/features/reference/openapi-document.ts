@@ -1,6 +1,7 @@
 // The head of the OpenAPI document; its paths come from the schemas of the routes.
 import type { SwaggerOptions } from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { writeReferences } from '../../engine/openapi/answers.ts';
 import { resources } from '../../resources/index.ts';
 import { version } from '../../version.ts';
 
@@ -16,6 +17,9 @@ const description = `Master data of plant-care businesses: other systems create 
 
 **Caching.** Every answer is \`private, no-cache\`: a cache between you and the service must not keep it, and your own asks again with its \`ETag\`.`;
 
+/** Stands for the address of the service wherever the document names it. */
+export const exampleOrigin = 'https://stamm.example';
+
 export const openapiInfo = {
   openapi: {
     openapi: '3.1.0',
@@ -23,9 +27,10 @@ export const openapiInfo = {
       title: 'Stamm API',
       version,
       description,
+      contact: { name: 'Stamm' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'This service' }],
+    servers: [{ url: exampleOrigin, description: 'This service' }],
     tags: [
       ...resources.map(({ title, description }) => ({ name: title, description })),
       { name: 'Import', description: 'Many objects at once.' },
@@ -44,6 +49,8 @@ export const openapiInfo = {
       },
     },
   },
+  transformObject: (made) =>
+    'openapiObject' in made ? writeReferences(made.openapiObject) : made.swaggerObject,
   refResolver: {
     buildLocalReference: (
       json: { $id?: unknown; title?: unknown },
@@ -54,9 +61,19 @@ export const openapiInfo = {
   },
 } satisfies SwaggerOptions;
 
-export async function openapiRoutes(app: FastifyInstance): Promise<void> {
-  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
-    reply.header('Cache-Control', 'no-cache');
-    return app.swagger();
+export async function openapiRoutes(
+  app: FastifyInstance,
+  { publicUrl }: { publicUrl: string | undefined },
+): Promise<void> {
+  let document: string | undefined;
+  app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
+    document ??= JSON.stringify(app.swagger());
+    reply.header('Cache-Control', 'no-cache').type('application/json; charset=utf-8');
+    return document.replaceAll(exampleOrigin, () => publicUrl ?? originOf(request));
   });
+}
+
+/** Generators and mock servers need an absolute address. A host that could break out of the JSON text is none. */
+function originOf({ protocol, host }: FastifyRequest): string {
+  return /^[\w.:[\]-]+$/.test(host) ? `${protocol}://${host}` : exampleOrigin;
 }

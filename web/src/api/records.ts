@@ -68,6 +68,8 @@ export interface Change {
   actorType: 'PERSON' | 'KEY' | 'COMMAND_LINE';
   actorId?: string;
   actorEmail?: string;
+  /** The system that the writer named. */
+  origin?: string;
   changes?: Record<string, { from?: unknown; to?: unknown }>;
 }
 

@@ -115,7 +115,7 @@ export function FieldInput({ field, value, onChange, error, near, currency }: Fi
       ) : (
         <TextInput
           {...props}
-          type={field.format === 'email' ? 'email' : 'text'}
+          type={field.format === 'idn-email' ? 'email' : 'text'}
           autoComplete={autoComplete[field.name]}
         />
       );

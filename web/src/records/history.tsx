@@ -37,7 +37,13 @@ export function History({ definition, id }: { definition: Definition; id: string
             <strong>{t(`changes.${change.action.toLowerCase() as 'created'}`)}</strong>{' '}
             <ActorIcon type={change.actorType} /> {t('changes.by', { actor: actorText(change, t) })}
             <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-              {[formatTime(change.at), actorHint(change, t)].filter(Boolean).join(' · ')}
+              {[
+                formatTime(change.at),
+                actorHint(change, t),
+                change.origin && t('changes.origin', { origin: change.origin }),
+              ]
+                .filter(Boolean)
+                .join(' · ')}
             </Text>
             {change.changes && <Changes definition={definition} changes={change.changes} />}
           </li>

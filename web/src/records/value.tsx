@@ -27,7 +27,7 @@ export function Value({ field, value, owner }: ValueProps) {
   if (field.kind === 'choice') return <Choice field={field} value={String(value)} />;
   if (field.kind === 'flag') return value ? t('record.yes') : t('record.no');
   if (field.kind === 'list') return Array.isArray(value) ? formatNumber(value.length) : null;
-  if (field.format === 'email')
+  if (field.format === 'idn-email')
     return (
       <Anchor href={mailLink(String(value))} inherit>
         {String(value)}

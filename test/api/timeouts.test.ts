@@ -1,42 +1,15 @@
-// The driver's connection as we use it.
+// Timeouts of connections.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { getHeapSpaceStatistics } from 'node:v8';
-import type { TimedQuery } from '../../server/database/client.ts';
 import { asDatabaseOwner, ConnectionError } from '../../server/database/connection.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { isDatabaseAway } from '../../server/database/errors.ts';
 import { openServiceLogin } from '../../server/database/service-login.ts';
+import type { TimedQuery } from '../../server/database/timeouts.ts';
 import { createTestDatabase } from '../service.ts';
 
 const { client: connection } = await openServiceLogin(await createTestDatabase());
-const endless: TimedQuery = { text: 'SELECT pg_sleep(5)', timeoutMs: 300 };
-
-/** What has survived the collections of young objects, be it in use or not. */
-function oldBytes(): number {
-  return getHeapSpaceStatistics()
-    .filter(({ space_name: name }) => name === 'old_space' || name === 'large_object_space')
-    .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
-}
-
-test('what a statement sends and gets is gone with it, and not kept for a large collection', async () => {
-  const database = openDatabase(connection, { maxConnections: 1 });
-  const ask = async (times: number) => {
-    for (let time = 0; time < times; time++) {
-      const text = `${time}`.padEnd(8000, 'x');
-      await database.pool.query({ name: 'echo', text: 'SELECT length($1)', values: [text] });
-      await database.inTenants([], (client) =>
-        client.query({ name: 'echo', text: 'SELECT length($1)', values: [text] }),
-      );
-    }
-  };
-  await ask(200);
-  const before = oldBytes();
-  await ask(1000);
-  const grownMb = (oldBytes() - before) / 1e6;
-  await database.close();
-  assert.ok(grownMb < 4, `of 16 MB that were sent ${grownMb.toFixed(1)} MB are kept`);
-});
+const endless: TimedQuery = { text: 'SELECT pg_sleep(5)', query_timeout: 300 };
 
 test('a statement that is not answered in time fails, and its connection is not used again', async () => {
   const database = openDatabase(connection, { maxConnections: 1 });
@@ -60,6 +33,16 @@ test('the same by way of the pool, which asks with a callback', async () => {
   const database = openDatabase(connection, { maxConnections: 1 });
   await assert.rejects(database.pool.query(endless), /read timeout/);
   assert.equal((await database.pool.query('SELECT 1 AS one')).rows[0].one, 1);
+  await database.close();
+});
+
+test('the same on a connection beside the pool', async () => {
+  const database = openDatabase(connection, { maxConnections: 1 });
+  const client = await database.connect();
+  await assert.rejects(client.query(endless), /read timeout/);
+  // Otherwise the answer would be that of the first statement.
+  await assert.rejects(client.query('SELECT 1'), isDatabaseAway);
+  await client.end();
   await database.close();
 });
 

@@ -1,0 +1,24 @@
+// How long PostgreSQL may take, and how a connection ends that takes longer.
+import type pg from 'pg';
+
+/** Everything except a request waits this long for PostgreSQL. */
+export const patienceMs = 10_000;
+
+/** Long enough for any of our statements. */
+export const longStatementMs = 30_000;
+
+/** A statement with a timeout of its own, in milliseconds. The driver's types lack it. */
+export type TimedQuery = pg.QueryConfig & { query_timeout?: number | undefined };
+
+/**
+ * A timeout must also cut the connection, or the next query reads the answer of the one that timed out. The driver does
+ * that in pipeline mode only.
+ */
+export function timedConnection(timeoutMs: number) {
+  return { query_timeout: timeoutMs, pipeline: true };
+}
+
+/** Ends a connection and fails its queries. The pool hands out whole clients; its types do not say so. */
+export function cut(client: pg.ClientBase): void {
+  (client as pg.Client).connection.stream.destroy();
+}

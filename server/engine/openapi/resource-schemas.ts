@@ -1,0 +1,169 @@
+// The schemas of a resource: the body that creates it, the body that changes it, the object, and a page of objects.
+import type { ObjectShape, Shape } from '../../../core/shape.ts';
+import { type Definition, ownersOf } from '../definition/definition.ts';
+import {
+  externalIdName,
+  type Field,
+  type Fields,
+  type JsonSchema,
+  objectSchema,
+} from '../definition/fields.ts';
+import { patchExamples, storedExample } from './examples.ts';
+
+/** "contact-person" is ContactPerson. */
+export function schemaName(definition: Definition): string {
+  return definition.name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function resourceSchemas(definition: Definition): JsonSchema[] {
+  const name = schemaName(definition);
+  const thing = definition.title.toLowerCase();
+  return [
+    {
+      $id: `New${name}`,
+      title: `New ${thing}`,
+      description: `${definition.description} Unknown fields are ignored and named in the header Stamm-Ignored-Fields.`,
+      ...creationSchema(definition),
+      examples: [definition.example],
+    },
+    {
+      $id: `${name}Patch`,
+      title: `Changes of a ${thing}`,
+      description: 'The fields to change. `null` clears a field; fields that are not sent stay.',
+      ...patchSchema(definition.fields),
+      examples: Object.values(patchExamples(definition)),
+    },
+    {
+      $id: name,
+      title: definition.title,
+      description: definition.description,
+      ...storedSchema(definition.fields),
+      examples: [storedExample(definition)],
+    },
+    {
+      $id: `${name}Page`,
+      title: `Page of ${definition.plural.en.toLowerCase()}`,
+      type: 'object',
+      properties: {
+        data: { type: 'array', items: { $ref: `${name}#` } },
+        nextCursor: {
+          type: ['string', 'null'],
+          description: 'Where the next page begins; null on the last one.',
+        },
+        total: { type: 'integer', description: 'How many there are in all, with `count=true`.' },
+      },
+      required: ['data', 'nextCursor'],
+      examples: [{ data: [storedExample(definition)], nextCursor: null }],
+    },
+  ];
+}
+
+/** The shapes of list items that the office can show, and the lists of them that have a default. */
+export function knownItemSchemas(resources: readonly Definition[]): JsonSchema[] {
+  return resources
+    .flatMap(({ fields }) => Object.values(fields))
+    .filter((field) => field.knownItem)
+    .flatMap((field) => {
+      const shape = field.knownItem!;
+      const item = { $id: shape.title, ...shapeSchema(shape) };
+      if (field.default === undefined) return [item];
+      return [item, { $id: `${shape.title}List`, title: `List of ${shape.title}`, ...listSchema(field) }];
+    });
+}
+
+/**
+ * JSON Schema can say that one of two owners' ids is required, but code generators make nothing useful of it: the
+ * description says it. They also make fields with a default required, so that it too is in the description.
+ */
+function creationSchema(definition: Definition): JsonSchema {
+  const { properties, ...rest } = objectSchema(definition.fields);
+  const requiredOwners = new Set(
+    ownersOf(definition)
+      .filter(({ column }) => column.field.isRequired)
+      .map(({ column }) => column.path[0]!),
+  );
+  const fields = Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => {
+    const field = definition.fields[name];
+    if (field?.knownItem) return [name, newListSchema(field)];
+    if (requiredOwners.has(name))
+      return [name, describe(schema, `Required unless \`${externalIdName(name)}\` is sent.`)];
+    if (field?.default === undefined) return [name, schema];
+    const { default: fallback, ...more } = schema;
+    return [name, describe(more, `Default: \`${fallback}\`.`)];
+  });
+  return { ...rest, properties: Object.fromEntries(fields) };
+}
+
+/** Behind a reference, a default does not make generators require the list. */
+function newListSchema(field: Field): JsonSchema {
+  return field.default === undefined ? listSchema(field) : { $ref: `${field.knownItem!.title}List#` };
+}
+
+function describe(schema: JsonSchema, sentence: string): JsonSchema {
+  return { ...schema, description: `${schema.description} ${sentence}` };
+}
+
+/** Every field is optional, and those that need no value can be cleared. */
+function patchSchema(fields: Fields): JsonSchema {
+  const { properties } = objectSchema(fields);
+  const members = Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => {
+    const field = fields[name];
+    const { default: _default, ...set } = field?.fields
+      ? { ...patchSchema(field.fields), description: schema.description }
+      : field?.knownItem
+        ? listSchema(field)
+        : schema;
+    return [name, field && !field.isRequired ? orNull(set) : set];
+  });
+  return { type: 'object', properties: Object.fromEntries(members) };
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  const choices = schema.enum as unknown[] | undefined;
+  return { ...schema, type: [schema.type, 'null'], ...(choices && { enum: [...choices, null] }) };
+}
+
+function storedSchema(fields: Fields): JsonSchema {
+  const members = Object.entries(fields).map(([name, field]) => [
+    name,
+    field.knownItem ? listSchema(field) : field.schema,
+  ]);
+  return {
+    type: 'object',
+    properties: {
+      id: { type: 'string', format: 'uuid', description: 'Identifier.' },
+      ...Object.fromEntries(members),
+      version: { type: 'integer', minimum: 1, description: 'Incremented on every change; also the ETag.' },
+      createdAt: { type: 'string', format: 'date-time', description: 'When it was created.' },
+      updatedAt: { type: 'string', format: 'date-time', description: 'When it was last changed.' },
+    },
+    required: [
+      ...['id', 'version', 'createdAt', 'updatedAt'],
+      ...Object.keys(fields).filter(
+        (name) => fields[name]!.isRequired || fields[name]!.default !== undefined,
+      ),
+    ],
+  };
+}
+
+function listSchema({ schema, knownItem }: Field): JsonSchema {
+  const anyObject = { type: 'object', additionalProperties: true };
+  return { ...schema, items: { anyOf: [{ $ref: `${knownItem!.title}#` }, anyObject] } };
+}
+
+/** JSON Schema's own `time` has seconds and an offset. */
+const timePatterns = {
+  time: '^([01]\\d|2[0-3]):[0-5]\\d$',
+  'closing-time': '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
+};
+
+function shapeSchema(shape: Shape | ObjectShape): JsonSchema {
+  if (shape.type === 'array') return { ...shape, items: shapeSchema(shape.items) };
+  if (shape.type === 'object') {
+    const members = Object.entries(shape.properties).map(([name, member]) => [name, shapeSchema(member)]);
+    return { ...shape, properties: Object.fromEntries(members) };
+  }
+  if (shape.type === 'integer' || shape.format === undefined || shape.format === 'date') return { ...shape };
+  const { format, ...text } = shape;
+  return { ...text, pattern: timePatterns[format] };
+}

@@ -1,0 +1,135 @@
+// "npm run generate -- migration NAME": the table of a resource, from its definition.
+import {
+  type Column,
+  columnsOf,
+  type Definition,
+  ownersOf,
+  shapeColumnsOf,
+  sqlType,
+  startColumn,
+  startLength,
+  uniqueColumnsOf,
+} from '../server/engine/definition/definition.ts';
+import { filtersOf } from '../server/engine/sql/list-query.ts';
+
+interface TableColumn {
+  name: string;
+  type: string;
+  isRequired: boolean;
+}
+
+/** The columns that the definition itself asks for, without those that every resource has. */
+export function expectedColumns(definition: Definition): TableColumn[] {
+  const columns = columnsOf(definition.fields).map((column) => ({
+    name: column.name,
+    type: sqlType(column),
+    isRequired: isAlwaysStored(definition, column),
+  }));
+  const shapes = shapeColumnsOf(definition).map(({ name, list }) => ({
+    name,
+    type: 'boolean',
+    isRequired: isAlwaysStored(definition, list),
+  }));
+  return [...columns, ...shapes];
+}
+
+/** A member of a group is always there only if the group is. */
+function isAlwaysStored({ fields }: Definition, { path, field }: Column): boolean {
+  if (field.default !== undefined) return true;
+  let members = fields;
+  return path.every((step) => {
+    const { isRequired, fields: inner = {} } = members[step]!;
+    members = inner;
+    return isRequired;
+  });
+}
+
+export interface ExpectedIndex {
+  name: string;
+  column: string;
+  /** Where few rows have a value, the index leaves the others out. */
+  isPartial: boolean;
+}
+
+/** One index per filter. Choices and flags have few values, and unique values have an index already. */
+export function expectedIndexes(definition: Definition): ExpectedIndex[] {
+  const unique = uniqueColumnsOf(definition).map(({ name }) => name);
+  return filtersOf(definition)
+    .map(({ column }) => column)
+    .filter(({ name, field }) => field.kind !== 'flag' && !field.schema.enum && !unique.includes(name))
+    .map((column) => ({
+      name: `${definition.table}_by_${column.name.replace(/_id$/, '')}`,
+      column: column.field.filter === 'start' ? startColumn(column) : column.name,
+      isPartial: !isAlwaysStored(definition, column),
+    }));
+}
+
+export function migrationSkeleton(definition: Definition): string {
+  const { table } = definition;
+  return `CREATE TABLE ${table} (
+${tableMembers(definition)
+  .map((line) => `  ${line}`)
+  .join(',\n')}
+);
+COMMENT ON TABLE ${table} IS ${quote(definition.description)};
+SELECT prepare_resource('${table}', ${quote(sortExpression(definition))}, ${quote(searchExpression(definition))});
+${expectedIndexes(definition)
+  .map(
+    ({ name, column, isPartial }) =>
+      `CREATE INDEX ${name} ON ${table} (tenant_id, ${column}, id)${isPartial ? ` WHERE ${column} IS NOT NULL` : ''};\n`,
+  )
+  .join('')}`;
+}
+
+function tableMembers(definition: Definition): string[] {
+  const { table, fields } = definition;
+  const columns = [
+    ['tenant_id', 'uuid NOT NULL'],
+    ['id', 'uuid NOT NULL'],
+    ['external_id', 'text'],
+    ['version', 'integer NOT NULL DEFAULT 1'],
+    ['created_at', 'timestamptz NOT NULL DEFAULT now()'],
+    ['updated_at', 'timestamptz NOT NULL DEFAULT now()'],
+    ...expectedColumns(definition)
+      .filter(({ name }) => name !== 'external_id')
+      .map(({ name, type, isRequired }) => [name, isRequired ? `${type} NOT NULL` : type]),
+    ...columnsOf(fields)
+      .filter(({ field }) => field.filter === 'start')
+      .map((column) => [
+        startColumn(column),
+        `text GENERATED ALWAYS AS (left(${column.name}, ${startLength})) STORED`,
+      ]),
+  ];
+  const width = Math.max(...columns.map(([name]) => name!.length));
+  return [
+    ...columns.map(([name, type]) => `${name!.padEnd(width)} ${type}`),
+    'PRIMARY KEY (tenant_id, id)',
+    ...uniqueColumnsOf(definition)
+      .filter(({ name }) => name !== 'external_id')
+      .map(({ name }) => `CONSTRAINT ${table}_${name}_unique UNIQUE (tenant_id, ${name})`),
+    ...ownersOf(definition).map(
+      ({ column, table: owner }) => `FOREIGN KEY (tenant_id, ${column.name}) REFERENCES ${owner}`,
+    ),
+  ];
+}
+
+function sortExpression(definition: Definition): string {
+  const name = columnsOf(definition.fields).find(({ path }) => path.join('.') === definition.nameField)!;
+  return orEmpty(definition, name);
+}
+
+/** The name and the unique values: what people type to find it. */
+function searchExpression(definition: Definition): string {
+  const unique = uniqueColumnsOf(definition)
+    .filter(({ name, path }) => name !== 'external_id' && path.join('.') !== definition.nameField)
+    .map((column) => orEmpty(definition, column));
+  return [sortExpression(definition), ...unique].join(` || ' ' || `);
+}
+
+function orEmpty(definition: Definition, column: Column): string {
+  return isAlwaysStored(definition, column) ? column.name : `coalesce(${column.name}, '')`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
