@@ -1,4 +1,5 @@
 // Senders that create customers on kept-alive connections, one request after the other, and remember what became of each.
+import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { validCustomer } from '../service.ts';
@@ -7,6 +8,8 @@ import { cleanUpLater } from './process.ts';
 
 export interface Attempt {
   key: string;
+  /** The comment of the customer, which no other customer has. Attempts that repeat each other share it. */
+  marker: string;
   /** Times of performance.now(): the bytes were given to the kernel, the whole answer was there. */
   sentAt: number;
   answeredAt: number;
@@ -26,27 +29,22 @@ export interface Load {
   stop(): Promise<Attempt[]>;
 }
 
-const reconnectDelayMs = 20;
+const retryDelayMs = 20;
 
-export function startLoad(origin: string, key: string, senders = 16): Load {
+/** Repeaters among the senders send a request with an Idempotency-Key, and again until it is answered with 201. */
+export function startLoad(origin: string, key: string, senders = 16, repeaters = 0): Load {
   const { hostname, port } = new URL(origin);
-  const body = JSON.stringify(validCustomer);
-  const request = [
-    'POST /api/v1/customer HTTP/1.1',
-    'Host: stamm.test',
-    `ApiKey: ${key}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    '',
-    body,
-  ].join('\r\n');
   const attempts: Attempt[] = [];
   let isStopping = false;
 
-  async function send(): Promise<void> {
+  async function send(sender: number): Promise<void> {
+    const isRepeater = sender < repeaters;
     let connection: Connection | undefined;
+    let marker: string | undefined;
     while (!isStopping) {
-      const attempt: Attempt = { key, sentAt: performance.now(), answeredAt: 0, tookMs: 0 };
+      marker ??= randomUUID();
+      const request = buildRequest(key, marker, isRepeater);
+      const attempt: Attempt = { key, marker, sentAt: performance.now(), answeredAt: 0, tookMs: 0 };
       let watch = startWatch();
       try {
         connection ??= await openConnection(hostname, Number(port));
@@ -58,16 +56,17 @@ export function startLoad(origin: string, key: string, senders = 16): Load {
       } catch (error) {
         attempt.failure = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
         connection = connection && closeConnection(connection);
-        await sleep(reconnectDelayMs);
       }
       attempt.answeredAt = performance.now();
       attempt.tookMs = watch();
       attempts.push(attempt);
+      if (attempt.status === 201 || !isRepeater) marker = undefined;
+      if (attempt.status !== 201) await sleep(retryDelayMs);
     }
     if (connection) closeConnection(connection);
   }
 
-  const sending = Promise.all(Array.from({ length: senders }, send));
+  const sending = Promise.all(Array.from({ length: senders }, (_, sender) => send(sender)));
   async function stop(): Promise<Attempt[]> {
     isStopping = true;
     await sending;
@@ -75,6 +74,20 @@ export function startLoad(origin: string, key: string, senders = 16): Load {
   }
   cleanUpLater(stop);
   return { attempts, stop };
+}
+
+function buildRequest(key: string, marker: string, isRepeatable: boolean): string {
+  const body = JSON.stringify({ ...validCustomer, comment: marker });
+  return [
+    'POST /api/v1/customer HTTP/1.1',
+    'Host: stamm.test',
+    `ApiKey: ${key}`,
+    ...(isRepeatable ? [`Idempotency-Key: ${marker}`] : []),
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
 }
 
 export const idsOf = (attempts: readonly Attempt[]) =>
@@ -128,13 +141,13 @@ function openConnection(host: string, port: number): Promise<Connection> {
   return opened.promise;
 }
 
-/** The service's answers are short JSON texts with a Content-Length. */
+/** The service's answers are short JSON texts with a Content-Length; those of a proxy are HTML. */
 function parseAnswer(text: string): Answer | undefined {
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
   const head = text.slice(0, headEnd);
   const body = text.slice(headEnd + 4);
   if (Buffer.byteLength(body) < Number(/^content-length: (\d+)/im.exec(head)![1])) return undefined;
-  const { id, code } = JSON.parse(body);
+  const { id, code } = /^content-type: application\/json/im.test(head) ? JSON.parse(body) : {};
   return { status: Number(head.split(' ')[1]), id, code, isLast: /^connection: close/im.test(head) };
 }

@@ -2,7 +2,6 @@
 // after the file's tests.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -11,6 +10,7 @@ import path from 'node:path';
 import { after } from 'node:test';
 import pg from 'pg';
 import { createApiKey } from '../../server/auth/api-keys.ts';
+import { createTenant as insertTenant } from '../../server/auth/tenants.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { migrate } from '../../server/database/migrations.ts';
 import { generousLimits, validCustomer } from '../service.ts';
@@ -25,12 +25,21 @@ export function cleanUpLater(cleanup: () => Promise<unknown>): void {
   cleanups.push(cleanup);
 }
 
-after(async () => {
+after(cleanUp);
+
+async function cleanUp(): Promise<void> {
   const failures: unknown[] = [];
   // One that fails must not keep the others from ending their processes.
-  for (const cleanup of cleanups.reverse()) await cleanup().catch((error) => failures.push(error));
+  for (let cleanup = cleanups.pop(); cleanup; cleanup = cleanups.pop())
+    await cleanup().catch((error) => failures.push(error));
   if (failures.length > 0) throw new AggregateError(failures);
-});
+}
+
+// Ctrl-C does not reach processes with a group of their own, and the runner's own listener would not wait for their end.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.removeAllListeners(signal);
+  process.once(signal, () => cleanUp().finally(() => process.exit(1)));
+}
 
 export type Environment = Record<string, string>;
 
@@ -202,8 +211,7 @@ export async function makePreparedDataDir(): Promise<Prepared> {
 }
 
 export async function createTenant(owner: pg.Client): Promise<{ tenantId: string; key: string }> {
-  const tenantId = randomUUIDv7();
-  await owner.query('INSERT INTO tenant (tenant_id, name) VALUES ($1, $2)', [tenantId, 'Grün & Gut GmbH']);
+  const tenantId = await insertTenant(owner, 'Grün & Gut GmbH');
   return { tenantId, key: (await createApiKey(owner, tenantId))! };
 }
 

@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { until } from '../waiting.ts';
-import { idsOf, startLoad } from './load.ts';
 import {
   connectionTo,
   findServers,
@@ -43,33 +42,6 @@ function workersOf(service: Pick<StammProcess, 'pid'>): number[] {
     .filter(({ parent }) => parent === service.pid)
     .map(({ pid }) => pid);
 }
-
-test('a worker that is killed under load is replaced, and every 201 is a row', async () => {
-  const { dataDir, key, service } = await startWorkers(3);
-  const workers = workersOf(service);
-  assert.equal(workers.length, 3);
-  const load = startLoad(service.origin, key);
-  const created = () => load.attempts.filter(({ status }) => status === 201).length;
-  await until('creations', () => created() > 200);
-  process.kill(workers[0]!, 'SIGKILL');
-  const before = created();
-  await until('a new worker', () => workersOf(service).filter((pid) => !workers.includes(pid)).length === 1);
-  await until('more creations', () => created() > before + 200);
-  const attempts = await load.stop();
-  const ids = idsOf(attempts);
-  const { rows } = await withClient(connectionTo(dataDir), (client) =>
-    client.query('SELECT count(*)::integer AS found FROM customer WHERE id = ANY ($1)', [ids]),
-  );
-  assert.equal(rows[0].found, ids.length);
-  assert.ok(
-    attempts.every(({ status }) => status === 201 || status === undefined),
-    'no answer but 201',
-  );
-  const { code, stdout } = await service.stop();
-  assert.equal(code, 0);
-  assert.match(stdout, /Worker \d+ ended \(SIGKILL\) and is replaced\./);
-  assert.deepEqual(findServers(dataDir), []);
-});
 
 test('workers end with the process that started them, even if that is killed', async () => {
   const { service } = await startWorkers(2);

@@ -1,0 +1,79 @@
+// `npm run faults`: every fault in rounds, and what became of requests and rows, in one table.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Round } from './matrix.ts';
+
+const usage = `npm run faults -- [--rounds N] [--only NAME]
+
+  --rounds N   How often to try each fault, 1 to 100; 3 unless set.
+  --only NAME  Only faults whose name contains this, such as "killed" or "Patroni".
+`;
+
+const longestRoundMs = 600_000;
+
+function readOptions(): { rounds: number; only: string | undefined } {
+  try {
+    const { values } = parseArgs({ options: { rounds: { type: 'string' }, only: { type: 'string' } } });
+    const rounds = Number(values.rounds ?? 3);
+    if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds takes 1 to 100.');
+    return { rounds, only: values.only };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
+    process.exit(1);
+  }
+}
+
+/** The tests of `npm test`, with more rounds, one after the other. They end what they started. */
+async function runTests(report: string, { rounds, only }: ReturnType<typeof readOptions>): Promise<number> {
+  const words = ['--test', '--test-global-setup=test/postgres.ts', '--test-concurrency=1'];
+  words.push(`--test-timeout=${rounds * longestRoundMs}`);
+  if (only !== undefined) words.push(`--test-name-pattern=${only.replace(/[^\w\s]/g, '\\$&')}`);
+  const files = ['matrix', 'patroni'].map((name) => `test/faults/${name}.test.ts`);
+  const child = spawn(process.execPath, [...words, ...files], {
+    cwd: path.resolve(import.meta.dirname, '../..'),
+    env: { ...process.env, STAMM_FAULT_ROUNDS: String(rounds), STAMM_FAULT_REPORT: report },
+    stdio: 'inherit',
+  });
+  // Ctrl-C reaches the tests as well, which end what they started before this process ends.
+  process.on('SIGINT', () => {}).on('SIGTERM', () => child.kill('SIGTERM'));
+  const [code] = await once(child, 'exit');
+  return code ?? 1;
+}
+
+const counts = ['confirmed', 'unclear', 'lost', 'doubled', 'invented', 'gaps', 'disorder'] as const;
+
+function printTable(rounds: readonly Round[]): void {
+  const rows = [...Map.groupBy(rounds, ({ fault }) => fault)].map(([fault, all]) => {
+    const silences = all.map(({ silenceMs }) => (silenceMs / 1000).toFixed(1));
+    const sums = counts.map((name) => String(all.reduce((sum, round) => sum + round[name], 0)));
+    return [
+      fault,
+      String(all.length),
+      ...sums,
+      silences.sort((one, other) => Number(one) - Number(other)).at(-1)!,
+    ];
+  });
+  const table = [['fault', 'rounds', '201', ...counts.slice(1), 'longest without a 201, s'], ...rows];
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  const lines = table.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+      .join('  '),
+  );
+  process.stdout.write(`\n${lines.join('\n')}\n`);
+}
+
+const options = readOptions();
+const folder = await mkdtemp(path.join(tmpdir(), 'stamm-faults-'));
+const report = path.join(folder, 'rounds.ndjson');
+try {
+  process.exitCode = await runTests(report, options);
+  const lines = (await readFile(report, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  if (lines.length > 0) printTable(lines.map((line) => JSON.parse(line)));
+} finally {
+  await rm(folder, { recursive: true });
+}
