@@ -9,7 +9,7 @@ export interface ImportColumn {
 }
 
 /** The last column of a report: what is wrong with the row. The next import ignores it. */
-export const faultTitles: Titles = { en: 'Error', de: 'Fehler' };
+export const errorTitles: Titles = { en: 'Error', de: 'Fehler' };
 
 /** All columns of a resource. An owner has two: one for its id and one for its external id. */
 export function columnsOf(definition: Definition): ImportColumn[] {
@@ -210,7 +210,7 @@ function isInOptionalGroup(definition: Definition, path: string): boolean {
   return false;
 }
 
-/** The column of a field that the service names; a fault inside a list belongs to the list. */
+/** The column of a field that the service names; an error inside a list belongs to the list. */
 export function columnAt(columns: readonly ImportColumn[], field: string): ImportColumn | undefined {
   return columns.find(({ path }) => field === path || field.startsWith(`${path}.`));
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {
   buildCsvParser,
   type Cell,
-  type CsvFault,
+  type CsvErrorCode,
   CsvFormatError,
   guardText,
   guessSeparator,
@@ -19,8 +19,8 @@ function read(pieces: readonly string[], separator: Separator = ';'): Cell[][] {
   return [...pieces.flatMap((piece) => parser.push(piece)), ...parser.end()];
 }
 
-function isFault(fault: CsvFault) {
-  return (error: unknown) => error instanceof CsvFormatError && error.fault === fault;
+function hasCode(code: CsvErrorCode) {
+  return (error: unknown) => error instanceof CsvFormatError && error.code === code;
 }
 
 /** Files as spreadsheets and people write them. */
@@ -63,8 +63,8 @@ describe('the rows of a CSV', () => {
         try {
           whole = read([text]);
         } catch (error) {
-          assert.ok(isFault('open_quote')(error));
-          assert.throws(() => read(pieces), isFault('open_quote'));
+          assert.ok(hasCode('open_quote')(error));
+          assert.throws(() => read(pieces), hasCode('open_quote'));
           return;
         }
         assert.deepEqual(read(pieces), whole);
@@ -93,7 +93,7 @@ describe('the rows of a CSV', () => {
   });
 
   test('need a closed quotation mark', () => {
-    assert.throws(() => read(['a;b\n"c;d\n', 'e;f\n']), isFault('open_quote'));
+    assert.throws(() => read(['a;b\n"c;d\n', 'e;f\n']), hasCode('open_quote'));
   });
 
   test('are refused rather than kept in memory where one does not end', () => {
@@ -102,7 +102,7 @@ describe('the rows of a CSV', () => {
     assert.deepEqual(parser.push(`a;b\n"${piece}`), [['a', 'b']]);
     assert.throws(() => {
       for (let count = 0; count < 20; count++) parser.push(piece);
-    }, isFault('row_too_long'));
+    }, hasCode('row_too_long'));
     const short = buildCsvParser(';');
     for (let count = 0; count < 20; count++) assert.equal(short.push(`${piece}\n`).length, 1);
   });

@@ -9,13 +9,13 @@ export type Separator = (typeof separators)[number];
 export const byteOrderMark = '\ufeff';
 
 /** Why rows cannot be told apart. */
-export type CsvFault = 'open_quote' | 'row_too_long';
+export type CsvErrorCode = 'open_quote' | 'row_too_long';
 
 export class CsvFormatError extends Error {
-  readonly fault: CsvFault;
-  constructor(fault: CsvFault) {
-    super(fault);
-    this.fault = fault;
+  readonly code: CsvErrorCode;
+  constructor(code: CsvErrorCode) {
+    super(code);
+    this.code = code;
   }
 }
 

@@ -7,7 +7,12 @@ import { openDatabase } from '../database/database.ts';
 import { openServiceLogin } from '../database/service-login.ts';
 import { UsageError } from '../errors.ts';
 import { type CsvInput, prepareCsv, readCsvLines } from '../features/import/csv-input.ts';
-import { reportName, writeCsvReport, writeLinesReport } from '../features/import/fault-report.ts';
+import {
+  type RejectedLines,
+  reportName,
+  writeCsvReport,
+  writeLinesReport,
+} from '../features/import/error-report.ts';
 import { type ImportOptions, importModes, runImport } from '../features/import/import-run.ts';
 import { buildImports } from '../features/import/import-transaction.ts';
 import { prepareResources } from '../features/import/line-check.ts';
@@ -19,12 +24,12 @@ import { startProgress } from './progress.ts';
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'Import a file, FILE.ndjson or FILE.csv. Faulty rows go to FILE.faults.csv, to be corrected.',
+  summary: 'Import a file, FILE.ndjson or FILE.csv. Rejected rows go to FILE.faults.csv, to be corrected.',
   arguments: { file: 'The file. A CSV has titles in its first row; "template" prints them.' },
   options: { tenant: 'Id of the tenant, as "tenant list" shows it.' },
   optionalOptions: {
     type: 'What the rows of a CSV are, if the titles do not tell: site, customer, …',
-    mode: `${importModes.join(' or ')}: what a faulty row means for the others. "each" if absent.`,
+    mode: `${importModes.join(' or ')}: what a rejected row means for the others. "each" if absent.`,
   },
   flags: { 'dry-run': 'Check everything and store nothing.' },
   async run(context) {
@@ -40,19 +45,17 @@ export const importCommand: Command = {
       const { rowCount } = await owner.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (rowCount === 0)
         throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
-      const { summary, faults } = await importSource(connection, context, source, tenantId, size);
-      if (faults.size > 0) await source.writeReport(faults);
-      return describe(summary, context, source.csv, faults.size > 0);
+      const { summary, rejected } = await importSource(connection, context, source, tenantId, size);
+      if (rejected.size > 0) await source.writeReport(rejected);
+      return describe(summary, context, source.csv, rejected.size > 0);
     });
   },
 };
 
-type Faults = Map<number, LineResult['answer']>;
-
 interface Source {
   csv: CsvInput | undefined;
   read(onBytes: (bytes: number) => void): AsyncIterable<Line[]>;
-  writeReport(faults: Faults): Promise<void>;
+  writeReport(rejected: RejectedLines): Promise<void>;
 }
 
 async function prepareSource({ options, config }: CommandContext): Promise<Source> {
@@ -69,7 +72,7 @@ async function prepareSource({ options, config }: CommandContext): Promise<Sourc
     return {
       csv,
       read: (onBytes) => readCsvLines(csv, maxLineBytes, onBytes),
-      writeReport: (faults) => writeCsvReport(csv, faults),
+      writeReport: (rejected) => writeCsvReport(csv, rejected),
     };
   }
   if (!/\.(ndjson|jsonl)$/i.test(file)) throw new UsageError(`${file} must end in .csv or .ndjson.`);
@@ -82,7 +85,7 @@ async function prepareSource({ options, config }: CommandContext): Promise<Sourc
         yield lines;
       }
     },
-    writeReport: (faults) => writeLinesReport(file, maxLineBytes, faults),
+    writeReport: (rejected) => writeLinesReport(file, maxLineBytes, rejected),
   };
 }
 
@@ -92,7 +95,7 @@ async function importSource(
   source: Source,
   tenantId: string,
   totalBytes: number,
-): Promise<{ summary: Summary; faults: Faults }> {
+): Promise<{ summary: Summary; rejected: RejectedLines }> {
   const mode = importModes.find((known) => known === (options.mode ?? 'each'));
   if (!mode) throw new UsageError(`--mode must be ${importModes.join(' or ')}.`);
   const importOptions: ImportOptions = {
@@ -102,11 +105,11 @@ async function importSource(
     author: { actor: 'command line', requestId: undefined },
     idempotencyKey: undefined,
     language: source.csv?.language ?? 'en',
-    onFailure: (error) => process.stderr.write(`${(error as Error).message}\n`),
+    onError: (error) => process.stderr.write(`${(error as Error).message}\n`),
   };
   const { client } = await openServiceLogin(connection);
   const database = openDatabase(client, { maxConnections: 1 });
-  const faults: Faults = new Map();
+  const rejected = new Map<number, LineResult['answer']>();
   let summary: Summary | undefined;
   const progress = startProgress(process.stderr, totalBytes);
   try {
@@ -120,7 +123,7 @@ async function importSource(
     for await (const answers of runImport(session, prepareResources(resources), lines, importOptions)) {
       for (const answer of answers) {
         if ('summary' in answer) ({ summary } = answer);
-        else if (answer.outcome === 'failed') faults.set(answer.answer.line, answer.answer);
+        else if (answer.outcome === 'failed') rejected.set(answer.answer.line, answer.answer);
       }
       const results = answers.filter((answer) => 'outcome' in answer);
       progress.noteRows(results.length, results.filter(({ outcome }) => outcome === 'failed').length);
@@ -129,7 +132,7 @@ async function importSource(
     progress.end();
     await database.close();
   }
-  return { summary: summary!, faults };
+  return { summary: summary!, rejected };
 }
 
 function describe(
@@ -143,13 +146,13 @@ function describe(
   const isNothingStored = notStored > 0 || (failed > 0 && options.mode === 'all-or-nothing');
   const advice = isNothingStored
     ? `Nothing was stored. What is wrong stands in ${report}; correct it in ${options.file} and import that again.`
-    : `The faulty rows are in ${report}. Correct them there and import that file.`;
+    : `The rejected rows are in ${report}. Correct them there and import that file.`;
   const text = [
     `${flags.has('dry-run') ? 'Dry run, nothing was stored. ' : ''}${lines} rows: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${failed} failed${notStored > 0 ? `, ${notStored} not stored because of others` : ''}.`,
     ...(code ? [`The import ended early: ${code}.`] : []),
     ...(report ? [advice] : []),
     ...(unlistedFaults
-      ? [`${unlistedFaults} more faulty rows are not in it, because there are too many.`]
+      ? [`${unlistedFaults} more rejected rows are not in it, because there are too many.`]
       : []),
   ].join('\n');
   const ignoredColumns = csv?.unknownTitles;

@@ -3,7 +3,7 @@ import type { WriteStream } from 'node:tty';
 
 export interface Progress {
   noteBytes(bytes: number): void;
-  noteRows(rows: number, faults: number): void;
+  noteRows(rows: number, rejected: number): void;
   end(): void;
 }
 
@@ -15,15 +15,15 @@ export function startProgress(output: WriteStream | NodeJS.WriteStream, totalByt
   const began = performance.now();
   let bytes = 0;
   let rows = 0;
-  let faults = 0;
+  let rejected = 0;
 
   function describe(): string {
     const seconds = (performance.now() - began) / 1000;
     const share = totalBytes === 0 ? 1 : Math.min(1, bytes / totalBytes);
     const remaining = share > 0 && share < 1 ? `${toClock((seconds / share) * (1 - share))} left` : '';
     const rate = `${Math.round(rows / Math.max(seconds, 0.001)).toLocaleString('en')}/s`;
-    const told = `${rows.toLocaleString('en')} rows  ${rate}  ${faults.toLocaleString('en')} faults`;
-    return [`${Math.floor(share * 100)} %`.padStart(5), told, remaining].filter(Boolean).join('  ');
+    const line = `${rows.toLocaleString('en')} rows  ${rate}  ${rejected.toLocaleString('en')} rejected`;
+    return [`${Math.floor(share * 100)} %`.padStart(5), line, remaining].filter(Boolean).join('  ');
   }
 
   function draw(): void {
@@ -40,9 +40,9 @@ export function startProgress(output: WriteStream | NodeJS.WriteStream, totalByt
     noteBytes: (read) => {
       bytes = read;
     },
-    noteRows: (moreRows, moreFaults) => {
+    noteRows: (moreRows, moreRejected) => {
       rows += moreRows;
-      faults += moreFaults;
+      rejected += moreRejected;
     },
     end: () => {
       clearInterval(timer);

@@ -33,7 +33,7 @@ export interface Database {
   pool: pg.Pool;
   /** How long a request may wait for it. */
   requestDeadlineMs: number;
-  /** Runs `work` in one transaction that sees the rows of these tenants and no others. A rehearsal writes nothing. */
+  /** Runs `work` in one transaction that sees the rows of these tenants and no others. A dry run writes nothing. */
   inTenants<Result>(
     tenantIds: readonly string[],
     work: (client: pg.PoolClient) => Promise<Result>,

@@ -116,7 +116,7 @@ test('what an export writes can be imported again without changing anything', as
   }
 });
 
-test('faulty rows go to a report, which can be corrected and imported', async () => {
+test('rejected rows go to a report, which can be corrected and imported', async () => {
   const rows = [
     'Firma;Straße;Hausnummer;PLZ;Ort;Telefon;Bemerkung;Externe Id;Notiz',
     'Gut;Weg;1;20095;Hamburg;+49 40 1;;R-1;',
@@ -164,14 +164,14 @@ test('lines of NDJSON have their report too', async () => {
   assert.match((await get('/products?externalId=N-2')).body, /"netPrice":12345678901234567890\.12,/);
 });
 
-test('a dry run stores nothing, and all or nothing stores nothing beside a fault', async () => {
+test('a dry run stores nothing, and all or nothing stores nothing beside a rejected row', async () => {
   const rows = 'Vorname;Nachname;Externe Id\nA;B;D-1\n;B;D-2\n';
   const dry = await importFile('dry.csv', rows, '--dry-run');
   assert.deepEqual([dry.json.created, dry.json.failed, dry.json.dryRun, dry.exitCode], [1, 1, true, 1]);
   const all = await importFile('all.csv', rows, '--mode', 'all-or-nothing');
   assert.deepEqual([all.json.created, all.json.failed, all.json.notStored], [0, 1, 1]);
   const report = await readFile(path.join(folder, 'all.faults.csv'), 'utf8');
-  assert.equal(report.split('\r\n').length, 3, 'titles and the faulty row');
+  assert.equal(report.split('\r\n').length, 3, 'titles and the rejected row');
   assert.deepEqual((await get('/employees?externalId=D-1')).json().data, []);
 });
 
@@ -193,7 +193,7 @@ test('for people there are sentences, and an exit code', async () => {
   assert.equal(exitCode, 1);
   assert.match(
     stdout,
-    /^2 rows: 1 created, 0 replaced, 0 unchanged, 1 failed\.\nThe faulty rows are in .*people\.faults\.csv\./,
+    /^2 rows: 1 created, 0 replaced, 0 unchanged, 1 failed\.\nThe rejected rows are in .*people\.faults\.csv\./,
   );
 });
 

@@ -8,7 +8,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { toFailure, whenPasskeyIsRequired, whenSessionEnds } from './api/client.ts';
+import { toApiError, whenPasskeyIsRequired, whenSessionEnds } from './api/client.ts';
 import { definitionsQuery } from './api/definitions.ts';
 import { sessionQuery, stateQuery } from './api/session.ts';
 import { NotFoundPage, PageFailure } from './frame/failure.tsx';
@@ -19,7 +19,7 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 10_000,
       // What the service has refused, it refuses again; only an answer that never came is worth a second try.
-      retry: (count, error) => count < 2 && toFailure(error).status === 0,
+      retry: (count, error) => count < 2 && toApiError(error).status === 0,
     },
   },
 });

@@ -80,20 +80,62 @@ export interface ListedRow {
   json: string | null;
 }
 
-/** Reads a query string; throws one error that names everything that is wrong with it. */
+/** Reads a query string; throws one error that names every invalid parameter. */
 export function parseListRequest(definition: Definition, query: Query): ListRequest {
-  const faults: FieldError[] = [];
-  const request = readParameters(definition, query, listParameters, faults);
-  if (faults.length > 0) throw validationError(faults);
+  const fieldErrors: FieldError[] = [];
+  const request = readParameters(definition, query, listParameters, fieldErrors);
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return request;
 }
 
-/** Reads the filters and those of the other parameters that are `allowed`; what is wrong with them goes to `faults`. */
+interface Reading {
+  definition: Definition;
+  request: ListRequest;
+  reject(code: FieldError['code'], params?: FieldError['params']): void;
+}
+
+const readers: Record<string, (value: string, reading: Reading) => void> = {
+  limit(value, { request, reject }) {
+    const limit = readLimit(value, maxLimit);
+    if (limit !== undefined) request.limit = limit;
+    else reject('out_of_range', { min: 1, max: maxLimit });
+  },
+  sort(value, { request, reject }) {
+    if (sortNames.includes(value)) request.sort = toSort(value);
+    else reject('invalid_choice', { choices: sortNames });
+  },
+  count(value, { request, reject }) {
+    if (value === 'true' || value === 'false') request.wantsTotal = value === 'true';
+    else reject('invalid_choice', { choices: ['true', 'false'] });
+  },
+  updatedSince(value, { request, reject }) {
+    if (!isTimestamp(value)) reject('invalid_timestamp');
+    else addCondition(request, value, (parameter) => `subject.updated_at >= ${parameter}::timestamptz`);
+  },
+  q(value, { definition, request, reject }) {
+    const words = searchWords(value);
+    if (words.length === 0) reject('blank');
+    else addCondition(request, words, (parameter) => searchCondition(definition, parameter));
+  },
+};
+
+function readFilter(filter: Filter, value: string, { request, reject }: Reading): void {
+  const code = findFilterError(filter, value);
+  if (!code) addCondition(request, value, (parameter) => filterCondition(filter, parameter, value));
+  else reject(code, code === 'invalid_choice' ? { choices: choicesOf(filter) } : undefined);
+}
+
+function addCondition(request: ListRequest, value: unknown, toCondition: (parameter: string) => string) {
+  request.values.push(value);
+  request.conditions.push(toCondition(`$${request.values.length + 1}`));
+}
+
+/** Reads the filters and the other parameters that are `allowed`; adds one entry per invalid one to `fieldErrors`. */
 export function readParameters(
   definition: Definition,
   query: Query,
   allowed: readonly string[],
-  faults: FieldError[],
+  fieldErrors: FieldError[],
 ): ListRequest {
   const filters = filtersByName(definition);
   const request: ListRequest = {
@@ -104,45 +146,18 @@ export function readParameters(
     cursor: undefined,
     wantsTotal: false,
   };
-  const addCondition = (condition: (parameter: string) => string, value: unknown) => {
-    request.values.push(value);
-    request.conditions.push(condition(`$${request.values.length + 1}`));
-  };
-
   for (const [name, value] of Object.entries(query)) {
-    const fault = (code: FieldError['code'], params?: FieldError['params']) =>
-      faults.push({ path: [name], code, params });
-    if (typeof value !== 'string') fault('repeated_parameter');
-    else if (!allowed.includes(name) && !filters.has(name))
-      fault('unknown_parameter', { known: [...allowed, ...filters.keys()] });
-    else if (name === 'limit') {
-      const limit = readLimit(value, maxLimit);
-      if (limit !== undefined) request.limit = limit;
-      else fault('out_of_range', { min: 1, max: maxLimit });
-    } else if (name === 'sort') {
-      if (sortNames.includes(value)) request.sort = toSort(value);
-      else fault('invalid_choice', { choices: sortNames });
-    } else if (name === 'count') {
-      if (value === 'true' || value === 'false') request.wantsTotal = value === 'true';
-      else fault('invalid_choice', { choices: ['true', 'false'] });
-    } else if (name === 'updatedSince') {
-      if (isTimestamp(value))
-        addCondition((parameter) => `subject.updated_at >= ${parameter}::timestamptz`, value);
-      else fault('invalid_timestamp');
-    } else if (name === 'q') {
-      const words = searchWords(value);
-      if (words.length === 0) fault('blank');
-      else addCondition((parameter) => searchCondition(definition, parameter), words);
-    } else if (filters.has(name)) {
-      const code = filterFault(filters.get(name)!, value);
-      if (code)
-        fault(code, code === 'invalid_choice' ? { choices: choicesOf(filters.get(name)!) } : undefined);
-      else addCondition((parameter) => filterCondition(filters.get(name)!, parameter, value), value);
-    }
+    const reject: Reading['reject'] = (code, params) => fieldErrors.push({ path: [name], code, params });
+    const filter = filters.get(name);
+    if (typeof value !== 'string') reject('repeated_parameter');
+    else if (allowed.includes(name)) readers[name]?.(value, { definition, request, reject });
+    else if (filter) readFilter(filter, value, { definition, request, reject });
+    else reject('unknown_parameter', { known: [...allowed, ...filters.keys()] });
   }
+  // Last, because a cursor belongs to a sort order.
   if (typeof query.cursor === 'string' && allowed.includes('cursor')) {
     request.cursor = decodeCursor(query.cursor, request.sort);
-    if (!request.cursor) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
+    if (!request.cursor) fieldErrors.push({ path: ['cursor'], code: 'invalid_cursor' });
   }
   return request;
 }
@@ -171,7 +186,7 @@ function searchCondition(definition: Definition, parameter: string): string {
   return `subject.id = ANY ((SELECT search($1, '${definition.table}', ${parameter}, ${maxMatches}))::uuid[])`;
 }
 
-function filterFault({ column: { field } }: Filter, value: string): FieldError['code'] | undefined {
+function findFilterError({ column: { field } }: Filter, value: string): FieldError['code'] | undefined {
   if (field.kind === 'uuid') return isUuid(value) ? undefined : 'invalid_uuid';
   if (field.kind === 'flag' || field.schema.enum) {
     return choicesOf({ name: '', column: { name: '', path: [], field } }).includes(value)

@@ -1,7 +1,7 @@
 // A CSV file on this machine.
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { type CsvFault, CsvFormatError, guessSeparator, type Separator } from '../../../core/csv.ts';
+import { type CsvErrorCode, CsvFormatError, guessSeparator, type Separator } from '../../../core/csv.ts';
 import { type CsvRow, type Encoding, findEncoding, readRows } from '../../../core/csv-file.ts';
 
 /** What is wrong with the file as a whole, in a sentence. */
@@ -33,7 +33,7 @@ function readBytes(name: string): AsyncIterable<Buffer<ArrayBuffer>> {
   return createReadStream(name);
 }
 
-const reasons: Record<CsvFault, string> = {
+const reasons: Record<CsvErrorCode, string> = {
   open_quote: 'a quotation mark is never closed.',
   row_too_long: 'the next row is too long. Perhaps a quotation mark is never closed.',
 };
@@ -52,7 +52,7 @@ export async function* readFileRows(
       yield rows;
     }
   } catch (error) {
-    const reason = error instanceof CsvFormatError ? reasons[error.fault] : (error as Error).message;
+    const reason = error instanceof CsvFormatError ? reasons[error.code] : (error as Error).message;
     throw new CsvError(`${file.name} cannot be read after row ${last}: ${reason}`);
   }
 }

@@ -1,6 +1,6 @@
 // The rows of a CSV as lines of an import.
 import { thousandsMarkOf } from '../../../core/cells.ts';
-import { columnsOf, faultTitles, findDefinition, foldTitle, matchTitles } from '../../../core/columns.ts';
+import { columnsOf, errorTitles, findDefinition, foldTitle, matchTitles } from '../../../core/columns.ts';
 import type { Definition as Description } from '../../../core/definition.ts';
 import { type ChosenColumns, holdsData, toLine } from '../../../core/import-lines.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
@@ -55,7 +55,7 @@ export async function prepareCsv(
 function isIgnoredSilently(title: string): boolean {
   const ignored = Object.entries(keptTitles).flatMap(([name, { de, en }]) => [name, de, en]);
   const folded = foldTitle(title);
-  return [...ignored, ...Object.values(faultTitles), ''].some((known) => foldTitle(known) === folded);
+  return [...ignored, ...Object.values(errorTitles), ''].some((known) => foldTitle(known) === folded);
 }
 
 /** The language that most of the titles are in. */

@@ -122,7 +122,7 @@ function readOptions(request: FastifyRequest): ImportOptions {
     author: authorOf(request),
     idempotencyKey: readClaim(request.headers['idempotency-key'], '/import', Buffer.of())?.key,
     language: languageOf(request),
-    onFailure: (error) =>
+    onError: (error) =>
       request.server.log.error({ requestId: request.id, err: withoutData(error) }, 'import failed'),
   };
 }
@@ -201,10 +201,10 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
             created: count('Objects that are new.'),
             replaced: count('Objects that were changed.'),
             unchanged: count('Objects that were the same already, and lines that were stored earlier.'),
-            failed: count('Lines with a fault.'),
-            notStored: count('All or nothing: lines without a fault that were not stored.'),
+            failed: count('Rejected lines.'),
+            notStored: count('All or nothing: valid lines that were not stored.'),
             unlistedFaults: count(
-              'All or nothing: faulty lines without a result, because there are too many.',
+              'All or nothing: rejected lines without a result, because there are too many.',
             ),
             dryRun: { type: 'boolean', const: true },
             code: reference('ErrorCode', { description: 'Why the import ended before its input did.' }),
@@ -229,7 +229,7 @@ const importDocs = (resources: readonly Definition[]) => ({
 
 Lines may name owners that other lines bring (\`customerExternalId\`), in any order: a line whose owner is not there yet waits for the end of the input, 10,000 such lines at most, and its result comes last.
 
-\`mode=each\` stores each line by itself. \`mode=all-or-nothing\` stores all lines or none, and answers when all have arrived. If any line has a fault, only faulty lines get a result, at most 10,000 of them or 64 MiB; the summary counts the rest.
+\`mode=each\` stores each line by itself. \`mode=all-or-nothing\` stores all lines or none, and answers when all have arrived. If any line is rejected, only rejected lines get a result, at most 10,000 of them or 64 MiB; the summary counts the rest.
 
 A tenant has one import at a time. Two more wait for up to 30 seconds; others get 429 \`too_many_imports\`.
 
@@ -253,7 +253,7 @@ Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others 
         type: 'string',
         enum: importModes,
         default: importModes[0],
-        description: 'What a fault of one line means for the others.',
+        description: 'What a rejected line means for the others.',
       },
       dryRun: {
         type: 'boolean',

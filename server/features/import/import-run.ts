@@ -9,7 +9,7 @@ import { type LineOutcome, type Writer, writeLines } from './line-writes.ts';
 import type { Line } from './lines.ts';
 import { buildAside, isOwnerMissing } from './lines-without-owner.ts';
 import { namesIn, writeSideBySide } from './parallel-chunks.ts';
-import { emptySummary, failure, type LineResult, type Summary, toResult } from './results.ts';
+import { emptySummary, type LineResult, type Summary, toErrorResult, toResult } from './results.ts';
 import { buildSpool } from './spool.ts';
 
 export const importModes = ['each', 'all-or-nothing'] as const;
@@ -19,13 +19,13 @@ export interface ImportOptions extends Writer {
   isDryRun: boolean;
   language: Language;
   /** For the log: what no line is to blame for. */
-  onFailure(error: unknown): void;
+  onError(error: unknown): void;
 }
 
 export type ImportAnswer = LineResult | { summary: Summary };
 
 /**
- * Answers for each line, or for all or nothing with the faults alone if there are any; at last with the summary. The
+ * Answers for each line, or for all or nothing with the rejected lines alone if there are any; at last with the summary. The
  * session is closed by then.
  */
 export async function* runImport(
@@ -93,9 +93,9 @@ async function* writeInput(
   /** Lines are stored only if the error says that they may be. */
   function giveUp(error: unknown, lines: readonly Line[]): LineResult[] {
     const apiError = toApiError(error);
-    if (!summary.code && !session.signal.aborted) options.onFailure(error);
+    if (!summary.code && !session.signal.aborted) options.onError(error);
     summary.code ??= apiError.code;
-    return lines.map(({ number }) => failure(number, apiError, options.language));
+    return lines.map(({ number }) => toErrorResult(number, apiError, options.language));
   }
 
   function prepare(lines: Line[]) {
@@ -138,7 +138,7 @@ async function writeTogether(
     session.signal.throwIfAborted();
     if (lines.length === 1) {
       if (attempt === 1) return writeTogether(session, resources, lines, options, 2);
-      options.onFailure(error);
+      options.onError(error);
       return new Map([[lines[0]!, toApiError(error)]]);
     }
     const middle = lines.length >> 1;
@@ -152,34 +152,34 @@ async function writeTogether(
 async function* settleTogether(
   session: ImportSession,
   results: AsyncIterable<LineResult[]>,
-  { isDryRun, language, onFailure }: ImportOptions,
+  { isDryRun, language, onError }: ImportOptions,
   summary: Summary,
 ): AsyncGenerator<LineResult[]> {
   const spool = buildSpool();
   try {
     for await (const some of results) {
       await spool.write(some).catch((error) => {
-        onFailure(error);
+        onError(error);
         session.stop(new ApiError('internal_error', { cause: error }));
       });
     }
     if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;
-    const isFaulty = summary.failed > 0 || summary.code !== undefined;
+    const isRejected = summary.failed > 0 || summary.code !== undefined;
     let apiError: ApiError | undefined;
-    if (!isFaulty && !isDryRun) {
+    if (!isRejected && !isDryRun) {
       await session.commit().catch((error) => {
-        onFailure(error);
+        onError(error);
         apiError = toApiError(error);
       });
     }
     // Others need not wait until the client has read everything.
     await session.close();
-    if (isFaulty) noteNothingStored(summary, 'notStored');
+    if (isRejected) noteNothingStored(summary, 'notStored');
     if (apiError) noteNothingStored(summary, 'failed');
     if (spool.unlistedFaults > 0) summary.unlistedFaults = spool.unlistedFaults;
-    if (isFaulty && summary.failed === 0) return;
+    if (isRejected && summary.failed === 0) return;
     for await (const some of spool.read()) {
-      yield apiError ? some.map(({ answer }) => failure(answer.line, apiError!, language)) : some;
+      yield apiError ? some.map(({ answer }) => toErrorResult(answer.line, apiError!, language)) : some;
     }
   } finally {
     await spool.close();

@@ -61,15 +61,15 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
     if (!Object.hasOwn(value, 'data')) found.push({ path: ['data'], code: 'required' });
     if (found.length > 0) throw validationError(found);
     // Fields are named as in the body of a creation, which is what `data` holds.
-    const dataFaults = faults.map(({ path, ...fault }) => ({
-      ...fault,
+    const dataErrors = faults.map(({ path, ...error }) => ({
+      ...error,
       path: path[0] === 'data' ? path.slice(1) : path,
     }));
     const body = {
       bytes,
       value: value.data,
       exact: isObject(exact) ? exact.data : undefined,
-      faults: dataFaults,
+      faults: dataErrors,
     };
     return {
       resource: resource!,

@@ -86,24 +86,24 @@ async function writeWave(
   const { writes, replacement } = resource;
   const { tenantId, author } = writer;
   const sound = lines.filter(({ checked }) => checked.faults.length === 0);
-  const faulty = lines
+  const invalid = lines
     .filter(({ checked }) => checked.faults.length > 0)
     .map((line) => ({
       line,
       row: { ...line.checked.row, tenant_id: tenantId },
     }));
   const unrepeated = await openWrites(client, resource, sound, writer, outcomes);
-  const resolvable = [...unrepeated, ...faulty].filter(({ line }) =>
+  const resolvable = [...unrepeated, ...invalid].filter(({ line }) =>
     replacement.canResolveOwners(line.checked.faults),
   );
-  const ownerFaults = await writes.resolveOwnersOfAll(
+  const ownerErrors = await writes.resolveOwnersOfAll(
     client,
     tenantId,
     resolvable.map(({ row }) => row),
   );
-  for (const { line } of faulty) outcomes.set(line, validationError(line.checked.faults));
+  for (const { line } of invalid) outcomes.set(line, validationError(line.checked.faults));
   resolvable.forEach(({ line }, index) => {
-    const found = ownerFaults[index]!;
+    const found = ownerErrors[index]!;
     if (found.length > 0) outcomes.set(line, validationError([...line.checked.faults, ...found]));
   });
 

@@ -36,7 +36,7 @@ export function toResult(
   options: { language: Language; isDryRun: boolean },
 ): LineResult {
   const ignored = ignoredFields.length > 0 && { ignoredFields };
-  if (outcome instanceof ApiError) return failure(line, outcome, options.language, { ...ignored });
+  if (outcome instanceof ApiError) return toErrorResult(line, outcome, options.language, { ...ignored });
   const { outcome: what, id, isReplay } = outcome;
   const answer = {
     line,
@@ -50,7 +50,12 @@ export function toResult(
 }
 
 /** The same members as the body of an error, but for the id of the request, which is in the header of the answer. */
-export function failure(line: number, error: ApiError, language: Language, more: object = {}): LineResult {
+export function toErrorResult(
+  line: number,
+  error: ApiError,
+  language: Language,
+  more: object = {},
+): LineResult {
   const { requestId: _requestId, ...body } = errorBody(error, '', language);
   return { outcome: 'failed', answer: { line, status: error.status, ...body, ...more } };
 }

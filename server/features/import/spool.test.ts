@@ -14,7 +14,7 @@ const failed = (line: number, message = 'wrong'): LineResult => ({
 });
 const readAll = async (spool: ReturnType<typeof buildSpool>) => (await Array.fromAsync(spool.read())).flat();
 
-test('results without a fault take less room than the shortest lines, and are read as they were', async () => {
+test('results of accepted lines take less room than the shortest lines, and are read as they were', async () => {
   const shortest = Buffer.byteLength('{"type":"product","data":{"name":"x","kind":"PLANT"}}\n');
   const results: LineResult[] = Array.from({ length: 20_000 }, (_, index) => created(index + 1));
   results.push({ outcome: 'replaced', answer: { line: 20_001, status: 200, id: randomUUIDv7() } });
@@ -29,7 +29,7 @@ test('results without a fault take less room than the shortest lines, and are re
   await spool.close();
 });
 
-test('from the first fault on only faults are kept', async () => {
+test('after the first rejected line only rejected ones are kept', async () => {
   const spool = buildSpool();
   await spool.write(Array.from({ length: 1000 }, (_, index) => created(index + 1)));
   await spool.write([created(1001), failed(1002), created(1003)]);
@@ -40,7 +40,7 @@ test('from the first fault on only faults are kept', async () => {
   await spool.close();
 });
 
-test('faults take at most 64 MiB, and the rest is counted', async () => {
+test('rejected lines take at most 64 MiB, and the rest is counted', async () => {
   const spool = buildSpool();
   const message = 'x'.repeat(100_000);
   for (let line = 1; line <= 1000; line += 100) {

@@ -1,5 +1,5 @@
 // Results that cannot be answered before all lines are known: kept in a file that has no name, so the kernel removes it
-// with the process, however that ends. From the first fault on only faults are kept, and not all of them.
+// with the process, however that ends. After the first rejected line only rejected ones are kept, and not all of them.
 import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,9 +8,9 @@ import { maxChunkLines } from './lines.ts';
 import type { LineResult } from './results.ts';
 
 const maxFieldErrors = 10_000;
-const maxFaultBytes = 64 * 1024 * 1024;
+const maxRejectedBytes = 64 * 1024 * 1024;
 
-/** A result without a fault is shorter than the line that it is for. */
+/** The result of an accepted line is shorter than the line. */
 type Short = [line: number, outcome: number, id?: string | null, replayed?: 1 | 0, ignoredFields?: unknown];
 
 const outcomes = ['created', 'replaced', 'unchanged'] as const;
@@ -39,7 +39,7 @@ function lengthen([line, outcome, id, replayed, ignoredFields]: Short): LineResu
 export function buildSpool() {
   let file: FileHandle | undefined;
   let bytes = 0;
-  let faults = 0;
+  let rejected = 0;
   let unlistedFaults = 0;
 
   async function append(records: readonly string[]): Promise<void> {
@@ -54,15 +54,15 @@ export function buildSpool() {
     return record;
   }
 
-  async function writeFaults(failed: readonly LineResult[]): Promise<void> {
-    if (faults === 0) {
+  async function writeRejected(failed: readonly LineResult[]): Promise<void> {
+    if (rejected === 0) {
       await file?.truncate();
       bytes = 0;
     }
     const kept: string[] = [];
     for (const result of failed) {
-      faults++;
-      if (faults <= maxFieldErrors && bytes < maxFaultBytes) kept.push(toRecord(result));
+      rejected++;
+      if (rejected <= maxFieldErrors && bytes < maxRejectedBytes) kept.push(toRecord(result));
       else unlistedFaults++;
     }
     await append(kept);
@@ -80,11 +80,11 @@ export function buildSpool() {
 
     async write(results: readonly LineResult[]): Promise<void> {
       const failed = results.filter(({ outcome }) => outcome === 'failed');
-      if (failed.length > 0) await writeFaults(failed);
-      else if (faults === 0) await append(results.map((result) => toRecord(shorten(result))));
+      if (failed.length > 0) await writeRejected(failed);
+      else if (rejected === 0) await append(results.map((result) => toRecord(shorten(result))));
     },
 
-    /** All results, or all faults that were kept. */
+    /** All results, or all rejected ones that were kept. */
     async *read(): AsyncGenerator<LineResult[]> {
       if (!file) return;
       let some: LineResult[] = [];

@@ -1,8 +1,8 @@
-// Calls to the service. Whatever goes wrong is an ApiFailure with a sentence for people.
+// Calls to the service. Whatever goes wrong is an ApiError with a sentence for people.
 import i18next from 'i18next';
 
-/** One faulty field, as the service names it. */
-export interface FieldFault {
+/** One invalid field, as the service names it. */
+export interface FieldError {
   field: string;
   code: string;
   message: string;
@@ -14,12 +14,12 @@ export interface Dependant {
   count: number;
 }
 
-export class ApiFailure extends Error {
+export class ApiError extends Error {
   /** 0 where no answer came. */
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
-  readonly errors: readonly FieldFault[];
+  readonly errors: readonly FieldError[];
   readonly details: Record<string, unknown>;
   readonly retryAfterSeconds: number | undefined;
 
@@ -28,7 +28,7 @@ export class ApiFailure extends Error {
     this.status = status;
     this.code = typeof body.code === 'string' ? body.code : 'unexpected';
     this.requestId = typeof body.requestId === 'string' ? body.requestId : undefined;
-    this.errors = Array.isArray(body.errors) ? (body.errors as FieldFault[]) : [];
+    this.errors = Array.isArray(body.errors) ? (body.errors as FieldError[]) : [];
     this.details = body;
     this.retryAfterSeconds = retryAfterSeconds;
   }
@@ -97,7 +97,7 @@ export async function send(method: Method, path: string, options: SendOptions): 
   try {
     return await sendOnce(method, path, options);
   } catch (error) {
-    if (toFailure(error).code !== 'proof_required' || !(await askForProof())) throw error;
+    if (toApiError(error).code !== 'proof_required' || !(await askForProof())) throw error;
     return sendOnce(method, path, options);
   }
 }
@@ -119,18 +119,18 @@ async function sendOnce(
   if (response.ok) return response;
   const answer = await response.json().catch(() => ({}));
   const retryAfter = Number(response.headers.get('Retry-After')) || undefined;
-  const failure = new ApiFailure(response.status, answer, retryAfter);
+  const failure = new ApiError(response.status, answer, retryAfter);
   if (failure.code === 'session_missing') onSessionEnd();
   if (failure.code === 'passkey_required') onPasskeyRequired();
   throw failure;
 }
 
-export function unreachable(): ApiFailure {
-  return new ApiFailure(0, { message: i18next.t('failure.offline'), code: 'offline' });
+export function unreachable(): ApiError {
+  return new ApiError(0, { message: i18next.t('failure.offline'), code: 'offline' });
 }
 
-export function toFailure(error: unknown): ApiFailure {
-  return error instanceof ApiFailure ? error : new ApiFailure(0, { message: String(error) });
+export function toApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(0, { message: String(error) });
 }
 
 /** Leaves out what is empty, since the service refuses empty parameters. */

@@ -5,7 +5,7 @@ import type {
 } from '@simplewebauthn/browser';
 import { queryOptions } from '@tanstack/react-query';
 import i18next from 'i18next';
-import { ApiFailure, call } from './client.ts';
+import { ApiError, call } from './client.ts';
 
 export interface Passkey {
   id: string;
@@ -44,7 +44,7 @@ async function inBrowser<Result>(
   try {
     return await work(library);
   } catch (error) {
-    throw new ApiFailure(0, { message: i18next.t(`passkeys.${reasonOf(error)}`), code: 'passkey_unused' });
+    throw new ApiError(0, { message: i18next.t(`passkeys.${reasonOf(error)}`), code: 'passkey_unused' });
   }
 }
 

@@ -3,7 +3,7 @@ import { Button, Group, List, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { type Definition, type Entity, hintOf, labelOf, leavesOf } from '../api/definitions.ts';
 import { type AttentionEntry, fewQuery, recordQuery, useForgetReadings } from '../api/records.ts';
 import { FailureNote } from '../frame/failure.tsx';
@@ -11,7 +11,7 @@ import { AnchorLink, ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell } from '../frame/notices.tsx';
 import { FieldInput } from '../records/field-input.tsx';
-import { findLocalFaults, toPatch, toValues } from '../records/form-values.ts';
+import { findLocalErrors, toPatch, toValues } from '../records/form-values.ts';
 import { decimalSeparator } from '../texts/format.ts';
 
 interface MendingProps {
@@ -39,7 +39,7 @@ function FieldMending({ definition, entity, entry, onDone }: MendingProps) {
   const forgetReadings = useForgetReadings();
   const initial = toValues(definition, entity, decimalSeparator());
   const [values, setValues] = useState(initial);
-  const [localFault, setLocalFault] = useState<string>();
+  const [localError, setLocalError] = useState<string>();
   const fields = leavesOf(definition.fields).filter(
     ({ path }) => path === entry.field || path.startsWith(`${entry.field}.`),
   );
@@ -55,13 +55,13 @@ function FieldMending({ definition, entity, entry, onDone }: MendingProps) {
       await forgetReadings();
     },
   });
-  const failure = saving.error && toFailure(saving.error);
-  const faultOf = (path: string) => failure?.errors.find(({ field }) => field === path)?.message;
+  const failure = saving.error && toApiError(saving.error);
+  const errorOf = (path: string) => failure?.errors.find(({ field }) => field === path)?.message;
 
   function save() {
-    const [fault] = findLocalFaults(definition, values, decimalSeparator()).values();
-    setLocalFault(fault && t(fault));
-    if (!fault) saving.mutate();
+    const [error] = findLocalErrors(definition, values, decimalSeparator()).values();
+    setLocalError(error && t(error));
+    if (!error) saving.mutate();
   }
 
   return (
@@ -73,15 +73,15 @@ function FieldMending({ definition, entity, entry, onDone }: MendingProps) {
               field={field}
               value={values[field.path]}
               onChange={(value) => setValues({ ...values, [field.path]: value })}
-              error={faultOf(field.path)}
+              error={errorOf(field.path)}
               near={{ customerId: entity.customerId as string | undefined }}
             />
           </div>
         ))}
       </Group>
-      {localFault && (
+      {localError && (
         <Text c="var(--mantine-color-error)" size="sm">
-          {localFault}
+          {localError}
         </Text>
       )}
       {failure && failure.errors.length === 0 && <FailureNote error={failure} />}

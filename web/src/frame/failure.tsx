@@ -1,13 +1,13 @@
 // What is shown where something could not be: in place, or instead of a page.
 import { Alert, Button, Center, Code, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { toFailure } from '../api/client.ts';
+import { toApiError } from '../api/client.ts';
 import { Icon, type IconName } from '../icons.tsx';
 import { ButtonLink } from './links.tsx';
 
 export function FailureNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTranslation();
-  const { message, requestId } = toFailure(error);
+  const { message, requestId } = toApiError(error);
   return (
     <Alert color="red" variant="light" icon={<Icon name="warning" />} title={t('failure.title')} role="alert">
       <Stack gap="xs" align="flex-start">

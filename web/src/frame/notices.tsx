@@ -2,7 +2,7 @@
 import { Notification, Stack } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
-import { toFailure } from '../api/client.ts';
+import { toApiError } from '../api/client.ts';
 import { Icon } from '../icons.tsx';
 import classes from './notices.module.css';
 
@@ -37,7 +37,7 @@ export function tell(message: string): void {
 }
 
 export function tellFailure(error: unknown): void {
-  show(toFailure(error).message, true);
+  show(toApiError(error).message, true);
 }
 
 export function Notices() {

@@ -4,7 +4,7 @@ import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/brow
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, type KeyboardEvent, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure, whenProofIsNeeded } from '../api/client.ts';
+import { call, toApiError, whenProofIsNeeded } from '../api/client.ts';
 import { canUsePasskeys, passkeysQuery, signChallenge } from '../api/passkeys.ts';
 import { Icon } from '../icons.tsx';
 import { FailureNote } from './failure.tsx';
@@ -57,8 +57,8 @@ function Dialog() {
     },
     onSuccess: () => close(true),
   });
-  const failure = password.error && toFailure(password.error);
-  const fault = failure?.errors.find(({ field }) => field === 'password')?.message;
+  const failure = password.error && toApiError(password.error);
+  const fieldError = failure?.errors.find(({ field }) => field === 'password')?.message;
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -84,7 +84,7 @@ function Dialog() {
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">{t('proof.text')}</Text>
-          {failure && !fault && <FailureNote error={failure} />}
+          {failure && !fieldError && <FailureNote error={failure} />}
           {passkey.error && <FailureNote error={passkey.error} />}
           {hasPasskey && (
             <>
@@ -108,8 +108,8 @@ function Dialog() {
             name="password"
             label={t('start.password')}
             autoComplete="current-password"
-            error={fault}
-            aria-invalid={fault !== undefined}
+            error={fieldError}
+            aria-invalid={fieldError !== undefined}
             {...keepsEscape}
           />
           <Group justify="flex-end">

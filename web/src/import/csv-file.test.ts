@@ -15,9 +15,9 @@ test('a file is understood in the encodings of Windows, with and without a byte 
 });
 
 test('a file that is a workbook, empty, or never closes a quotation mark is refused by what it is', async () => {
-  const isFault = (fault: string) => (error: unknown) => (error as CsvFileError).fault === fault;
-  await assert.rejects(inspectFile(new Blob(['PK\u0003\u0004…'])), isFault('spreadsheet'));
-  await assert.rejects(inspectFile(new Blob([''])), isFault('empty'));
-  await assert.rejects(inspectFile(new Blob(['a\0b'])), isFault('binary'));
-  await assert.rejects(inspectFile(new Blob(['Firma;Ort\n"Grün & Gut;Köln\n'])), isFault('open_quote'));
+  const hasCode = (code: string) => (error: unknown) => (error as CsvFileError).code === code;
+  await assert.rejects(inspectFile(new Blob(['PK\u0003\u0004…'])), hasCode('spreadsheet'));
+  await assert.rejects(inspectFile(new Blob([''])), hasCode('empty'));
+  await assert.rejects(inspectFile(new Blob(['a\0b'])), hasCode('binary'));
+  await assert.rejects(inspectFile(new Blob(['Firma;Ort\n"Grün & Gut;Köln\n'])), hasCode('open_quote'));
 });

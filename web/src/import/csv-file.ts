@@ -1,5 +1,5 @@
 // A CSV file that somebody chose in the browser.
-import { type CsvFault, guessSeparator, type Separator } from '../../../core/csv.ts';
+import { type CsvErrorCode, guessSeparator, type Separator } from '../../../core/csv.ts';
 import { type CsvRow, type Encoding, findEncoding, readRows } from '../../../core/csv-file.ts';
 
 export interface CsvFile {
@@ -13,13 +13,13 @@ export interface CsvFile {
 }
 
 /** What is wrong with the file as a whole. */
-export type FileFault = 'empty' | 'spreadsheet' | 'binary' | CsvFault;
+export type FileErrorCode = 'empty' | 'spreadsheet' | 'binary' | CsvErrorCode;
 
 export class CsvFileError extends Error {
-  readonly fault: FileFault;
-  constructor(fault: FileFault) {
-    super(fault);
-    this.fault = fault;
+  readonly code: FileErrorCode;
+  constructor(code: FileErrorCode) {
+    super(code);
+    this.code = code;
   }
 }
 

@@ -7,12 +7,12 @@ import type { ReadingError } from './reader.ts';
 
 interface FileDropProps {
   isReading: boolean;
-  fault: ReadingError['fault'] | undefined;
+  errorCode: ReadingError['code'] | undefined;
   onFile: (file: File) => void;
 }
 
 /** A place to drop a file on, which is also the label of an ordinary input for files. */
-export function FileDrop({ isReading, fault, onFile }: FileDropProps) {
+export function FileDrop({ isReading, errorCode, onFile }: FileDropProps) {
   const { t } = useTranslation();
   const [isOver, setIsOver] = useState(false);
 
@@ -60,7 +60,7 @@ export function FileDrop({ isReading, fault, onFile }: FileDropProps) {
           {t('import.choose')}
         </span>
       </label>
-      {fault && (
+      {errorCode && (
         <Alert
           color="red"
           variant="light"
@@ -69,7 +69,7 @@ export function FileDrop({ isReading, fault, onFile }: FileDropProps) {
           mt="md"
           title={t('failure.title')}
         >
-          {t(`import.faults.${fault}`)}
+          {t(`import.faults.${errorCode}`)}
         </Alert>
       )}
     </section>

@@ -15,12 +15,12 @@ export function ImportPage() {
   const isAdministrator = useIsAdministrator();
   const [opened, setOpened] = useState<OpenedFile>();
   const [isReading, setIsReading] = useState(false);
-  const [fault, setFault] = useState<ReadingError['fault']>();
+  const [errorCode, setErrorCode] = useState<ReadingError['code']>();
 
   useEffect(() => () => opened?.reader.close(), [opened]);
 
   async function open(file: File) {
-    setFault(undefined);
+    setErrorCode(undefined);
     setIsReading(true);
     const reader = openReader();
     try {
@@ -28,7 +28,7 @@ export function ImportPage() {
       setOpened({ name: file.name, size: file.size, csv, reader });
     } catch (error) {
       reader.close();
-      setFault(error instanceof ReadingError ? error.fault : 'unreadable');
+      setErrorCode(error instanceof ReadingError ? error.code : 'unreadable');
     } finally {
       setIsReading(false);
     }
@@ -42,7 +42,7 @@ export function ImportPage() {
         <Preparation key={opened.name} opened={opened} onClose={() => setOpened(undefined)} />
       ) : (
         <div className={classes.start}>
-          <FileDrop isReading={isReading} fault={fault} onFile={open} />
+          <FileDrop isReading={isReading} errorCode={errorCode} onFile={open} />
           <Templates />
         </div>
       )}

@@ -12,7 +12,7 @@ import { Card } from '../records/card.tsx';
 import { currentLanguage } from '../texts/language.ts';
 import type { CsvFile } from './csv-file.ts';
 import classes from './import.module.css';
-import { type RowFault, type RowResult, sendLines } from './sending.ts';
+import { type RowError, type RowResult, sendLines } from './sending.ts';
 
 interface PreviewProps {
   csv: CsvFile;
@@ -39,7 +39,7 @@ export function Preview({ csv, type, columns, known }: PreviewProps) {
     retry: false,
   });
   const shown = columns.flatMap((column, index) => (column ? [{ column, index }] : []));
-  const faulty = [...(check.data?.values() ?? [])].filter(({ outcome }) => outcome === 'failed').length;
+  const invalid = [...(check.data?.values() ?? [])].filter(({ outcome }) => outcome === 'failed').length;
   return (
     <Card
       title={t('import.preview')}
@@ -48,7 +48,10 @@ export function Preview({ csv, type, columns, known }: PreviewProps) {
     >
       <Text size="sm" c="dimmed" mb="sm" role="status">
         {check.data
-          ? t(faulty > 0 ? 'import.previewFaulty' : 'import.previewFine', { count: rows.length, faulty })
+          ? t(invalid > 0 ? 'import.previewFaulty' : 'import.previewFine', {
+              count: rows.length,
+              faulty: invalid,
+            })
           : t('import.checking')}
       </Text>
       {check.error && <FailureNote error={check.error} onRetry={() => check.refetch()} />}
@@ -82,7 +85,7 @@ export function Preview({ csv, type, columns, known }: PreviewProps) {
                       key={index}
                       row={row}
                       index={index}
-                      faults={result?.faults.filter(({ field }) => columnAt([column], field)) ?? []}
+                      errors={result?.errors.filter(({ field }) => columnAt([column], field)) ?? []}
                     />
                   ))}
                 </tr>
@@ -95,22 +98,22 @@ export function Preview({ csv, type, columns, known }: PreviewProps) {
   );
 }
 
-/** Faults that no shown cell is to blame for, such as a field that no column brings. */
+/** Errors that no shown cell is to blame for, such as a field that no column brings. */
 function elsewhere(
   result: RowResult | undefined,
   columns: ChosenColumns,
   known: readonly ImportColumn[],
-): RowFault[] {
+): RowError[] {
   const chosen = columns.filter((column) => column !== undefined);
-  return (result?.faults ?? [])
+  return (result?.errors ?? [])
     .filter(({ field }) => !columnAt(chosen, field))
-    .map((fault) => ({
-      ...fault,
-      field: columnAt(known, fault.field)?.titles[currentLanguage()] ?? fault.field,
+    .map((error) => ({
+      ...error,
+      field: columnAt(known, error.field)?.titles[currentLanguage()] ?? error.field,
     }));
 }
 
-function RowState({ result, elsewhere }: { result: RowResult | undefined; elsewhere: RowFault[] }) {
+function RowState({ result, elsewhere }: { result: RowResult | undefined; elsewhere: RowError[] }) {
   const { t } = useTranslation();
   if (!result) return '…';
   return (
@@ -128,15 +131,15 @@ function RowState({ result, elsewhere }: { result: RowResult | undefined; elsewh
   );
 }
 
-function PreviewCell({ row, index, faults }: { row: CsvRow; index: number; faults: RowFault[] }) {
+function PreviewCell({ row, index, errors }: { row: CsvRow; index: number; errors: RowError[] }) {
   const { t } = useTranslation();
   const cell = row.cells[index];
   return (
-    <td data-faulty={faults.length > 0 || undefined}>
+    <td data-faulty={errors.length > 0 || undefined}>
       <span className={classes.cell}>
-        {cell || (faults.length > 0 ? <em className={classes.emptyCell}>{t('changes.empty')}</em> : '')}
+        {cell || (errors.length > 0 ? <em className={classes.emptyCell}>{t('changes.empty')}</em> : '')}
       </span>
-      {faults.map(({ message }) => (
+      {errors.map(({ message }) => (
         <span key={message} className={classes.fault}>
           {message}
         </span>

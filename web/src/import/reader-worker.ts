@@ -1,6 +1,6 @@
 // Reads a file beside the page, so that a large one does not hold it up.
 import { isNumberCell, type ThousandsMark, thousandsMarkOf } from '../../../core/cells.ts';
-import { faultTitles } from '../../../core/columns.ts';
+import { errorTitles } from '../../../core/columns.ts';
 import { byteOrderMark, CsvFormatError, guardText, toCsvLine, unguardText } from '../../../core/csv.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
 import { type ChosenColumns, holdsData, toLine } from '../../../core/import-lines.ts';
@@ -36,26 +36,26 @@ async function* readChunks(type: string, columns: ChosenColumns): AsyncGenerator
   yield { body, rows, read };
 }
 
-/** The faulty rows with their own columns and separator, and what is wrong in a last column. */
+/** The rejected rows with their own columns and separator, and their errors in a last column. */
 async function writeReport(
   columns: ChosenColumns,
-  faults: ReadonlyMap<number, string>,
-  faultTitle: string,
+  sentences: ReadonlyMap<number, string>,
+  errorTitle: string,
 ): Promise<Blob> {
   const { file, csv } = opened!;
   const { separator, titles } = csv;
   const mark = thousandsMarkOf(separator);
-  // The report of a report has one column of faults, not two.
-  const kept = titles.map((title) => !Object.values(faultTitles).includes(title));
+  // The report of a report has one column of errors, not two.
+  const kept = titles.map((title) => !Object.values(errorTitles).includes(title));
   const parts = [
-    byteOrderMark + toCsvLine([...titles.filter((_, index) => kept[index]), faultTitle], separator),
+    byteOrderMark + toCsvLine([...titles.filter((_, index) => kept[index]), errorTitle], separator),
   ];
   for await (const rows of readFileRows(file, csv)) {
     for (const row of rows) {
-      const fault = faults.get(row.number);
-      if (fault === undefined) continue;
+      const sentence = sentences.get(row.number);
+      if (sentence === undefined) continue;
       const cells = titles.map((_, index) => guardCell(columns, index, row, mark));
-      parts.push(toCsvLine([...cells.filter((_, index) => kept[index]), fault], separator));
+      parts.push(toCsvLine([...cells.filter((_, index) => kept[index]), sentence], separator));
     }
   }
   return new Blob(parts, { type: 'text/csv;charset=utf-8' });
@@ -84,7 +84,7 @@ async function answer(question: Question): Promise<unknown> {
       return done ? undefined : value;
     }
     case 'report':
-      return writeReport(question.columns, question.faults, question.faultTitle);
+      return writeReport(question.columns, question.sentences, question.errorTitle);
   }
 }
 
@@ -94,7 +94,7 @@ self.onmessage = async ({ data: { id, question } }: MessageEvent<{ id: number; q
     reply = { id, value: await answer(question) };
   } catch (error) {
     const isKnown = error instanceof CsvFileError || error instanceof CsvFormatError;
-    reply = { id, fault: isKnown ? error.fault : 'unreadable' };
+    reply = { id, code: isKnown ? error.code : 'unreadable' };
   }
   self.postMessage(reply);
 };

@@ -1,6 +1,6 @@
 // The page's side of the worker that reads a file.
 import type { ChosenColumns } from '../../../core/import-lines.ts';
-import type { CsvFile, FileFault } from './csv-file.ts';
+import type { CsvFile, FileErrorCode } from './csv-file.ts';
 
 /** Lines that are sent together, the rows that they come from, and how many rows have been read so far. */
 export interface Chunk {
@@ -13,15 +13,15 @@ export type Question =
   | { kind: 'open'; file: Blob }
   | { kind: 'start'; type: string; columns: ChosenColumns }
   | { kind: 'next' }
-  | { kind: 'report'; columns: ChosenColumns; faults: ReadonlyMap<number, string>; faultTitle: string };
+  | { kind: 'report'; columns: ChosenColumns; sentences: ReadonlyMap<number, string>; errorTitle: string };
 
-export type Answer = { id: number } & ({ value: unknown } | { fault: FileFault | 'unreadable' });
+export type Answer = { id: number } & ({ value: unknown } | { code: FileErrorCode | 'unreadable' });
 
 export class ReadingError extends Error {
-  readonly fault: FileFault | 'unreadable';
-  constructor(fault: FileFault | 'unreadable') {
-    super(fault);
-    this.fault = fault;
+  readonly code: FileErrorCode | 'unreadable';
+  constructor(code: FileErrorCode | 'unreadable') {
+    super(code);
+    this.code = code;
   }
 }
 
@@ -35,7 +35,7 @@ export function openReader() {
   worker.onmessage = ({ data }: MessageEvent<Answer>) => {
     const asked = waiting.get(data.id);
     waiting.delete(data.id);
-    if ('fault' in data) asked?.reject(new ReadingError(data.fault));
+    if ('code' in data) asked?.reject(new ReadingError(data.code));
     else asked?.resolve(data.value);
   };
   worker.onerror = () => {
@@ -56,8 +56,8 @@ export function openReader() {
     start: (type: string, columns: ChosenColumns) => ask({ kind: 'start', type, columns }),
     /** Undefined at the end of the file. */
     next: () => ask({ kind: 'next' }) as Promise<Chunk | undefined>,
-    report: (columns: ChosenColumns, faults: ReadonlyMap<number, string>, faultTitle: string) =>
-      ask({ kind: 'report', columns, faults, faultTitle }) as Promise<Blob>,
+    report: (columns: ChosenColumns, sentences: ReadonlyMap<number, string>, errorTitle: string) =>
+      ask({ kind: 'report', columns, sentences, errorTitle }) as Promise<Blob>,
     close: () => worker.terminate(),
   };
 }

@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { columnAt, faultTitles, type ImportColumn } from '../../../core/columns.ts';
+import { columnAt, errorTitles, type ImportColumn } from '../../../core/columns.ts';
 import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { type Definition, pluralOf } from '../api/definitions.ts';
 import { FailureNote } from '../frame/failure.tsx';
@@ -15,7 +15,7 @@ import { currentLanguage } from '../texts/language.ts';
 import { saveBlob } from './download.ts';
 import classes from './import.module.css';
 import type { OpenedFile } from './reader.ts';
-import type { RowFault } from './sending.ts';
+import type { RowError } from './sending.ts';
 import type { RunState, useRun } from './use-run.ts';
 
 interface RunPanelProps {
@@ -87,12 +87,12 @@ const headings = {
 function Outcome({ run, definition, known, opened, columns, onImport, onClose }: RunPanelProps) {
   const { t } = useTranslation();
   const state = run.state!;
-  const { isDryRun, status, counts, faults } = state;
+  const { isDryRun, status, counts, errors } = state;
   const titleOf = (field: string) => columnAt(known, field)?.titles[currentLanguage()] ?? field;
 
   async function saveReport() {
-    const sentences = new Map([...faults].map(([row, some]) => [row, sentencesOf(some, titleOf)]));
-    const blob = await opened.reader.report(columns, sentences, faultTitles[currentLanguage()]);
+    const sentences = new Map([...errors].map(([row, some]) => [row, sentencesOf(some, titleOf)]));
+    const blob = await opened.reader.report(columns, sentences, errorTitles[currentLanguage()]);
     saveBlob(blob, t('import.reportName', { name: opened.name.replace(/\.\w+$/, '') }));
   }
 
@@ -117,20 +117,20 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
             </div>
           ))}
         </dl>
-        {faults.size > 0 && <FaultGroups faults={faults} titleOf={titleOf} />}
-        {faults.size > 0 && (
+        {errors.size > 0 && <ErrorGroups errors={errors} titleOf={titleOf} />}
+        {errors.size > 0 && (
           <Alert color="yellow" variant="light" icon={<Icon name="info" />}>
             {t('import.reportText')}
           </Alert>
         )}
         <Group justify="flex-end" gap="xs">
-          {faults.size > 0 && (
+          {errors.size > 0 && (
             <Button
               variant="default"
               leftSection={<Icon name="download" size={16} />}
               onClick={() => saveReport().catch(tellFailure)}
             >
-              {t('import.report', { formatted: formatNumber(faults.size) })}
+              {t('import.report', { formatted: formatNumber(errors.size) })}
             </Button>
           )}
           {isDryRun || status === 'failed' ? (
@@ -139,7 +139,7 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
                 {t('import.backToColumns')}
               </Button>
               <Button onClick={onImport} disabled={counts.created + counts.replaced + counts.unchanged === 0}>
-                {t(faults.size > 0 ? 'import.startFaultless' : 'import.startNow')}
+                {t(errors.size > 0 ? 'import.startFaultless' : 'import.startNow')}
               </Button>
             </>
           ) : (
@@ -158,26 +158,26 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
   );
 }
 
-function sentencesOf(faults: readonly RowFault[], titleOf: (field: string) => string): string {
-  return faults.map(({ field, message }) => `${field && `${titleOf(field)}: `}${message}`).join(' ');
+function sentencesOf(errors: readonly RowError[], titleOf: (field: string) => string): string {
+  return errors.map(({ field, message }) => `${field && `${titleOf(field)}: `}${message}`).join(' ');
 }
 
 const shownGroups = 20;
 const shownRows = 5;
 
-interface FaultGroupsProps {
-  faults: RunState['faults'];
+interface ErrorGroupsProps {
+  errors: RunState['errors'];
   titleOf: (field: string) => string;
 }
 
-/** The same fault in a thousand rows is one thing to mend. */
-function FaultGroups({ faults, titleOf }: FaultGroupsProps) {
+/** The same error in a thousand rows is one thing to fix. */
+function ErrorGroups({ errors, titleOf }: ErrorGroupsProps) {
   const { t } = useTranslation();
-  const groups = new Map<string, { fault: RowFault; rows: number[] }>();
-  for (const [row, some] of faults) {
-    for (const fault of some) {
-      const key = `${titleOf(fault.field)}\n${fault.message}`;
-      const group = groups.get(key) ?? { fault, rows: [] };
+  const groups = new Map<string, { error: RowError; rows: number[] }>();
+  for (const [row, some] of errors) {
+    for (const error of some) {
+      const key = `${titleOf(error.field)}\n${error.message}`;
+      const group = groups.get(key) ?? { error, rows: [] };
       group.rows.push(row);
       groups.set(key, group);
     }
@@ -189,11 +189,11 @@ function FaultGroups({ faults, titleOf }: FaultGroupsProps) {
         {t('import.wrong')}
       </Text>
       <ul className={classes.groups}>
-        {sorted.slice(0, shownGroups).map(([key, { fault, rows }]) => (
+        {sorted.slice(0, shownGroups).map(([key, { error, rows }]) => (
           <li key={key}>
             <span>
-              {fault.field && <strong>{titleOf(fault.field)}: </strong>}
-              {fault.message}
+              {error.field && <strong>{titleOf(error.field)}: </strong>}
+              {error.message}
             </span>
             <Text size="xs" c="dimmed" component="span" className="numbers">
               {t('import.inRows', { count: rows.length, formatted: formatNumber(rows.length) })}

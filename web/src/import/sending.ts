@@ -2,8 +2,8 @@
 import i18next from 'i18next';
 import { columnAt } from '../../../core/columns.ts';
 import type { ChosenColumns } from '../../../core/import-lines.ts';
-import { ApiFailure, type FieldFault, send, toFailure, unreachable } from '../api/client.ts';
-import { faultText } from '../records/fault-text.ts';
+import { ApiError, type FieldError, send, toApiError, unreachable } from '../api/client.ts';
+import { fieldErrorText } from '../records/field-error-text.ts';
 import type { Reader } from './reader.ts';
 
 interface LineAnswer {
@@ -12,10 +12,10 @@ interface LineAnswer {
   replayed?: boolean;
   message?: string;
   field?: string;
-  errors?: FieldFault[];
+  errors?: FieldError[];
 }
 
-export interface RowFault {
+export interface RowError {
   /** "" where no field is to blame. */
   field: string;
   message: string;
@@ -25,7 +25,7 @@ export interface RowFault {
 export interface RowResult {
   row: number;
   outcome: 'created' | 'known' | 'failed';
-  faults: RowFault[];
+  errors: RowError[];
 }
 
 export interface Counts {
@@ -58,7 +58,7 @@ export async function sendLines(body: string, rows: readonly number[], sending: 
       return await sendOnce(body, rows, sending);
     } catch (error) {
       if (sending.signal?.aborted) throw error;
-      const failure = inOfficeWords(toFailure(error));
+      const failure = inOfficeWords(toApiError(error));
       const isBusy = failure.code === 'too_many_imports';
       const most = isBusy && sending.isDryRun ? maxAttemptsOfCheck : maxAttempts;
       const isPassing = [0, 429, 500].includes(failure.status) || failure.code === 'request_in_progress';
@@ -71,11 +71,11 @@ export async function sendLines(body: string, rows: readonly number[], sending: 
 const endCodes = ['import_expired', 'import_idle', 'import_too_slow', 'too_many_imports'] as const;
 
 /** The service's sentences about imports are for programs that send lines. */
-function inOfficeWords(failure: ApiFailure): ApiFailure {
+function inOfficeWords(failure: ApiError): ApiError {
   const code = endCodes.find((known) => known === failure.code);
   if (!code) return failure;
   const message = i18next.t(`importEnd.${code}`);
-  return new ApiFailure(failure.status, { ...failure.details, message }, failure.retryAfterSeconds);
+  return new ApiError(failure.status, { ...failure.details, message }, failure.retryAfterSeconds);
 }
 
 /** Browsers over HTTP/1.1 send a whole request before they read of the answer. */
@@ -91,7 +91,7 @@ async function sendOnce(body: string, rows: readonly number[], sending: Sending)
   const summary = last < 0 ? undefined : (JSON.parse(text.slice(last)).summary as Counts & { code?: string });
   // An answer that breaks off, or an import that ended early, does not speak for all rows.
   if (!summary) throw unreachable();
-  if (summary.code) throw new ApiFailure(0, { code: summary.code, message: i18next.t('failure.offline') });
+  if (summary.code) throw new ApiError(0, { code: summary.code, message: i18next.t('failure.offline') });
   const answers = text
     .slice(0, last)
     .split('\n')
@@ -109,15 +109,15 @@ async function sendOnce(body: string, rows: readonly number[], sending: Sending)
 
 function toResult(answer: LineAnswer, columns: ChosenColumns): Omit<RowResult, 'row'> {
   const { status, replayed, errors, field = '', message = '' } = answer;
-  if (status === 201 || replayed) return { outcome: 'created', faults: [] };
-  if (status === 200) return { outcome: 'known', faults: [] };
+  if (status === 201 || replayed) return { outcome: 'created', errors: [] };
+  if (status === 200) return { outcome: 'known', errors: [] };
   const chosen = columns.filter((column) => column !== undefined);
-  const faults: Partial<FieldFault>[] = errors ?? [{ field, message }];
+  const fieldErrors: Partial<FieldError>[] = errors ?? [{ field, message }];
   return {
     outcome: 'failed',
-    faults: faults.map(({ field = '', code, message = '' }) => ({
+    errors: fieldErrors.map(({ field = '', code, message = '' }) => ({
       field,
-      message: faultText(columnAt(chosen, field)?.field, { code, message }),
+      message: fieldErrorText(columnAt(chosen, field)?.field, { code, message }),
     })),
   };
 }

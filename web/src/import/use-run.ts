@@ -3,7 +3,7 @@ import { useCallback, useRef, useState } from 'react';
 import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { useForgetReadings } from '../api/records.ts';
 import type { Reader } from './reader.ts';
-import { type Counts, type RowFault, sendFile } from './sending.ts';
+import { type Counts, type RowError, sendFile } from './sending.ts';
 
 export interface RunState {
   status: 'running' | 'done' | 'cancelled' | 'failed';
@@ -12,8 +12,8 @@ export interface RunState {
   total: number;
   read: number;
   counts: Counts;
-  /** The faults of each faulty row. */
-  faults: ReadonlyMap<number, readonly RowFault[]>;
+  /** The errors of each rejected row. */
+  errors: ReadonlyMap<number, readonly RowError[]>;
   error?: unknown;
 }
 
@@ -33,7 +33,7 @@ export function useRun(reader: Reader) {
 
   async function start({ type, columns, isDryRun, total }: Start) {
     isCancelled.current = false;
-    const faults = new Map<number, readonly RowFault[]>();
+    const errors = new Map<number, readonly RowError[]>();
     let now: RunState = {
       status: 'running',
       isDryRun,
@@ -41,7 +41,7 @@ export function useRun(reader: Reader) {
       total,
       read: 0,
       counts: nothing,
-      faults,
+      errors,
     };
     const show = (changes: Partial<RunState>) => {
       now = { ...now, ...changes };
@@ -57,7 +57,7 @@ export function useRun(reader: Reader) {
         isCancelled: () => isCancelled.current,
         onPart: (read, { results, counts }) => {
           for (const result of results) {
-            if (result.outcome === 'failed') faults.set(result.row, result.faults);
+            if (result.outcome === 'failed') errors.set(result.row, result.errors);
           }
           show({ read, counts: addCounts(now.counts, counts) });
         },

@@ -3,7 +3,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { call, type Dependant, toFailure } from '../api/client.ts';
+import { call, type Dependant, toApiError } from '../api/client.ts';
 import {
   type Definition,
   type Entity,
@@ -37,7 +37,7 @@ export function Deletion({ definition, entity, onClose }: DeletionProps) {
       tell(t('deletion.done'));
     },
   });
-  const failure = deletion.error && toFailure(deletion.error);
+  const failure = deletion.error && toApiError(deletion.error);
   const dependants = (failure?.details.dependants ?? []) as Dependant[];
   const isBlocked = dependants.length > 0;
   return (

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import {
   type Definition,
   type Entity,
@@ -47,10 +47,10 @@ interface CreationFormProps {
   definition: Definition;
   initial: Values;
   /** What is known to be wrong with these values, by field. */
-  faults?: ReadonlyMap<string, string>;
+  errors?: ReadonlyMap<string, string>;
 }
 
-export function CreationForm({ definition, initial, faults }: CreationFormProps) {
+export function CreationForm({ definition, initial, errors }: CreationFormProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const forgetReadings = useForgetReadings();
@@ -60,7 +60,7 @@ export function CreationForm({ definition, initial, faults }: CreationFormProps)
     <RecordForm
       definition={definition}
       initial={initial}
-      initialFaults={faults}
+      initialErrors={errors}
       saveTitle={t('actions.save')}
       isSettled={isSettled}
       onCancel={() => window.history.back()}
@@ -92,7 +92,7 @@ export function EditingPage() {
   });
   if (!definition) return <NotFoundPage />;
   if (error)
-    return toFailure(error).status === 404 ? (
+    return toApiError(error).status === 404 ? (
       <NotFoundPage />
     ) : (
       <FailureNote error={error} onRetry={() => refetch()} />
@@ -122,7 +122,7 @@ function Editing({ definition, stored }: EditingProps) {
     try {
       await call('PATCH', `/${collection}/${stored.id}`, { body, version });
     } catch (error) {
-      if (toFailure(error).status !== 412) throw error;
+      if (toApiError(error).status !== 412) throw error;
       const current = await call<Entity>('GET', `/${collection}/${stored.id}`).catch(() => undefined);
       setConflict({ current, values });
       throw error;

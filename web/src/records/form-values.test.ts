@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Definition, Field } from '../api/definitions.ts';
 import {
-  findLocalFaults,
+  findLocalErrors,
   parseNumber,
   startValues,
   toNewBody,
@@ -99,20 +99,20 @@ test('a patch holds what was changed, and null for what was cleared', () => {
 
 test('a number that is none and a time that is half are told before anything is sent', () => {
   const values = startValues(definition, ',', {});
-  const faults = findLocalFaults(
+  const errors = findLocalErrors(
     definition,
     { ...values, fee: 'viel', hours: [{ dayOfWeek: 'MONDAY', opens: '8', closes: '17:00' }] },
     ',',
   );
   assert.deepEqual(
-    [...faults],
+    [...errors],
     [
       ['fee', 'form.number'],
       ['hours', 'form.times'],
     ],
   );
   const strange = [{ rhythmus: '14-tägig' }, { opens: 8 }];
-  assert.equal(findLocalFaults(definition, { ...values, hours: strange }, ',').size, 0);
+  assert.equal(findLocalErrors(definition, { ...values, hours: strange }, ',').size, 0);
 });
 
 test('times are understood as offices type them', () => {

@@ -52,23 +52,23 @@ export function parseNumber(text: string, separator: string): string | undefined
   return `${sign}${digits}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Faults that need no question to the service: it would only see that a number is a text. */
-export function findLocalFaults(
+/** Errors that need no question to the service: it would only see that a number is a text. */
+export function findLocalErrors(
   definition: Definition,
   values: Values,
   separator: string,
 ): Map<string, 'form.number' | 'form.times'> {
-  const faults = new Map<string, 'form.number' | 'form.times'>();
+  const errors = new Map<string, 'form.number' | 'form.times'>();
   for (const field of leavesOf(definition.fields)) {
     const value = values[field.path];
     if (numberKinds.includes(field.kind)) {
       const text = String(value ?? '').trim();
-      if (text !== '' && parseNumber(text, separator) === undefined) faults.set(field.path, 'form.number');
+      if (text !== '' && parseNumber(text, separator) === undefined) errors.set(field.path, 'form.number');
     } else if (field.kind === 'list' && Array.isArray(value) && value.some(hasHalfTime)) {
-      faults.set(field.path, 'form.times');
+      errors.set(field.path, 'form.times');
     }
   }
-  return faults;
+  return errors;
 }
 
 /** An item that our own editor made, but with a time that is none yet. */

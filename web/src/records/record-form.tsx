@@ -1,22 +1,22 @@
-// The form of a resource, made from its definition. The service judges; its faults are shown at the fields.
+// The form of a resource, made from its definition. The service judges; its errors are shown at the fields.
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ApiFailure, toFailure } from '../api/client.ts';
+import { type ApiError, toApiError } from '../api/client.ts';
 import { type Definition, type Field, leavesOf, titleOf } from '../api/definitions.ts';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { decimalSeparator } from '../texts/format.ts';
 import { Card } from './card.tsx';
 import { FieldInput } from './field-input.tsx';
 import classes from './form.module.css';
-import { changedPaths, findLocalFaults, type Values } from './form-values.ts';
+import { changedPaths, findLocalErrors, type Values } from './form-values.ts';
 import { PositionButton } from './position-button.tsx';
 
 interface RecordFormProps {
   definition: Definition;
   initial: Values;
-  initialFaults?: ReadonlyMap<string, string>;
+  initialErrors?: ReadonlyMap<string, string>;
   /** Rejects with what the service answered. */
   onSave: (values: Values) => Promise<void>;
   onCancel: () => void;
@@ -28,7 +28,7 @@ interface RecordFormProps {
 export function RecordForm({
   definition,
   initial,
-  initialFaults,
+  initialErrors,
   onSave,
   onCancel,
   saveTitle,
@@ -36,8 +36,8 @@ export function RecordForm({
 }: RecordFormProps) {
   const { t } = useTranslation();
   const [values, setValues] = useState(initial);
-  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(initialFaults ?? new Map());
-  const [failure, setFailure] = useState<ApiFailure>();
+  const [errors, setErrors] = useState<ReadonlyMap<string, string>>(initialErrors ?? new Map());
+  const [failure, setFailure] = useState<ApiError>();
   const [isSaving, setIsSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const isChanged = changedPaths(initial, values).length > 0;
@@ -48,34 +48,34 @@ export function RecordForm({
     withResolver: true,
   });
 
-  // The first faulty field comes into view, and takes the keyboard.
+  // The first invalid field comes into view, and takes the keyboard.
   useEffect(() => {
-    if (faults.size === 0) return;
-    const faulty = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-faulty]');
-    faulty?.scrollIntoView({ block: 'center' });
-    faulty?.focus({ preventScroll: true });
-  }, [faults]);
+    if (errors.size === 0) return;
+    const invalid = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-faulty]');
+    invalid?.scrollIntoView({ block: 'center' });
+    invalid?.focus({ preventScroll: true });
+  }, [errors]);
 
   function change(path: string, value: unknown) {
     setValues((before) => ({ ...before, [path]: value }));
-    if (faults.has(path)) setFaults(new Map([...faults].filter(([other]) => other !== path)));
+    if (errors.has(path)) setErrors(new Map([...errors].filter(([other]) => other !== path)));
   }
 
   async function save(event: FormEvent) {
     event.preventDefault();
     setFailure(undefined);
-    const local = findLocalFaults(definition, values, decimalSeparator());
+    const local = findLocalErrors(definition, values, decimalSeparator());
     if (local.size > 0) {
-      setFaults(new Map([...local].map(([path, key]) => [path, t(key)])));
+      setErrors(new Map([...local].map(([path, key]) => [path, t(key)])));
       return;
     }
     setIsSaving(true);
     try {
       await onSave(values);
     } catch (error) {
-      const refused = toFailure(error);
+      const refused = toApiError(error);
       setFailure(refused);
-      setFaults(faultsByField(definition, refused));
+      setErrors(errorsByField(definition, refused));
     } finally {
       setIsSaving(false);
     }
@@ -87,7 +87,7 @@ export function RecordForm({
         field={field}
         value={values[field.path]}
         onChange={(value) => change(field.path, value)}
-        error={faults.get(field.path)}
+        error={errors.get(field.path)}
         near={nearOf(values)}
         currency={values.currency}
       />
@@ -124,9 +124,9 @@ export function RecordForm({
               title={titleOf(field)}
               icon={field.name === 'openingHours' ? 'clock' : 'calendar'}
             >
-              {faults.has(field.path) && (
+              {errors.has(field.path) && (
                 <Text c="var(--mantine-color-error)" size="sm" mb="sm" tabIndex={-1} data-faulty role="alert">
-                  {faults.get(field.path)}
+                  {errors.get(field.path)}
                 </Text>
               )}
               {input(field)}
@@ -171,22 +171,22 @@ function nearOf(values: Values): Record<string, string | undefined> {
   return { customerId: idOf('customerId'), siteId: idOf('siteId') };
 }
 
-/** A fault inside a list is shown at the list, and a value that somebody else holds at its field. */
-function faultsByField(definition: Definition, failure: ApiFailure): Map<string, string> {
+/** An error inside a list is shown at the list, and a value that somebody else holds at its field. */
+function errorsByField(definition: Definition, failure: ApiError): Map<string, string> {
   const paths = leavesOf(definition.fields).map(({ path }) => path);
-  const faults = new Map<string, string>();
+  const errors = new Map<string, string>();
   for (const { field, message } of failure.errors) {
     const path = paths.find((known) => field === known || field.startsWith(`${known}.`));
-    if (path && !faults.has(path)) faults.set(path, message);
+    if (path && !errors.has(path)) errors.set(path, message);
   }
-  if (failure.code === 'conflict') faults.set(String(failure.details.field), failure.message);
-  return faults;
+  if (failure.code === 'conflict') errors.set(String(failure.details.field), failure.message);
+  return errors;
 }
 
-function FormFailure({ definition, failure }: { definition: Definition; failure: ApiFailure | undefined }) {
+function FormFailure({ definition, failure }: { definition: Definition; failure: ApiError | undefined }) {
   const { t } = useTranslation();
   if (!failure || failure.status === 412) return null;
-  const shown = faultsByField(definition, failure);
+  const shown = errorsByField(definition, failure);
   const paths = [...shown.keys()];
   const others = failure.errors.filter(
     ({ field }) => !paths.some((path) => field === path || field.startsWith(`${path}.`)),

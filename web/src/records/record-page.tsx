@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
-import { toFailure } from '../api/client.ts';
+import { toApiError } from '../api/client.ts';
 import { type Definition, labelOf, pluralOf, useDefinition } from '../api/definitions.ts';
 import { recordQuery } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
@@ -41,7 +41,7 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
   const trail = [{ title: pluralOf(definition), to: `/data/${definition.collection}` }];
 
   if (error) {
-    return toFailure(error).status === 404 ? (
+    return toApiError(error).status === 404 ? (
       <EmptyNote
         icon={resourceIcon(definition.name)}
         level={1}

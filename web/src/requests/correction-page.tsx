@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, queryString, toFailure } from '../api/client.ts';
+import { call, queryString, toApiError } from '../api/client.ts';
 import { type Definition, type Entity, nounOf, useDefinitions } from '../api/definitions.ts';
 import type { Page } from '../api/records.ts';
 import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
@@ -12,7 +12,7 @@ import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Card } from '../records/card.tsx';
-import { faultText } from '../records/fault-text.ts';
+import { fieldErrorText } from '../records/field-error-text.ts';
 import { CreationForm } from '../records/form-page.tsx';
 import { toValues } from '../records/form-values.ts';
 import { decimalSeparator, formatTime } from '../texts/format.ts';
@@ -27,7 +27,7 @@ export function CorrectionPage() {
   const masked = useQuery(requestQuery(id, false));
   const definition = masked.data && definitionAt(definitions, masked.data.path);
   if (masked.error)
-    return toFailure(masked.error).status === 404 ? <NotFoundPage /> : <FailureNote error={masked.error} />;
+    return toApiError(masked.error).status === 404 ? <NotFoundPage /> : <FailureNote error={masked.error} />;
   if (!masked.data) return <Lines count={8} />;
   if (!definition || masked.data.body === null || !isCreation(masked.data, definition))
     return <NotFoundPage />;
@@ -75,15 +75,15 @@ function Correction({ id, definition }: { id: string; definition: Definition }) 
   if (!sent.data) return <Lines count={8} />;
   const { request, owners } = sent.data;
   const entity = toCorrection(definition, request.body ?? '{}', owners);
-  const faults = request.faults.flatMap(({ field, ...fault }): [string, string][] => {
+  const errors = request.faults.flatMap(({ field, ...error }): [string, string][] => {
     const known = fieldAt(definition, ownerNamesOf(definition).get(field) ?? field);
-    return known ? [[known.path, faultText(known, fault)]] : [];
+    return known ? [[known.path, fieldErrorText(known, error)]] : [];
   });
   return (
     <CreationForm
       definition={definition}
       initial={toValues(definition, entity, decimalSeparator())}
-      faults={new Map(faults)}
+      errors={new Map(errors)}
     />
   );
 

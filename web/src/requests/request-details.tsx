@@ -3,7 +3,7 @@ import { Alert, Button, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { toFailure } from '../api/client.ts';
+import { toApiError } from '../api/client.ts';
 import { nounOf, useDefinitions } from '../api/definitions.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { CopyField } from '../frame/copy-field.tsx';
@@ -11,7 +11,7 @@ import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { Icon } from '../icons.tsx';
-import { faultText } from '../records/fault-text.ts';
+import { fieldErrorText } from '../records/field-error-text.ts';
 import { formatNumber, formatTime } from '../texts/format.ts';
 import { toBodyLines } from './body-lines.ts';
 import { StatusMark } from './request-list.tsx';
@@ -42,7 +42,7 @@ export function RequestDetails({ id, onClose }: { id: string; onClose: () => voi
       classNames={{ title: classes.breakable }}
       closeButtonProps={{ 'aria-label': t('actions.close') }}
     >
-      {error && toFailure(error).status === 404 ? (
+      {error && toApiError(error).status === 404 ? (
         <EmptyNote icon="requests" title={t('requests.gone')} text={t('requests.goneText')} />
       ) : (
         error && <FailureNote error={error} onRetry={() => (isRevealed ? revealed : masked).refetch()} />
@@ -75,7 +75,7 @@ function Details({ request, isRevealed, onReveal }: DetailsProps) {
       <Group gap="sm">
         <StatusMark status={request.status} />
         <Text size="sm">
-          {/* The faulty fields below say more than the sentence that leads a program to them. */}
+          {/* The invalid fields below say more than the sentence that leads a program to them. */}
           {(request.faults.length === 0 && request.message) ||
             t(request.status < 400 ? 'requests.fine' : 'requests.refused')}
         </Text>
@@ -86,14 +86,14 @@ function Details({ request, isRevealed, onReveal }: DetailsProps) {
             {t('requests.faults', { count: request.faults.length })}
           </Title>
           <ul className={classes.faults}>
-            {request.faults.map((fault) => (
-              <li key={`${fault.field} ${fault.code}`}>
+            {request.faults.map((error) => (
+              <li key={`${error.field} ${error.code}`}>
                 <Text size="sm" component="span">
-                  {fault.field && <strong>{fieldTitle(definition, fault.field)}: </strong>}
-                  {faultText(fieldAt(definition, fault.field), fault)}
+                  {error.field && <strong>{fieldTitle(definition, error.field)}: </strong>}
+                  {fieldErrorText(fieldAt(definition, error.field), error)}
                 </Text>
                 <Text size="xs" c="dimmed" component="span" className={classes.breakable}>
-                  <code>{fault.field || '–'}</code> · <code>{fault.code}</code>
+                  <code>{error.field || '–'}</code> · <code>{error.code}</code>
                 </Text>
               </li>
             ))}

@@ -145,7 +145,7 @@ function isWanted(request: RecordedRequest, { status, method, path, field, code 
     (!status || status === state) &&
     (!method || method.toUpperCase() === request.method) &&
     (!path || request.path.toLowerCase().includes(path.toLowerCase())) &&
-    (!field || request.faults.some((fault) => fault.field === field)) &&
-    (!code || request.code === code || request.faults.some((fault) => fault.code === code))
+    (!field || request.faults.some((error) => error.field === field)) &&
+    (!code || request.code === code || request.faults.some((error) => error.code === code))
   );
 }

@@ -6,7 +6,7 @@ import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote } from '../frame/failure.tsx';
 import { toSearch } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
-import { FaultGroups } from './fault-groups.tsx';
+import { ErrorGroups } from './error-groups.tsx';
 import { HoursChart } from './hours-chart.tsx';
 import { type Line, useLiveRequests } from './live.ts';
 import { RequestDetails } from './request-details.tsx';
@@ -56,7 +56,7 @@ function Requests() {
       />
       <div className={classes.columns}>
         <HoursChart period={period} from={from} />
-        <FaultGroups from={from} onChoose={(chosen) => change({ ...chosen, status: undefined })} />
+        <ErrorGroups from={from} onChoose={(chosen) => change({ ...chosen, status: undefined })} />
       </div>
       <RequestFilters filters={filters} onChange={change} />
       <RequestList filters={filters} from={from} arrived={arrived} onOpen={(id) => change({ id }, false)} />

@@ -1,6 +1,6 @@
 // Recorded API calls: their shape, and the queries for them.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { call, type FieldFault, queryString } from '../api/client.ts';
+import { call, type FieldError, queryString } from '../api/client.ts';
 import { type Definition, type Field, leavesOf, titleOf } from '../api/definitions.ts';
 import type { Page } from '../api/records.ts';
 
@@ -15,12 +15,12 @@ export interface RecordedRequest {
   address: string;
   code: string | null;
   message: string | null;
-  faults: FieldFault[];
+  faults: FieldError[];
   ignoredFields: string[];
   hasBody: boolean;
 }
 
-export interface FaultGroup {
+export interface ErrorGroup {
   method: string;
   /** Of the route: "/api/v1/sites/:id". */
   path: string;
@@ -71,7 +71,7 @@ export function groupsQuery(from: string) {
   return queryOptions({
     queryKey: ['requests', 'groups', from],
     queryFn: ({ signal }) =>
-      call<{ data: FaultGroup[] }>('GET', `/requests/groups${queryString({ from })}`, { signal }),
+      call<{ data: ErrorGroup[] }>('GET', `/requests/groups${queryString({ from })}`, { signal }),
     placeholderData: keepPreviousData,
   });
 }
@@ -115,7 +115,7 @@ export function isCreation({ method, path }: RecordedRequest, definition: Defini
   );
 }
 
-/** A fault inside a list belongs to the list. */
+/** An error inside a list belongs to the list. */
 export function fieldAt(definition: Definition | undefined, path: string): Field | undefined {
   const all = [...(definition ? leavesOf(definition.fields) : []), ...(definition?.fields ?? [])];
   return all.find((field) => path === field.path || path.startsWith(`${field.path}.`));

@@ -2,7 +2,7 @@ import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { type Me, sessionQuery, useMe } from '../api/session.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { tell } from '../frame/notices.tsx';
@@ -23,9 +23,9 @@ export function OwnDetailsCard() {
       tell(t('access.saved'));
     },
   });
-  const failure = change.error && toFailure(change.error);
+  const failure = change.error && toApiError(change.error);
   const isTaken = failure?.code === 'email_taken';
-  const faultOf = (name: string) => failure?.errors.find(({ field }) => field === name)?.message;
+  const errorOf = (name: string) => failure?.errors.find(({ field }) => field === name)?.message;
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -46,7 +46,7 @@ export function OwnDetailsCard() {
             label={t('access.name')}
             autoComplete="name"
             defaultValue={person.name}
-            error={faultOf('name')}
+            error={errorOf('name')}
           />
           <TextInput
             type="email"
@@ -54,7 +54,7 @@ export function OwnDetailsCard() {
             autoComplete="email"
             value={email}
             onChange={({ currentTarget }) => setEmail(currentTarget.value)}
-            error={isTaken ? failure.message : faultOf('email')}
+            error={isTaken ? failure.message : errorOf('email')}
           />
           {isNewEmail && (
             <PasswordInput
@@ -62,7 +62,7 @@ export function OwnDetailsCard() {
               label={t('access.emailPassword')}
               description={t('access.emailPasswordHint')}
               autoComplete="current-password"
-              error={faultOf('currentPassword')}
+              error={errorOf('currentPassword')}
             />
           )}
           <Group>

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/co
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { addPasskey, canUsePasskeys, type Passkey, passkeysQuery } from '../api/passkeys.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { FailureNote } from '../frame/failure.tsx';
@@ -164,7 +164,7 @@ function RenameDialog({ passkey, onChange, onClose }: RenameProps) {
       onClose();
     },
   });
-  const failure = renaming.error && toFailure(renaming.error);
+  const failure = renaming.error && toApiError(renaming.error);
   return (
     <Modal
       opened

@@ -14,7 +14,7 @@ import {
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import type { Role } from '../api/session.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { CopyField } from '../frame/copy-field.tsx';
@@ -204,7 +204,7 @@ function InvitationDialog({ onClose }: { onClose: () => void }) {
       }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['invitations'] }),
   });
-  const failure = invitation.error && toFailure(invitation.error);
+  const failure = invitation.error && toApiError(invitation.error);
   const link = invitation.data?.link;
   const known = failure?.code === 'email_taken' ? (failure.details.person as Known | undefined) : undefined;
   const [forgetful, setForgetful] = useState<Known>();

@@ -2,7 +2,7 @@ import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput } from '@ma
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { sessionQuery, useIsAdministrator, useMe } from '../api/session.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
@@ -59,8 +59,8 @@ function PasswordCard() {
       await client.invalidateQueries({ queryKey: ['sessions'] });
     },
   });
-  const failure = change.error && toFailure(change.error);
-  const faultOf = (name: string) => failure?.errors.find(({ field }) => field === name)?.message;
+  const failure = change.error && toApiError(change.error);
+  const errorOf = (name: string) => failure?.errors.find(({ field }) => field === name)?.message;
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -71,23 +71,23 @@ function PasswordCard() {
     <Card title={t('profile.password')} icon="key">
       <form ref={form} onSubmit={submit}>
         <Stack maw={380}>
-          {failure && !faultOf('currentPassword') && !faultOf('newPassword') && (
+          {failure && !errorOf('currentPassword') && !errorOf('newPassword') && (
             <FailureNote error={failure} />
           )}
           <PasswordInput
             name="currentPassword"
             label={t('profile.current')}
             autoComplete="current-password"
-            error={faultOf('currentPassword')}
-            aria-invalid={faultOf('currentPassword') !== undefined}
+            error={errorOf('currentPassword')}
+            aria-invalid={errorOf('currentPassword') !== undefined}
           />
           <PasswordInput
             name="newPassword"
             label={t('profile.next')}
             description={t('setup.passwordHint')}
             autoComplete="new-password"
-            error={faultOf('newPassword')}
-            aria-invalid={faultOf('newPassword') !== undefined}
+            error={errorOf('newPassword')}
+            aria-invalid={errorOf('newPassword') !== undefined}
           />
           <Group>
             <Button type="submit" variant="default" loading={change.isPending}>
@@ -194,7 +194,7 @@ function BusinessCard() {
       tell(t('business.saved'));
     },
   });
-  const failure = change.error && toFailure(change.error);
+  const failure = change.error && toApiError(change.error);
   return (
     <Card title={t('business.title')} icon="customer">
       <form

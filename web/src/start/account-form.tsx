@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { type Me, sessionQuery } from '../api/session.ts';
 import { Icon } from '../icons.tsx';
 
@@ -27,9 +27,9 @@ export function AccountForm({ path, submitTitle, fields }: AccountFormProps) {
       await navigate({ to: '/', replace: true });
     },
   });
-  const failure = creation.error && toFailure(creation.error);
-  const faultOf = (name: string) => failure?.errors.find(({ field }) => field === name)?.message;
-  const hasFaultAtField = [...fields.map(({ name }) => name), 'password'].some(faultOf);
+  const failure = creation.error && toApiError(creation.error);
+  const errorOf = (name: string) => failure?.errors.find(({ field }) => field === name)?.message;
+  const hasErrorAtField = [...fields.map(({ name }) => name), 'password'].some(errorOf);
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -39,7 +39,7 @@ export function AccountForm({ path, submitTitle, fields }: AccountFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {failure && !hasFaultAtField && (
+        {failure && !hasErrorAtField && (
           <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">
             {failure.message}
           </Alert>
@@ -51,7 +51,7 @@ export function AccountForm({ path, submitTitle, fields }: AccountFormProps) {
             size="md"
             required
             withAsterisk={false}
-            error={faultOf(field.name)}
+            error={errorOf(field.name)}
           />
         ))}
         <PasswordInput
@@ -62,8 +62,8 @@ export function AccountForm({ path, submitTitle, fields }: AccountFormProps) {
           size="md"
           required
           withAsterisk={false}
-          error={faultOf('password')}
-          aria-invalid={faultOf('password') !== undefined}
+          error={errorOf('password')}
+          aria-invalid={errorOf('password') !== undefined}
         />
         <Button type="submit" size="md" mt="xs" loading={creation.isPending}>
           {submitTitle}

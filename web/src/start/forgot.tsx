@@ -2,7 +2,7 @@ import { Button, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { AnchorLink } from '../frame/links.tsx';
 import { StartFrame } from './start-frame.tsx';
@@ -13,8 +13,8 @@ export function ForgotPage() {
   const request = useMutation({
     mutationFn: (email: string) => call('POST', '/password-reset', { body: { email } }),
   });
-  const failure = request.error && toFailure(request.error);
-  const fault = failure?.errors[0]?.message;
+  const failure = request.error && toApiError(request.error);
+  const fieldError = failure?.errors[0]?.message;
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -37,7 +37,7 @@ export function ForgotPage() {
     );
   return (
     <StartFrame title={t('access.requestTitle')} text={t('access.requestText')}>
-      {failure && !fault && <FailureNote error={failure} />}
+      {failure && !fieldError && <FailureNote error={failure} />}
       <form onSubmit={submit} noValidate>
         <Stack>
           <TextInput
@@ -48,7 +48,7 @@ export function ForgotPage() {
             required
             withAsterisk={false}
             size="md"
-            error={fault}
+            error={fieldError}
           />
           <Button type="submit" size="md" mt="xs" loading={request.isPending}>
             {t('access.requestSend')}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import type { Role } from '../api/session.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
@@ -32,7 +32,7 @@ export function InvitationPage() {
       </StartFrame>
     );
   if (invitation.error) {
-    const isUsed = toFailure(invitation.error).status === 404;
+    const isUsed = toApiError(invitation.error).status === 404;
     return (
       <StartFrame
         title={isUsed ? t('invitation.usedTitle') : t('failure.title')}

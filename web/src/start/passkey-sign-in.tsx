@@ -4,7 +4,7 @@ import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/brow
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { canUsePasskeys, signChallenge } from '../api/passkeys.ts';
 import type { Me } from '../api/session.ts';
 import { tell } from '../frame/notices.tsx';
@@ -148,7 +148,7 @@ export function SecondFactor({ request, onSignedIn, onRestart }: SecondFactorPro
 
 function Refusal({ error }: { error: unknown }) {
   const { t } = useTranslation();
-  const { status, message, retryAfterSeconds } = toFailure(error);
+  const { status, message, retryAfterSeconds } = toApiError(error);
   return (
     <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">
       {status === 429 && retryAfterSeconds ? t('start.wait', { count: retryAfterSeconds }) : message}

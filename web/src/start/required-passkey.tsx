@@ -3,7 +3,7 @@ import { Alert, Anchor, Button, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { addPasskey, canUsePasskeys } from '../api/passkeys.ts';
 import { useMe } from '../api/session.ts';
 import { tellFailure } from '../frame/notices.tsx';
@@ -52,7 +52,7 @@ export function RequiredPasskeyPage() {
       <Stack>
         {addition.error && (
           <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">
-            {toFailure(addition.error).message}
+            {toApiError(addition.error).message}
           </Alert>
         )}
         {canUsePasskeys() ? (

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { stateQuery } from '../api/session.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink, toSearch } from '../frame/links.tsx';
@@ -30,7 +30,7 @@ export function ResetPage() {
       </StartFrame>
     );
   if (link.error) {
-    const isUsed = toFailure(link.error).status === 404;
+    const isUsed = toApiError(link.error).status === 404;
     return (
       <StartFrame
         title={isUsed ? t('access.resetUsedTitle') : t('failure.title')}
@@ -66,8 +66,8 @@ function ResetForm({ path, email }: { path: string; email: string }) {
       await navigate({ to: '/sign-in', search: toSearch({ reset: 'true' }), replace: true });
     },
   });
-  const failure = reset.error && toFailure(reset.error);
-  const fault = failure?.errors[0]?.message;
+  const failure = reset.error && toApiError(reset.error);
+  const fieldError = failure?.errors[0]?.message;
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -77,7 +77,7 @@ function ResetForm({ path, email }: { path: string; email: string }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {failure && !fault && <FailureNote error={failure} />}
+        {failure && !fieldError && <FailureNote error={failure} />}
         <input type="hidden" name="username" autoComplete="username" value={email} />
         <PasswordInput
           name="password"
@@ -85,8 +85,8 @@ function ResetForm({ path, email }: { path: string; email: string }) {
           description={t('setup.passwordHint')}
           autoComplete="new-password"
           size="md"
-          error={fault}
-          aria-invalid={fault !== undefined}
+          error={fieldError}
+          aria-invalid={fieldError !== undefined}
         />
         <Button type="submit" size="md" mt="xs" loading={reset.isPending}>
           {t('access.resetSave')}

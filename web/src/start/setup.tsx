@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toFailure } from '../api/client.ts';
+import { call, toApiError } from '../api/client.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
@@ -24,7 +24,7 @@ export function SetupPage() {
         <Lines />
       </StartFrame>
     );
-  if (link.error && toFailure(link.error).status === 404)
+  if (link.error && toApiError(link.error).status === 404)
     return (
       <StartFrame title={t('setup.usedTitle')} text={t('setup.usedText')}>
         <ButtonLink to="/sign-in" variant="light">

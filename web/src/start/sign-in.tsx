@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ApiFailure, call, toFailure } from '../api/client.ts';
+import { type ApiError, call, toApiError } from '../api/client.ts';
 import { type Me, sessionQuery, stateQuery } from '../api/session.ts';
 import { Icon } from '../icons.tsx';
 import { PasskeyButton, SecondFactor, type SecondFactorRequest } from './passkey-sign-in.tsx';
@@ -50,7 +50,7 @@ export function SignInPage() {
     signIn.mutate({ email: form.get('email'), password: form.get('password') });
   }
 
-  const failure = signIn.error && toFailure(signIn.error);
+  const failure = signIn.error && toApiError(signIn.error);
   if (secondFactor)
     return (
       <StartFrame title={t('passkeys.secondTitle')} text={t('passkeys.secondText')}>
@@ -112,7 +112,7 @@ export function SignInPage() {
   );
 }
 
-function SignInFailure({ failure }: { failure: ApiFailure }) {
+function SignInFailure({ failure }: { failure: ApiError }) {
   const { t } = useTranslation();
   const seconds = failure.status === 429 ? failure.retryAfterSeconds : undefined;
   return (

@@ -7,19 +7,19 @@ import { useDefinitions } from '../api/definitions.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { Card } from '../records/card.tsx';
-import { faultText } from '../records/fault-text.ts';
+import { fieldErrorText } from '../records/field-error-text.ts';
 import { formatAgo, formatNumber } from '../texts/format.ts';
 import classes from './requests.module.css';
-import { definitionAt, type FaultGroup, type Filters, fieldAt, fieldTitle, groupsQuery } from './requests.ts';
+import { definitionAt, type ErrorGroup, type Filters, fieldAt, fieldTitle, groupsQuery } from './requests.ts';
 
-interface FaultGroupsProps {
+interface ErrorGroupsProps {
   from: string;
   onChoose: (filters: Filters) => void;
 }
 
 const shownAtFirst = 5;
 
-export function FaultGroups({ from, onChoose }: FaultGroupsProps) {
+export function ErrorGroups({ from, onChoose }: ErrorGroupsProps) {
   const { t } = useTranslation();
   const [isAll, setIsAll] = useState(false);
   const { data, error, refetch } = useQuery(groupsQuery(from));
@@ -49,14 +49,14 @@ export function FaultGroups({ from, onChoose }: FaultGroupsProps) {
   );
 }
 
-function Group({ group, onChoose }: { group: FaultGroup; onChoose: (filters: Filters) => void }) {
+function Group({ group, onChoose }: { group: ErrorGroup; onChoose: (filters: Filters) => void }) {
   const { t } = useTranslation();
   const { method, path, field, code, message, count, lastAt } = group;
   const definition = definitionAt(useDefinitions(), path);
   const told =
     field === null
       ? (message ?? code)
-      : faultText(fieldAt(definition, field), { code: code ?? '', message: message ?? '' });
+      : fieldErrorText(fieldAt(definition, field), { code: code ?? '', message: message ?? '' });
   return (
     <UnstyledButton
       className={classes.group}

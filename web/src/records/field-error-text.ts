@@ -7,7 +7,7 @@ export interface FieldError {
   message: string;
 }
 
-export function faultText(field: Field | undefined, { code, message }: FieldError): string {
+export function fieldErrorText(field: Field | undefined, { code, message }: FieldError): string {
   if (!field) return message;
   if (code === 'invalid_choice' && field.choices) {
     return i18next.t('fault.choice', { choices: field.choices.map(titleOf).join(', ') });
