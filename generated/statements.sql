@@ -2,11 +2,13 @@
 
 -- insert customer
   WITH sent AS MATERIALIZED (
-    SELECT sent.*  FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text,
-        address_street_name text, address_house_number text, address_zip_code text, address_city text,
-        address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
-        phone text, vat_id text, comment text, status text, external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.external_id) END AS holder_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
+        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
+        address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
+        status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+        changes json)
   ), written AS (
     INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment,
@@ -14,6 +16,7 @@
     SELECT sent.tenant_id, sent.id, sent.company_name, sent.address_street_name, sent.address_house_number,
         sent.address_zip_code, sent.address_city, sent.address_location_lat, sent.address_location_lng,
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id FROM sent
+    WHERE sent.holder_id IS NULL
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
   ),
@@ -32,7 +35,8 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, NULL AS holder_id FROM written
+  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL;
 
 -- update customer
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text,
@@ -78,6 +82,79 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
+
+-- compare customer
+WITH sent AS MATERIALIZED (
+  SELECT sent.*
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, company_name text,
+      address_street_name text, address_house_number text, address_zip_code text, address_city text,
+      address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
+      phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
+      request_id uuid, origin text, changes json)
+), compared AS MATERIALIZED (
+  SELECT sent.place,
+      sent.is_merge IS NOT TRUE AND stored.company_name IS NOT DISTINCT FROM sent.company_name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.customer_number IS NOT DISTINCT FROM sent.customer_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.vat_id IS NOT DISTINCT FROM sent.vat_id AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.*
+  FROM sent, LATERAL (SELECT * FROM customer AS subject
+    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+)
+SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+    '"companyName":' || to_json(compared.company_name), '"address":' || '{' || nullif(concat_ws(',',
+    '"streetName":' || to_json(compared.address_street_name),
+    '"houseNumber":' || to_json(compared.address_house_number), '"zipCode":' || to_json(compared.address_zip_code),
+    '"city":' || to_json(compared.address_city), '"location":' || '{' || nullif(concat_ws(',',
+    '"lat":' || compared.address_location_lat::text, '"lng":' || compared.address_location_lng::text), '') || '}'),
+    '') || '}', '"customerNumber":' || to_json(compared.customer_number), '"email":' || to_json(compared.email),
+    '"phone":' || to_json(compared.phone), '"vatId":' || to_json(compared.vat_id),
+    '"comment":' || to_json(compared.comment), '"status":' || to_json(compared.status),
+    '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
+    '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+FROM compared;
+
+-- update unlocked customer
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
+        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
+        address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
+        status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+        changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.id FROM sent, LATERAL (SELECT * FROM customer AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM customer AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.customer_number IS NULL OR current.customer_number = sent.customer_number OR NOT EXISTS (SELECT FROM customer AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.customer_number = sent.customer_number))
+  ), written AS (
+    UPDATE customer SET (company_name, address_street_name, address_house_number, address_zip_code, address_city,
+        address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment, status,
+        external_id) = ROW (sent.company_name, sent.address_street_name, sent.address_house_number,
+        sent.address_zip_code, sent.address_city, sent.address_location_lat, sent.address_location_lng,
+        sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id),
+      version = sent.version, updated_at = now()
+    FROM sent WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id
+      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
+    RETURNING customer.tenant_id, customer.id
+  ),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'customer', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
 
 -- delete customer
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, company_name text,
@@ -140,17 +217,20 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.add
 
 -- insert contact-person
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
-    id uuid, customer_id uuid, last_name text, first_name text, salutation text, role text, email text, phone text,
-    mobile text, language text, comment text, external_id text, customer_external_id text, version integer, actor text,
-    actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT contact_person.id FROM contact_person
+WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.external_id) END AS holder_id ,
+    coalesce(sent.customer_id, (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
+        salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
+        customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+        changes json)
   ), written AS (
     INSERT INTO contact_person (tenant_id, id, customer_id, last_name, first_name, salutation, role, email, phone,
         mobile, language, comment, external_id)
     SELECT sent.tenant_id, sent.id, sent.resolved_customer_id, sent.last_name, sent.first_name, sent.salutation,
         sent.role, sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id FROM sent
-    WHERE EXISTS (SELECT FROM customer
+    WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -170,7 +250,9 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, NULL AS holder_id FROM written
+  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND EXISTS (SELECT FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id );
 
 -- update contact-person
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text,
@@ -210,6 +292,74 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
+
+-- compare contact-person
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+        last_name text, first_name text, salutation text, role text, email text, phone text, mobile text,
+        language text, comment text, external_id text, customer_external_id text, version integer, actor text,
+        actor_id uuid, request_id uuid, origin text, changes json)
+  ), compared AS MATERIALIZED (
+    SELECT sent.place,
+        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , sent.resolved_customer_id
+    FROM sent, LATERAL (SELECT * FROM contact_person AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+  )
+  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+      '"customerId":' || to_json(compared.customer_id), '"lastName":' || to_json(compared.last_name),
+      '"firstName":' || to_json(compared.first_name), '"salutation":' || to_json(compared.salutation),
+      '"role":' || to_json(compared.role), '"email":' || to_json(compared.email),
+      '"phone":' || to_json(compared.phone), '"mobile":' || to_json(compared.mobile),
+      '"language":' || to_json(compared.language), '"comment":' || to_json(compared.comment),
+      '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
+      '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+      '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+    , resolved_customer_id
+  FROM compared;
+
+-- update unlocked contact-person
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , sent.customer_id AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
+        salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
+        customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+        changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.id FROM sent, LATERAL (SELECT * FROM contact_person AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM contact_person AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id))
+  ), written AS (
+    UPDATE contact_person SET (customer_id, last_name, first_name, salutation, role, email, phone, mobile, language,
+        comment, external_id) = ROW (sent.customer_id, sent.last_name, sent.first_name, sent.salutation, sent.role,
+        sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id),
+      version = sent.version, updated_at = now()
+    FROM sent WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id
+      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
+    RETURNING contact_person.tenant_id, contact_person.id
+  ),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'contact-person', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
 
 -- delete contact-person
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, last_name text,
@@ -261,18 +411,21 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.cus
 
 -- insert contract
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
-    id uuid, customer_id uuid, start_date date, type text, contract_number text, end_date date,
-    notice_period_in_months bigint, net_price numeric, billing_interval text, status text, external_id text,
-    customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT contract.id FROM contract
+WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.external_id) END AS holder_id ,
+    coalesce(sent.customer_id, (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
+        contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
+        status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO contract (tenant_id, id, customer_id, start_date, type, contract_number, end_date,
         notice_period_in_months, net_price, billing_interval, status, external_id)
     SELECT sent.tenant_id, sent.id, sent.resolved_customer_id, sent.start_date, sent.type, sent.contract_number,
         sent.end_date, sent.notice_period_in_months, sent.net_price, sent.billing_interval, sent.status,
         sent.external_id FROM sent
-    WHERE EXISTS (SELECT FROM customer
+    WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -292,7 +445,9 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, NULL AS holder_id FROM written
+  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND EXISTS (SELECT FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id );
 
 -- update contract
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid,
@@ -333,6 +488,75 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
+
+-- compare contract
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+        start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
+        net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  ), compared AS MATERIALIZED (
+    SELECT sent.place,
+        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , sent.resolved_customer_id
+    FROM sent, LATERAL (SELECT * FROM contract AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+  )
+  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+      '"customerId":' || to_json(compared.customer_id), '"startDate":' || to_json(compared.start_date),
+      '"type":' || to_json(compared.type), '"contractNumber":' || to_json(compared.contract_number),
+      '"endDate":' || to_json(compared.end_date), '"noticePeriodInMonths":' || compared.notice_period_in_months::text,
+      '"netPrice":' || compared.net_price::text, '"billingInterval":' || to_json(compared.billing_interval),
+      '"status":' || to_json(compared.status), '"externalId":' || to_json(compared.external_id),
+      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+    , resolved_customer_id
+  FROM compared;
+
+-- update unlocked contract
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , sent.customer_id AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
+        contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
+        status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.id FROM sent, LATERAL (SELECT * FROM contract AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM contract AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.contract_number IS NULL OR current.contract_number = sent.contract_number OR NOT EXISTS (SELECT FROM contract AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.contract_number = sent.contract_number))
+  ), written AS (
+    UPDATE contract SET (customer_id, start_date, type, contract_number, end_date, notice_period_in_months, net_price,
+        billing_interval, status, external_id) = ROW (sent.customer_id, sent.start_date, sent.type,
+        sent.contract_number, sent.end_date, sent.notice_period_in_months, sent.net_price, sent.billing_interval,
+        sent.status, sent.external_id),
+      version = sent.version, updated_at = now()
+    FROM sent WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id
+      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
+    RETURNING contract.tenant_id, contract.id
+  ),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'contract', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
 
 -- delete contract
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, start_date date,
@@ -380,13 +604,16 @@ SELECT count(*)::integer AS total FROM contract AS subject WHERE subject.tenant_
 
 -- insert employee
   WITH sent AS MATERIALIZED (
-    SELECT sent.*  FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text,
-        employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT employee.id FROM employee
+WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.external_id) END AS holder_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
+        email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO employee (tenant_id, id, first_name, last_name, employee_number, email, phone, active, external_id)
     SELECT sent.tenant_id, sent.id, sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone,
         sent.active, sent.external_id FROM sent
+    WHERE sent.holder_id IS NULL
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
   ),
@@ -405,7 +632,8 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, NULL AS holder_id FROM written
+  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL;
 
 -- update employee
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text,
@@ -442,6 +670,68 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
+
+-- compare employee
+WITH sent AS MATERIALIZED (
+  SELECT sent.*
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, first_name text,
+      last_name text, employee_number text, email text, phone text, active boolean, external_id text, version integer,
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)
+), compared AS MATERIALIZED (
+  SELECT sent.place,
+      sent.is_merge IS NOT TRUE AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.employee_number IS NOT DISTINCT FROM sent.employee_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.*
+  FROM sent, LATERAL (SELECT * FROM employee AS subject
+    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+)
+SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+    '"firstName":' || to_json(compared.first_name), '"lastName":' || to_json(compared.last_name),
+    '"employeeNumber":' || to_json(compared.employee_number), '"email":' || to_json(compared.email),
+    '"phone":' || to_json(compared.phone), '"active":' || to_json(compared.active),
+    '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
+    '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+FROM compared;
+
+-- update unlocked employee
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
+        email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.id FROM sent, LATERAL (SELECT * FROM employee AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM employee AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.employee_number IS NULL OR current.employee_number = sent.employee_number OR NOT EXISTS (SELECT FROM employee AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.employee_number = sent.employee_number))
+  ), written AS (
+    UPDATE employee SET (first_name, last_name, employee_number, email, phone, active,
+        external_id) = ROW (sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone, sent.active,
+        sent.external_id),
+      version = sent.version, updated_at = now()
+    FROM sent WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id
+      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
+    RETURNING employee.tenant_id, employee.id
+  ),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'employee', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
 
 -- delete employee
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, first_name text, last_name text,
@@ -487,15 +777,17 @@ SELECT count(*)::integer AS total FROM employee AS subject WHERE subject.tenant_
 
 -- insert product
   WITH sent AS MATERIALIZED (
-    SELECT sent.*  FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text,
-        article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
-        description text, active boolean, external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT product.id FROM product
+WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external_id) END AS holder_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
+        unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
+        external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO product (tenant_id, id, name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate,
         description, active, external_id)
     SELECT sent.tenant_id, sent.id, sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id FROM sent
+    WHERE sent.holder_id IS NULL
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
   ),
@@ -514,7 +806,8 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, NULL AS holder_id FROM written
+  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL;
 
 -- update product
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text,
@@ -554,6 +847,71 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
+
+-- compare product
+WITH sent AS MATERIALIZED (
+  SELECT sent.*
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text, kind text,
+      article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
+      description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
+      origin text, changes json)
+), compared AS MATERIALIZED (
+  SELECT sent.place,
+      sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.kind IS NOT DISTINCT FROM sent.kind AND stored.article_number IS NOT DISTINCT FROM sent.article_number AND stored.gtin IS NOT DISTINCT FROM sent.gtin AND stored.unit_code IS NOT DISTINCT FROM sent.unit_code AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.currency IS NOT DISTINCT FROM sent.currency AND stored.vat_rate::text IS NOT DISTINCT FROM sent.vat_rate::text AND stored.description IS NOT DISTINCT FROM sent.description AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.*
+  FROM sent, LATERAL (SELECT * FROM product AS subject
+    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+)
+SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+    '"name":' || to_json(compared.name), '"kind":' || to_json(compared.kind),
+    '"articleNumber":' || to_json(compared.article_number), '"gtin":' || to_json(compared.gtin),
+    '"unitCode":' || to_json(compared.unit_code), '"netPrice":' || compared.net_price::text,
+    '"currency":' || to_json(compared.currency), '"vatRate":' || compared.vat_rate::text,
+    '"description":' || to_json(compared.description), '"active":' || to_json(compared.active),
+    '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
+    '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+FROM compared;
+
+-- update unlocked product
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
+        unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
+        external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.id FROM sent, LATERAL (SELECT * FROM product AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM product AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.article_number IS NULL OR current.article_number = sent.article_number OR NOT EXISTS (SELECT FROM product AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.article_number = sent.article_number))
+  ), written AS (
+    UPDATE product SET (name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate, description,
+        active, external_id) = ROW (sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
+        sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id),
+      version = sent.version, updated_at = now()
+    FROM sent WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id
+      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
+    RETURNING product.tenant_id, product.id
+  ),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'product', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
 
 -- delete product
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, name text, kind text,
@@ -602,15 +960,18 @@ SELECT count(*)::integer AS total FROM product AS subject WHERE subject.tenant_i
 
 -- insert site
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
-    id uuid, customer_id uuid, name text, address_street_name text, address_house_number text, address_zip_code text,
-    address_city text, address_location_lat double precision, address_location_lng double precision,
-    needs_appointment boolean, has_key boolean, comment text, appointment_preparation_time_in_minutes bigint,
-    attending_intervals json, opening_hours json, service_record_recipient_id uuid, call_out_fee numeric,
-    assigned_employee_id uuid, contact_person_id uuid, contract_id uuid, valid_from date, valid_until date,
-    time_zone text, external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean,
-    customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT site.id FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.external_id) END AS holder_id ,
+    coalesce(sent.customer_id, (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text, address_street_name text,
+        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
+        address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
+        appointment_preparation_time_in_minutes bigint, attending_intervals json, opening_hours json,
+        service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid, contact_person_id uuid,
+        contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
+        attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, needs_appointment, has_key, comment,
@@ -624,7 +985,7 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.custom
         sent.service_record_recipient_id, sent.call_out_fee, sent.assigned_employee_id, sent.contact_person_id,
         sent.contract_id, sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id,
         sent.attending_intervals_is_known, sent.opening_hours_is_known FROM sent
-    WHERE EXISTS (SELECT FROM customer
+    WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -644,7 +1005,9 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, NULL AS holder_id FROM written
+  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND EXISTS (SELECT FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id );
 
 -- update site
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text,
@@ -704,6 +1067,99 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
+
+-- compare site
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+        name text, address_street_name text, address_house_number text, address_zip_code text, address_city text,
+        address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
+        has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
+        opening_hours json, service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid,
+        contact_person_id uuid, contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
+        attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  ), compared AS MATERIALIZED (
+    SELECT sent.place,
+        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.service_record_recipient_id IS NOT DISTINCT FROM sent.service_record_recipient_id AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.assigned_employee_id IS NOT DISTINCT FROM sent.assigned_employee_id AND stored.contact_person_id IS NOT DISTINCT FROM sent.contact_person_id AND stored.contract_id IS NOT DISTINCT FROM sent.contract_id AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , sent.resolved_customer_id
+    FROM sent, LATERAL (SELECT * FROM site AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+  )
+  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+      '"customerId":' || to_json(compared.customer_id), '"name":' || to_json(compared.name),
+      '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(compared.address_street_name),
+      '"houseNumber":' || to_json(compared.address_house_number), '"zipCode":' || to_json(compared.address_zip_code),
+      '"city":' || to_json(compared.address_city), '"location":' || '{' || nullif(concat_ws(',',
+      '"lat":' || compared.address_location_lat::text, '"lng":' || compared.address_location_lng::text), '') || '}'),
+      '') || '}', '"needsAppointment":' || to_json(compared.needs_appointment),
+      '"hasKey":' || to_json(compared.has_key), '"comment":' || to_json(compared.comment),
+      '"appointmentPreparationTimeInMinutes":' || compared.appointment_preparation_time_in_minutes::text,
+      '"attendingIntervals":' || compared.attending_intervals::text, '"openingHours":' || compared.opening_hours::text,
+      '"serviceRecordRecipientId":' || to_json(compared.service_record_recipient_id),
+      '"callOutFee":' || compared.call_out_fee::text,
+      '"assignedEmployeeId":' || to_json(compared.assigned_employee_id),
+      '"contactPersonId":' || to_json(compared.contact_person_id), '"contractId":' || to_json(compared.contract_id),
+      '"validFrom":' || to_json(compared.valid_from), '"validUntil":' || to_json(compared.valid_until),
+      '"timeZone":' || to_json(compared.time_zone), '"externalId":' || to_json(compared.external_id),
+      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+    , resolved_customer_id
+  FROM compared;
+
+-- update unlocked site
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , sent.customer_id AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text, address_street_name text,
+        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
+        address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
+        appointment_preparation_time_in_minutes bigint, attending_intervals json, opening_hours json,
+        service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid, contact_person_id uuid,
+        contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
+        attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.id FROM sent, LATERAL (SELECT * FROM site AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
+WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM site AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id))
+  ), written AS (
+    UPDATE site SET (customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
+        address_location_lat, address_location_lng, needs_appointment, has_key, comment,
+        appointment_preparation_time_in_minutes, attending_intervals, opening_hours, service_record_recipient_id,
+        call_out_fee, assigned_employee_id, contact_person_id, contract_id, valid_from, valid_until, time_zone,
+        external_id, attending_intervals_is_known, opening_hours_is_known) = ROW (sent.customer_id, sent.name,
+        sent.address_street_name, sent.address_house_number, sent.address_zip_code, sent.address_city,
+        sent.address_location_lat, sent.address_location_lng, sent.needs_appointment, sent.has_key, sent.comment,
+        sent.appointment_preparation_time_in_minutes, sent.attending_intervals, sent.opening_hours,
+        sent.service_record_recipient_id, sent.call_out_fee, sent.assigned_employee_id, sent.contact_person_id,
+        sent.contract_id, sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id,
+        sent.attending_intervals_is_known, sent.opening_hours_is_known),
+      version = sent.version, updated_at = now()
+    FROM sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
+      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
+    RETURNING site.tenant_id, site.id
+  ),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
 
 -- delete site
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, name text,
@@ -803,12 +1259,15 @@ subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL;
 
 -- insert container
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.site_id, (SELECT site.id FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
-    id uuid, name text, culture_system text, site_id uuid, product_id uuid, material text, color text,
-    length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
-    has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
-    site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT container.id FROM container
+WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.external_id) END AS holder_id ,
+    coalesce(sent.site_id, (SELECT site.id FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
+        product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint, height_in_cm bigint,
+        diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean, ownership text,
+        label_code text, comment text, external_id text, site_external_id text, version integer, actor text,
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO container (tenant_id, id, name, culture_system, site_id, product_id, material, color, length_in_cm,
         width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator, ownership, label_code,
@@ -817,7 +1276,7 @@ WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_
         sent.material, sent.color, sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm,
         sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment,
         sent.external_id FROM sent
-    WHERE ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
+    WHERE sent.holder_id IS NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE))
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -837,7 +1296,10 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, NULL AS holder_id FROM written
+  UNION ALL SELECT sent.id,
+      sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id ));
 
 -- update container
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text,
@@ -883,6 +1345,82 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
+
+-- compare container
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , coalesce(sent.site_id, (SELECT site.id FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text,
+        culture_system text, site_id uuid, product_id uuid, material text, color text, length_in_cm bigint,
+        width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+        has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
+        site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  ), compared AS MATERIALIZED (
+    SELECT sent.place,
+        sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.product_id IS NOT DISTINCT FROM sent.product_id AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , sent.resolved_site_id
+    FROM sent, LATERAL (SELECT * FROM container AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+  )
+  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+      '"name":' || to_json(compared.name), '"cultureSystem":' || to_json(compared.culture_system),
+      '"siteId":' || to_json(compared.site_id), '"productId":' || to_json(compared.product_id),
+      '"material":' || to_json(compared.material), '"color":' || to_json(compared.color),
+      '"lengthInCm":' || compared.length_in_cm::text, '"widthInCm":' || compared.width_in_cm::text,
+      '"heightInCm":' || compared.height_in_cm::text, '"diameterInCm":' || compared.diameter_in_cm::text,
+      '"volumeInLitres":' || compared.volume_in_litres::text,
+      '"hasWaterLevelIndicator":' || to_json(compared.has_water_level_indicator),
+      '"ownership":' || to_json(compared.ownership), '"labelCode":' || to_json(compared.label_code),
+      '"comment":' || to_json(compared.comment), '"externalId":' || to_json(compared.external_id),
+      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+    , resolved_site_id
+  FROM compared;
+
+-- update unlocked container
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , sent.site_id AS resolved_site_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
+        product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint, height_in_cm bigint,
+        diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean, ownership text,
+        label_code text, comment text, external_id text, site_external_id text, version integer, actor text,
+        actor_id uuid, request_id uuid, origin text, changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.id FROM sent, LATERAL (SELECT * FROM container AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (current.site_id = sent.site_id OR ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE))) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM container AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.label_code IS NULL OR current.label_code = sent.label_code OR NOT EXISTS (SELECT FROM container AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.label_code = sent.label_code))
+  ), written AS (
+    UPDATE container SET (name, culture_system, site_id, product_id, material, color, length_in_cm, width_in_cm,
+        height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator, ownership, label_code, comment,
+        external_id) = ROW (sent.name, sent.culture_system, sent.site_id, sent.product_id, sent.material, sent.color,
+        sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres,
+        sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment, sent.external_id),
+      version = sent.version, updated_at = now()
+    FROM sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
+      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
+    RETURNING container.tenant_id, container.id
+  ),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'container', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
 
 -- delete container
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, name text, culture_system text,
@@ -938,12 +1476,15 @@ subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHE
 
 -- insert plant
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.site_id, (SELECT site.id FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id FROM json_to_recordset($1) AS sent (tenant_id uuid,
-    id uuid, site_id uuid, botanical_name text, product_id uuid, common_name text, quantity bigint, container_id uuid,
-    building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
-    status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
-    version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT plant.id FROM plant
+WHERE plant.tenant_id = sent.tenant_id AND plant.external_id = sent.external_id) END AS holder_id ,
+    coalesce(sent.site_id, (SELECT site.id FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
+        common_name text, quantity bigint, container_id uuid, building text, floor text, room text, position text,
+        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
+        comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO plant (tenant_id, id, site_id, botanical_name, product_id, common_name, quantity, container_id,
         building, floor, room, position, height_in_cm, planted_on, removed_on, status, ownership, label_code, comment,
@@ -952,7 +1493,7 @@ WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_
         sent.quantity, sent.container_id, sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm,
         sent.planted_on, sent.removed_on, sent.status, sent.ownership, sent.label_code, sent.comment,
         sent.external_id FROM sent
-    WHERE EXISTS (SELECT FROM site
+    WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -972,7 +1513,9 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, NULL AS holder_id FROM written
+  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND EXISTS (SELECT FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id );
 
 -- update plant
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid,
@@ -1018,6 +1561,82 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id, version, json FROM written;
+
+-- compare plant
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , coalesce(sent.site_id, (SELECT site.id FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, site_id uuid,
+        botanical_name text, product_id uuid, common_name text, quantity bigint, container_id uuid, building text,
+        floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date, status text,
+        ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
+        actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  ), compared AS MATERIALIZED (
+    SELECT sent.place,
+        sent.is_merge IS NOT TRUE AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.product_id IS NOT DISTINCT FROM sent.product_id AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.container_id IS NOT DISTINCT FROM sent.container_id AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , sent.resolved_site_id
+    FROM sent, LATERAL (SELECT * FROM plant AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+  )
+  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+      '"siteId":' || to_json(compared.site_id), '"botanicalName":' || to_json(compared.botanical_name),
+      '"productId":' || to_json(compared.product_id), '"commonName":' || to_json(compared.common_name),
+      '"quantity":' || compared.quantity::text, '"containerId":' || to_json(compared.container_id),
+      '"building":' || to_json(compared.building), '"floor":' || to_json(compared.floor),
+      '"room":' || to_json(compared.room), '"position":' || to_json(compared.position),
+      '"heightInCm":' || compared.height_in_cm::text, '"plantedOn":' || to_json(compared.planted_on),
+      '"removedOn":' || to_json(compared.removed_on), '"status":' || to_json(compared.status),
+      '"ownership":' || to_json(compared.ownership), '"labelCode":' || to_json(compared.label_code),
+      '"comment":' || to_json(compared.comment), '"externalId":' || to_json(compared.external_id),
+      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+    , resolved_site_id
+  FROM compared;
+
+-- update unlocked plant
+  WITH sent AS MATERIALIZED (
+    SELECT sent.* , sent.site_id AS resolved_site_id
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
+        common_name text, quantity bigint, container_id uuid, building text, floor text, room text, position text,
+        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
+        comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.id FROM sent, LATERAL (SELECT * FROM plant AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (current.site_id = sent.site_id OR EXISTS (SELECT FROM site
+WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM plant AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.label_code IS NULL OR current.label_code = sent.label_code OR NOT EXISTS (SELECT FROM plant AS holder
+        WHERE holder.tenant_id = sent.tenant_id AND holder.label_code = sent.label_code))
+  ), written AS (
+    UPDATE plant SET (site_id, botanical_name, product_id, common_name, quantity, container_id, building, floor, room,
+        position, height_in_cm, planted_on, removed_on, status, ownership, label_code, comment,
+        external_id) = ROW (sent.site_id, sent.botanical_name, sent.product_id, sent.common_name, sent.quantity,
+        sent.container_id, sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on,
+        sent.removed_on, sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
+      version = sent.version, updated_at = now()
+    FROM sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
+      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
+    RETURNING plant.tenant_id, plant.id
+  ),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'plant', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
 
 -- delete plant
   WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, site_id uuid, botanical_name text,

@@ -33,11 +33,11 @@ function openQueue(maxConnections: number) {
 }
 
 test('what is stored is answered before it is known why its neighbour was refused', async () => {
-  const externalId = randomUUID();
-  await service.createCustomer({ externalId });
+  const customerNumber = randomUUID().slice(0, 30);
+  await service.createCustomer({ customerNumber });
   const { database, create } = openQueue(1);
   const stored = create(creationOf());
-  const refused = create(creationOf({ external_id: externalId }));
+  const refused = create(creationOf({ customer_number: customerNumber }));
   const isRefused = assert.rejects(refused, (error: ApiError) => error.code === 'conflict');
   await nextTurn();
   // Next in line for the only connection: finding out why has to wait for it.

@@ -25,7 +25,15 @@ import { buildCreationBatches, createClaimed } from '../sql/creation-batches.ts'
 import type { Creation } from '../sql/idempotency.ts';
 import { readClaim } from '../sql/idempotency.ts';
 import { buildReplacement } from '../sql/replacement.ts';
-import { buildWrites, type NewRow, RaceError, retryRaces, type Stored } from '../sql/row-store.ts';
+import {
+  buildWrites,
+  isExternalIdTaken,
+  type NewRow,
+  RaceError,
+  retryRaces,
+  type Stored,
+} from '../sql/row-store.ts';
+import { buildUpsertBatches } from '../sql/upsert-batches.ts';
 import { mergePatch, parseStored } from './merge-patch.ts';
 
 export interface ResourceContext {
@@ -40,8 +48,10 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
   const docs = writeDocs(definition);
   const check = buildCheck(definition);
   const writes = buildWrites(definition, dependants);
-  const { canResolveOwners, replace } = buildReplacement(definition, check, writes);
+  const replacement = buildReplacement(definition, check, writes);
+  const { canResolveOwners, replace } = replacement;
   const queue = buildCreationBatches(database, writes);
+  const upserts = buildUpsertBatches(database, definition, queue, replacement);
 
   api.post<{ Body: JsonBody }>(definition.path, { schema: docs.create }, async (request, reply) => {
     const { row, ignoredFields } = await checkNew(request.body, request, reply);
@@ -67,13 +77,22 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
       refuseUnknownParameters(request, ['dryRun']);
       const { externalId } = request.params;
       const body = withExternalId(request.body, externalId);
-      const { row, ignoredFields } = await checkNew(body, request, reply);
+      const { checked, row, ignoredFields } = await checkNew(body, request, reply);
+      const author = authorOf(request);
+      const demand = (current: Stored | undefined) => demandVersion(request, current);
+      const become = () => checked;
+      const upsert = { row, become, isMerge: false, author, demand };
+      const upserted = isDryRun(request) ? undefined : await upserts.upsert(upsert, request.deadline);
+      if (upserted) {
+        reply.code(upserted.isNew ? 201 : 200);
+        return { id: upserted.id };
+      }
       const { answer, isNew } = await inTransaction(request, async (client) => {
         const current = await writes.find(client, request.tenantId, { externalId }, 'FOR NO KEY UPDATE');
         demandVersion(request, current);
         const id = current?.id ?? row.id;
-        if (current) await replace(client, current, check(body), request.tenantId, authorOf(request));
-        else await insertOne(client, { row, author: authorOf(request) }).catch(lookAgainIfCreatedMeanwhile);
+        if (current) await replace(client, current, checked, request.tenantId, author);
+        else await insertOne(client, { row, author }).catch(lookAgainIfCreatedMeanwhile);
         const stored = { tenant_id: request.tenantId, id };
         const answer = isDryRun(request)
           ? { ...(await rehearsed(client, request, stored, ignoredFields)), ...(current && { id }) }
@@ -116,7 +135,8 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
 
   /** The row of a new object; throws everything that is wrong with it at once, the owners included. */
   async function checkNew(body: JsonBody, request: FastifyRequest, reply: FastifyReply) {
-    const { faults, ignoredFields, row: checkedRow } = check(body);
+    const checked = check(body);
+    const { faults, ignoredFields, row: checkedRow } = checked;
     nameIgnoredFields(reply, ignoredFields);
     const row: NewRow = { ...checkedRow, tenant_id: request.tenantId, id: randomUUIDv7() };
     if (faults.length > 0) {
@@ -125,7 +145,7 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
         : [];
       throw validationError([...faults, ...found]);
     }
-    return { row, ignoredFields };
+    return { checked, row, ignoredFields };
   }
 
   async function insertOne(client: pg.ClientBase, creation: Creation): Promise<void> {
@@ -177,7 +197,5 @@ function withExternalId(body: JsonBody, externalId: string): JsonBody {
 
 /** Somebody else has just created the object that was not there: then it is there to be replaced. */
 function lookAgainIfCreatedMeanwhile(error: unknown): never {
-  const isCreated =
-    error instanceof ApiError && error.code === 'conflict' && error.details.field === 'externalId';
-  throw isCreated ? new RaceError('The object was created meanwhile.') : error;
+  throw isExternalIdTaken(error) ? new RaceError('The object was created meanwhile.') : error;
 }

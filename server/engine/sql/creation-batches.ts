@@ -11,7 +11,7 @@ import {
 import { ApiError } from '../../errors.ts';
 import { authorColumns } from '../../http/conventions.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
-import { isRace, type Outcome, retryRaces, type Writes } from './row-store.ts';
+import { type Inserted, isRace, type Outcome, retryRaces, type Writes } from './row-store.ts';
 
 export interface CreationBatches {
   /** Resolves with the id when the row is durable: the row's own, or that of the request that this one repeats. */
@@ -77,15 +77,13 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     }
     const rows = creations.map(toSentRow);
     const query = { ...writes.insert, values: [JSON.stringify(rows)] };
-    const result = await database.queryInTenants<{ id: string }>(tenantIds, query, {
-      ...options,
-      isBatch: true,
-    });
-    if (result.rows.length === rows.length) return rows.map(({ id }) => ({ id, isReplay: false }));
-    const written = new Set(result.rows.map((row) => row.id));
-    const refused = creations.filter(({ row }) => !written.has(row.id));
+    const result = await database.queryInTenants<Inserted>(tenantIds, query, { ...options, isBatch: true });
+    const known = writes.readInserted(result.rows);
+    const outcomeOf = ({ row: { id } }: Creation) => toCreationOutcome(known.get(id)!, id);
+    const refused = creations.filter(({ row }) => !known.has(row.id));
+    if (refused.length === 0) return creations.map(outcomeOf);
     const explained = explainRefusals(tenantIds, refused);
-    if (written.size === 0) return explained;
+    if (known.size === 0) return explained;
     // What is stored is answered so at once, whatever comes of finding out why the rest is not.
     const outcomes = explained.catch((error) =>
       isDatabaseAway(error) ? refused.map(() => toApiError(error)) : writeEach(refused),
@@ -93,7 +91,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     const placeOf = new Map(refused.map((creation, place) => [creation, place]));
     return creations.map((creation) => {
       const place = placeOf.get(creation);
-      if (place === undefined) return { id: creation.row.id, isReplay: false };
+      if (place === undefined) return outcomeOf(creation);
       return outcomes.then((all) => all[place]!);
     });
   }
@@ -105,7 +103,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     const rows = refused.map(({ row }) => row);
     const outcomes = await database.inTenants(
       tenantIds,
-      (client) => writes.explainOutcomes(client, rows, new Set()),
+      (client) => writes.explainOutcomes(client, rows, new Map()),
       // Without a commit that could get lost: these rows are not stored.
       { isDryRun: true },
     );

@@ -37,6 +37,12 @@ export interface Update {
 /** Written, or the reason why not. */
 export type Outcome = 'written' | ApiError;
 
+/** What an insertion returns of a row: that it is written, or who holds its external id. */
+export interface Inserted {
+  id: string;
+  holder_id: string | null;
+}
+
 const uniqueViolation = '23505';
 const foreignKeyViolation = '23503';
 const deadlock = '40P01';
@@ -62,18 +68,28 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     client: pg.ClientBase,
     rows: readonly (NewRow & { actor: string })[],
   ): Promise<Outcome[]> {
-    const result = await client.query<{ id: string }>({ ...insert, values: [JSON.stringify(rows)] });
-    return explainOutcomes(client, rows, new Set(result.rows.map((row) => row.id)));
+    const result = await client.query<Inserted>({ ...insert, values: [JSON.stringify(rows)] });
+    return explainOutcomes(client, rows, readInserted(result.rows));
   }
 
-  /** The reasons of all rows that were not written, in as many statements as one of them takes. */
+  /** Outcomes by the ids of rows. A row that has none is still to be explained. */
+  function readInserted(inserted: readonly Inserted[]): Map<string, Outcome> {
+    return new Map(
+      inserted.map(({ id, holder_id: holder }) => [
+        id,
+        holder === null ? 'written' : conflictAt(uniqueColumns[0]!, holder),
+      ]),
+    );
+  }
+
+  /** The reasons of all rows without an outcome, in as many statements as one of them takes. */
   async function explainOutcomes(
     client: pg.ClientBase,
     rows: readonly NewRow[],
-    written: ReadonlySet<string>,
+    known: ReadonlyMap<string, Outcome>,
   ): Promise<Outcome[]> {
-    const refused = rows.filter((row) => !written.has(row.id));
-    if (refused.length === 0) return rows.map(() => 'written');
+    const refused = rows.filter((row) => !known.has(row.id));
+    if (refused.length === 0) return rows.map((row) => known.get(row.id)!);
     const reasons = new Map<NewRow, ApiError>();
     const ownerFaults = await findOwnerFaults(client, refused);
     refused.forEach((row, index) => {
@@ -86,8 +102,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
       rest.map((row) => ({ row, columns: uniqueColumns })),
     );
     return rows.map((row) => {
-      if (written.has(row.id)) return 'written';
-      const reason = reasons.get(row) ?? conflicts.get(row);
+      const reason = known.get(row.id) ?? reasons.get(row) ?? conflicts.get(row);
       // The cause has gone, or arrived, since the row was refused.
       if (!reason) throw new RaceError('The row was not written, and nothing explains why.');
       return reason;
@@ -151,12 +166,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     updates: readonly Update[],
     author: Author,
   ): Promise<Stored[]> {
-    const sent = updates.map(({ row, current, changes }) => ({
-      ...row,
-      version: current.version + 1,
-      ...authorColumns(author),
-      changes,
-    }));
+    const sent = updates.map((update) => toSentUpdate(update, author));
     const { rows } = await client.query<Stored>({ ...update, values: [JSON.stringify(sent)] });
     return rows;
   }
@@ -207,6 +217,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
   return {
     insert,
     insertRows,
+    readInserted,
     explainOutcomes,
     resolveOwners,
     resolveOwnersOfAll,
@@ -216,6 +227,16 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     findUpdateConflicts,
     deleteRow,
   };
+}
+
+/** As the statements take it. */
+export function toSentUpdate({ row, current, changes }: Update, author: Author) {
+  return { ...row, version: current.version + 1, ...authorColumns(author), changes };
+}
+
+/** Whether an object with the same external id stands in the way. */
+export function isExternalIdTaken(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'conflict' && error.details.field === 'externalId';
 }
 
 function conflictAt(column: Column, id: string): ApiError {

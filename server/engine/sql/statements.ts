@@ -16,7 +16,7 @@ export interface Statement {
 }
 
 /** Each column that a write fills, with its type. */
-function writtenColumns(definition: Definition): { name: string; type: string }[] {
+export function writtenColumns(definition: Definition): { name: string; type: string }[] {
   return [
     ...columnsOf(definition.fields).map((column) => ({ name: column.name, type: sqlType(column) })),
     ...shapeColumnsOf(definition).map(({ name }) => ({ name, type: 'boolean' })),
@@ -24,7 +24,7 @@ function writtenColumns(definition: Definition): { name: string; type: string }[
 }
 
 /** The records that $1 holds: the row, its owners' external ids, the version that it gets, and who writes it. */
-function sentRecord(definition: Definition): string {
+export function sentRecord(definition: Definition): string {
   const columns = [
     ...[
       { name: 'tenant_id', type: 'uuid' },
@@ -45,7 +45,7 @@ function sentRecord(definition: Definition): string {
 }
 
 /** The column of `resolved` with the id of a row's owner, which may have been named by its external id. */
-function resolvedOwner({ column }: Owner): string {
+export function resolvedOwner({ column }: Owner): string {
   return `resolved_${column.name}`;
 }
 
@@ -53,7 +53,7 @@ function resolvedOwner({ column }: Owner): string {
  * Resolved in a step of its own: under row-level security an index is used for a comparison with a plain value, but not
  * for one with the result of a sub-select.
  */
-function resolveOwner(owner: Owner): string {
+export function resolveOwner(owner: Owner): string {
   const { column, externalColumn, table } = owner;
   return `coalesce(sent.${column.name}, (SELECT ${table}.id FROM ${table}
     WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.${externalColumn})) AS ${resolvedOwner(owner)}`;
@@ -63,38 +63,51 @@ function resolveOwner(owner: Owner): string {
  * Locked here, before the journal's head: the foreign key's own check would come after it, and whoever changes the owner
  * takes the two the other way round.
  */
-function ownerExists(owner: Owner): string {
+export function ownerExists(owner: Owner, lock: '' | 'FOR KEY SHARE' = 'FOR KEY SHARE'): string {
   const { column, externalColumn, table } = owner;
   const exists = `EXISTS (SELECT FROM ${table}
-    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.${resolvedOwner(owner)} FOR KEY SHARE)`;
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.${resolvedOwner(owner)} ${lock})`;
   return column.field.isRequired
     ? exists
     : `((sent.${column.name} IS NULL AND sent.${externalColumn} IS NULL) OR ${exists})`;
 }
 
+/** The object that has the external id of a sent row already. */
+function holder(table: string): string {
+  return `CASE WHEN sent.external_id IS NOT NULL THEN (SELECT ${table}.id FROM ${table}
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.external_id) END AS holder_id`;
+}
+
 /**
- * Inserts any number of rows, of any tenants, with their journal entries, and returns the ids of those that were
- * written. A row without its owner, or with a unique value that is taken, is left out and does not touch its neighbours.
+ * Inserts any number of rows, of any tenants, with their journal entries. Returns the ids of those that were written, and
+ * of those that lack nothing but a free external id, with its holder. A row without its owner, or with another unique
+ * value that is taken, is left out.
  */
 export function buildInsert(definition: Definition): Statement {
   const owners = new Map(ownersOf(definition).map((owner) => [owner.column.name, owner]));
   const names = writtenColumns(definition).map(({ name }) => name);
   const values = names.map((name) => (owners.has(name) ? resolvedOwner(owners.get(name)!) : name));
-  const conditions = [...owners.values()].map(ownerExists);
+  const isFree = ['sent.holder_id IS NULL', ...[...owners.values()].map((owner) => ownerExists(owner))];
+  const isTaken = [
+    'sent.holder_id IS NOT NULL',
+    ...[...owners.values()].map((owner) => ownerExists(owner, '')),
+  ];
   const resolutions = [...owners.values()].map((owner) => `, ${resolveOwner(owner)}`);
   return {
     name: `insert ${definition.name}`,
     text: `
       WITH sent AS MATERIALIZED (
-        SELECT sent.* ${resolutions.join('')} FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
+        SELECT sent.*, ${holder(definition.table)} ${resolutions.join('')}
+        FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
       ), written AS (
         INSERT INTO ${definition.table} (tenant_id, id, ${names.join(', ')})
         SELECT sent.tenant_id, sent.id, ${values.map((value) => `sent.${value}`).join(', ')} FROM sent
-        ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+        WHERE ${isFree.join(' AND ')}
         ON CONFLICT DO NOTHING
         RETURNING tenant_id, id
       ), ${journalled(definition, 'CREATED')}
-      SELECT id FROM written`,
+      SELECT id, NULL AS holder_id FROM written
+      UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE ${isTaken.join(' AND ')}`,
   };
 }
 

@@ -1,0 +1,177 @@
+// Upserts that arrive together are compared together, and what differs is written together. What is unchanged is
+// answered without a write. Nothing is locked before it is written: an upsert that another writer overtook, or that cannot
+// be written, is left to a transaction of its own, which waits and says what is wrong.
+import { Batcher } from '../../database/batcher.ts';
+import type { Database } from '../../database/database.ts';
+import { DeadlineError, isDatabaseAway, OutcomeUnknownError, toReadError } from '../../database/errors.ts';
+import { ApiError } from '../../errors.ts';
+import type { Author } from '../../http/conventions.ts';
+import { type Definition, ownersOf } from '../definition/definition.ts';
+import type { Checked } from '../definition/validation.ts';
+import type { CreationBatches } from './creation-batches.ts';
+import type { Replacement } from './replacement.ts';
+import { isExternalIdTaken, type NewRow, type Stored, toSentUpdate, type Update } from './row-store.ts';
+import { resolvedOwner } from './statements.ts';
+import { buildComparison, buildGuardedUpdate } from './upsert-statements.ts';
+
+export interface Upsert {
+  /** What a new object is stored as. A merge needs of it only the tenant and the external id. */
+  row: NewRow;
+  /** What a stored object becomes. */
+  become(current: Stored): Checked;
+  isMerge: boolean;
+  author: Author;
+  /** Throws where the request may not write over this version, or over nothing. */
+  demand(current: { version: number } | undefined): void;
+}
+
+export interface Upserted {
+  id: string;
+  version: number;
+  isNew: boolean;
+  isChanged: boolean;
+}
+
+export interface UpsertBatches {
+  /** Resolves when the object is durable; with undefined if the upsert needs a transaction of its own. */
+  upsert(upsert: Upsert, deadline: number): Promise<Upserted | undefined>;
+}
+
+interface Found extends Stored {
+  place: number;
+  is_same: boolean;
+  [resolvedOwner: string]: unknown;
+}
+
+interface AuthoredUpdate extends Update {
+  author: Author;
+}
+
+const maxRowsPerStatement = 500;
+const longestSharedWaitMs = 50;
+
+export function buildUpsertBatches(
+  database: Database,
+  definition: Definition,
+  creations: CreationBatches,
+  { findChanges }: Replacement,
+): UpsertBatches {
+  const owners = ownersOf(definition);
+  const comparison = buildComparison(definition);
+  const guardedUpdate = buildGuardedUpdate(definition);
+  const finds = new Batcher<Upsert, Found | undefined>({
+    run: find,
+    tenantOf: ({ row }) => row.tenant_id,
+    maxItems: maxRowsPerStatement,
+    paceMs: 0,
+  });
+  const updates = new Batcher<AuthoredUpdate, boolean>({
+    run: write,
+    tenantOf: ({ row }) => row.tenant_id,
+    maxItems: maxRowsPerStatement,
+    paceMs: 8,
+  });
+
+  async function find(upserts: readonly Upsert[]): Promise<(Found | undefined)[]> {
+    const sent = upserts.map(({ row, isMerge }, place) => ({ ...row, place, is_merge: isMerge }));
+    const query = { ...comparison, values: [JSON.stringify(sent)] };
+    const options = { isPlannedOnce: true, isBatch: true };
+    const { rows } = await database.queryInTenants<Found>(tenantsOf(upserts), query, options);
+    const found: (Found | undefined)[] = upserts.map(() => undefined);
+    for (const row of rows) found[row.place] = row;
+    return found;
+  }
+
+  /** Whether each is written. */
+  async function write(some: readonly AuthoredUpdate[]): Promise<(boolean | Promise<boolean>)[]> {
+    const tenantIds = tenantsOf(some);
+    // In one order everywhere, to avoid deadlocks. Of two updates of one object, the statement takes one.
+    const sent = new Map(some.toSorted(byId).map((update) => [update.row.id, update]));
+    const query = { ...guardedUpdate, values: [JSON.stringify([...sent.values()].map(toSent))] };
+    // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
+    const lockTimeoutMs = tenantIds.length > 1 ? longestSharedWaitMs : undefined;
+    try {
+      const { rows } = await database.queryInTenants<{ id: string }>(tenantIds, query, {
+        lockTimeoutMs,
+        isBatch: true,
+      });
+      const written = new Set(rows.map(({ id }) => id));
+      return some.map((update) => sent.get(update.row.id) === update && written.has(update.row.id));
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      // The transaction wrote nothing, and one of them is to blame.
+      if (tenantIds.length === 1) return some.map(() => false);
+      return writeByTenant(some);
+    }
+  }
+
+  function writeByTenant(some: readonly AuthoredUpdate[]): Promise<boolean>[] {
+    const tenants = Map.groupBy(some, ({ row }) => row.tenant_id);
+    const written = new Map([...tenants].map(([tenantId, own]) => [tenantId, write(own)]));
+    return some.map(async (update) => {
+      const { tenant_id: tenantId } = update.row;
+      return (await written.get(tenantId)!)[tenants.get(tenantId)!.indexOf(update)]!;
+    });
+  }
+
+  async function create({ row, author }: Upsert, deadline: number): Promise<Upserted | undefined> {
+    try {
+      const { id } = await creations.create({ row, author }, deadline);
+      return { id, version: 1, isNew: true, isChanged: true };
+    } catch (error) {
+      // Somebody else has just created the object: then it is there to be replaced.
+      if (isExternalIdTaken(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async function change(upsert: Upsert, current: Found, deadline: number): Promise<Upserted | undefined> {
+    const { author } = upsert;
+    const after = upsert.become(current);
+    const row: NewRow = { ...after.row, tenant_id: upsert.row.tenant_id, id: current.id };
+    for (const owner of owners) {
+      if (row[owner.externalColumn] === undefined) continue;
+      row[owner.column.name] = current[resolvedOwner(owner)] ?? undefined;
+      if (row[owner.column.name] === undefined) return undefined;
+    }
+    if (after.faults.length > 0) return undefined;
+    const changes = findChanges(current, after, row);
+    if (Object.keys(changes).length === 0) return unchanged(current);
+    if (!(await addUpdate({ row, current, changes, author }, deadline))) return undefined;
+    return { id: current.id, version: current.version + 1, isNew: false, isChanged: true };
+  }
+
+  function addUpdate(update: AuthoredUpdate, deadline: number): Promise<boolean> {
+    return updates.add(update, deadline).catch((error) => {
+      const mayBeStored = error instanceof DeadlineError && error.wasSent;
+      throw mayBeStored ? new OutcomeUnknownError(error) : error;
+    });
+  }
+
+  return {
+    async upsert(upsert, deadline) {
+      const found = await finds.add(upsert, deadline).catch((error) => {
+        throw error instanceof ApiError ? error : toReadError(error);
+      });
+      upsert.demand(found);
+      if (!found) return upsert.isMerge ? undefined : create(upsert, deadline);
+      return found.is_same ? unchanged(found) : change(upsert, found, deadline);
+    },
+  };
+}
+
+function unchanged({ id, version }: Stored): Upserted {
+  return { id, version, isNew: false, isChanged: false };
+}
+
+function tenantsOf(items: readonly { row: NewRow }[]): string[] {
+  return [...new Set(items.map(({ row }) => row.tenant_id))];
+}
+
+function byId(one: Update, other: Update): number {
+  return one.row.id < other.row.id ? -1 : 1;
+}
+
+function toSent(update: AuthoredUpdate) {
+  return toSentUpdate(update, update.author);
+}

@@ -1,0 +1,83 @@
+// The SQL of upserts that arrive together: one statement compares them with what is stored, one writes what differs.
+import { columnsOf, type Definition, ownersOf, uniqueColumnsOf } from '../definition/definition.ts';
+import { journalled } from './journal.ts';
+import { representation } from './representation.ts';
+import {
+  ownerExists,
+  resolvedOwner,
+  resolveOwner,
+  type Statement,
+  sentRecord,
+  writtenColumns,
+} from './statements.ts';
+
+/**
+ * Finds the objects with the external ids of the rows in $1, of any tenants, and locks nothing. It returns an object as
+ * JSON only where a column differs, and always for a merge: most objects of a nightly run are unchanged.
+ */
+export function buildComparison(definition: Definition): Statement {
+  const owners = ownersOf(definition);
+  const resolutions = owners.map((owner) => `, ${resolveOwner(owner)}`);
+  const resolved = owners.map((owner) => `, sent.${resolvedOwner(owner)}`);
+  const sameness = columnsOf(definition.fields).map(({ name, field }) => {
+    const owner = owners.find(({ column }) => column.name === name);
+    // Digits of a decimal and white space of a list are compared by the service, which knows what they mean.
+    const cast = field.kind === 'list' || field.kind === 'decimal' ? '::text' : '';
+    return `stored.${name}${cast} IS NOT DISTINCT FROM sent.${owner ? resolvedOwner(owner) : name}${cast}`;
+  });
+  return {
+    name: `compare ${definition.name}`,
+    text: `
+      WITH sent AS MATERIALIZED (
+        SELECT sent.* ${resolutions.join('')}
+        FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, ${sentRecord(definition)})
+      ), compared AS MATERIALIZED (
+        SELECT sent.place, sent.is_merge IS NOT TRUE AND ${sameness.join(' AND ')} AS is_same, stored.* ${resolved.join('')}
+        FROM sent, LATERAL (SELECT * FROM ${definition.table} AS subject
+          WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+      )
+      SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN ${representation(definition, 'compared')} END AS json
+        ${owners.map((owner) => `, ${resolvedOwner(owner)}`).join('')}
+      FROM compared`,
+  };
+}
+
+/**
+ * Replaces rows by those in $1 that still have the version before. It leaves out a row that somebody else has locked, whose
+ * new owner does not exist, or one of whose unique values is taken, and does not wait for it.
+ */
+export function buildGuardedUpdate(definition: Definition): Statement {
+  const { table } = definition;
+  const names = writtenColumns(definition).map(({ name }) => name);
+  const ownerGuards = ownersOf(definition).map(
+    (owner) => `(current.${owner.column.name} = sent.${owner.column.name} OR ${ownerExists(owner)})`,
+  );
+  const uniqueGuards = uniqueColumnsOf(definition).map(
+    ({
+      name,
+    }) => `(sent.${name} IS NULL OR current.${name} = sent.${name} OR NOT EXISTS (SELECT FROM ${table} AS holder
+            WHERE holder.tenant_id = sent.tenant_id AND holder.${name} = sent.${name}))`,
+  );
+  return {
+    name: `update unlocked ${definition.name}`,
+    text: `
+      WITH sent AS MATERIALIZED (
+        SELECT sent.* ${ownersOf(definition)
+          .map((owner) => `, sent.${owner.column.name} AS ${resolvedOwner(owner)}`)
+          .join('')}
+        FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
+      ), locked AS MATERIALIZED (
+        SELECT sent.id FROM sent, LATERAL (SELECT * FROM ${table} AS subject
+          WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+          LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+        WHERE ${[...ownerGuards, ...uniqueGuards].join(' AND ')}
+      ), written AS (
+        UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
+          version = sent.version, updated_at = now()
+        FROM sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
+          AND (sent.id IN (SELECT id FROM locked)) IS TRUE
+        RETURNING ${table}.tenant_id, ${table}.id
+      ), ${journalled(definition, 'CHANGED')}
+      SELECT id FROM written`,
+  };
+}
