@@ -694,6 +694,53 @@ CREATE TABLE tenant (
 SELECT isolate_tenants('tenant');
 GRANT DELETE, INSERT, SELECT, UPDATE ON tenant TO stamm_service;
 
+-- webhook: An endpoint that receives the changes of a tenant, at most ten each.
+CREATE TABLE webhook (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  url text NOT NULL,
+  resources text[],  -- Types that it receives; NULL for all.
+  secret text NOT NULL,  -- Signs each message, so it cannot be a hash.
+  previous_secret text,
+  previous_secret_ends_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  last_position bigint NOT NULL,  -- Position in the journal up to which everything is delivered or not wanted.
+  failed_attempts integer NOT NULL DEFAULT 0,
+  failing_since timestamp with time zone,
+  next_attempt_at timestamp with time zone NOT NULL DEFAULT now(),
+  paused_at timestamp with time zone,
+  paused_because text,
+  lease uuid,  -- The only sender that may move last_position. A new one for each claim, so a late sender changes nothing.
+  leased_until timestamp with time zone,
+  CONSTRAINT webhook_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT webhook_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id),
+  CONSTRAINT webhook_check CHECK (((paused_at IS NULL) = (paused_because IS NULL))),
+  CONSTRAINT webhook_paused_because_check CHECK ((paused_because = ANY (ARRAY['ASKED'::text, 'GONE'::text, 'FAILED'::text])))
+) WITH (fillfactor=70);
+CREATE INDEX webhook_due ON webhook USING btree (next_attempt_at) WHERE (paused_at IS NULL);
+SELECT isolate_tenants('webhook');
+GRANT DELETE, INSERT, SELECT, UPDATE ON webhook TO stamm_service;
+
+-- webhook_delivery: Attempts of the last 30 days, the newest of them where there are too many.
+CREATE TABLE webhook_delivery (
+  tenant_id uuid NOT NULL,
+  webhook_id uuid NOT NULL,
+  id uuid NOT NULL,  -- Begins with the time, so ids sort like it.
+  at timestamp with time zone NOT NULL DEFAULT now(),
+  type text NOT NULL,
+  position bigint,  -- The entry of the journal; NULL for a test.
+  status smallint,  -- HTTP status; NULL where none came, and error says why.
+  error text,
+  duration_ms integer NOT NULL,
+  answer text,  -- The first kilobyte of the answer.
+  CONSTRAINT webhook_delivery_pkey PRIMARY KEY (tenant_id, webhook_id, id),
+  CONSTRAINT webhook_delivery_tenant_id_webhook_id_fkey FOREIGN KEY (tenant_id, webhook_id) REFERENCES webhook(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_delivery_by_age ON webhook_delivery USING btree (at);
+CREATE INDEX webhook_delivery_with_answer ON webhook_delivery USING btree (tenant_id, webhook_id, id) WHERE (answer IS NOT NULL);
+SELECT isolate_tenants('webhook_delivery');
+GRANT DELETE, INSERT, SELECT, UPDATE ON webhook_delivery TO stamm_service;
+
 -- The service may call it.
 CREATE OR REPLACE FUNCTION add_words()
  RETURNS trigger
@@ -764,6 +811,33 @@ BEGIN
   DELETE FROM setup_link;
   RETURN true;
 END $function$;
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION claim_webhooks(held_tenants uuid[], held_ids uuid[], held_leases uuid[], lease_ms integer, most integer)
+ RETURNS TABLE(tenant_id uuid, id uuid, lease uuid)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  WITH renewed AS (
+    UPDATE webhook SET leased_until = now() + lease_ms * interval '1 millisecond'
+    FROM unnest(held_tenants, held_ids, held_leases) AS held (tenant_id, id, lease)
+    WHERE webhook.tenant_id = held.tenant_id AND webhook.id = held.id AND webhook.lease = held.lease
+      AND webhook.leased_until > now()
+    RETURNING webhook.tenant_id, webhook.id, webhook.lease
+  ), due AS (
+    SELECT waiting.tenant_id, waiting.id FROM webhook AS waiting JOIN journal_head AS head USING (tenant_id)
+    WHERE waiting.paused_at IS NULL AND waiting.next_attempt_at <= now()
+      AND (waiting.leased_until IS NULL OR waiting.leased_until <= now())
+      AND head.last_position > waiting.last_position
+    ORDER BY waiting.next_attempt_at LIMIT most FOR UPDATE OF waiting SKIP LOCKED
+  ), claimed AS (
+    UPDATE webhook SET lease = gen_random_uuid(), leased_until = now() + lease_ms * interval '1 millisecond'
+    FROM due WHERE webhook.tenant_id = due.tenant_id AND webhook.id = due.id
+    RETURNING webhook.tenant_id, webhook.id, webhook.lease
+  )
+  SELECT * FROM renewed UNION ALL SELECT * FROM claimed
+$function$;
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION count_sign_in(subject_hash bytea, window_seconds integer)
@@ -1385,6 +1459,32 @@ BEGIN
   END LOOP;
   DELETE FROM request_hour WHERE hour < now() - interval '31 days' AND (tenants IS NULL OR tenant_id = ANY (tenants));
   DELETE FROM request_erasure WHERE erased_at < now() - interval '1 hour' AND tenants IS NULL;
+END $function$;
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION trim_webhook_deliveries(oldest timestamp with time zone, rows_each integer, answers_each integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  endpoint record;
+  cut uuid;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('stamm: trim webhook deliveries', 0)) THEN RETURN; END IF;
+  DELETE FROM webhook_delivery WHERE at < oldest;
+  FOR endpoint IN SELECT tenant_id, id FROM webhook LOOP
+    SELECT id INTO cut FROM webhook_delivery
+    WHERE tenant_id = endpoint.tenant_id AND webhook_id = endpoint.id ORDER BY id DESC OFFSET rows_each LIMIT 1;
+    DELETE FROM webhook_delivery WHERE tenant_id = endpoint.tenant_id AND webhook_id = endpoint.id AND id <= cut;
+    SELECT id INTO cut FROM webhook_delivery
+    WHERE tenant_id = endpoint.tenant_id AND webhook_id = endpoint.id AND answer IS NOT NULL
+    ORDER BY id DESC OFFSET answers_each LIMIT 1;
+    UPDATE webhook_delivery SET answer = NULL
+    WHERE tenant_id = endpoint.tenant_id AND webhook_id = endpoint.id AND answer IS NOT NULL AND id <= cut;
+  END LOOP;
+  UPDATE webhook SET previous_secret = NULL, previous_secret_ends_at = NULL WHERE previous_secret_ends_at < now();
 END $function$;
 
 -- The service may call it.

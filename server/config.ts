@@ -189,6 +189,18 @@ export const settings = {
     default: '30',
     parse: integerBetween(1, maxRetentionDays, 30),
   }),
+  WEBHOOK_ALLOW_HTTP: setting({
+    meaning:
+      'Whether webhooks may go to `http://` addresses, where everybody on the way can read them: `true` or `false`.',
+    default: 'false',
+    parse: (text) => oneOf(['true', 'false'], 'false')(text) === 'true',
+  }),
+  WEBHOOK_ALLOW_PRIVATE: setting({
+    meaning:
+      'Whether webhooks may go to private, local and link-local addresses, also by `http://`: `true` or `false`. Every person with the role Verwaltung can then send requests into the network of the service.',
+    default: 'false',
+    parse: (text) => oneOf(['true', 'false'], 'false')(text) === 'true',
+  }),
   PUBLIC_URL: setting({
     meaning:
       'Address at which people reach the office, such as `https://stamm.example`; used for links and passkeys.',

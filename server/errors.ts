@@ -33,6 +33,7 @@ const statusOfCode = {
   passkey_known: 409,
   passkeys_unavailable: 409,
   too_many_passkeys: 409,
+  too_many_webhooks: 409,
   request_in_progress: 409,
   version_mismatch: 412,
   content_type: 413,
@@ -79,6 +80,7 @@ const officeCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'too_many_passkeys',
   'too_many_sign_ins',
   'too_many_streams',
+  'too_many_webhooks',
 ]);
 
 /** The codes of the published interface, with their statuses. */
@@ -131,7 +133,7 @@ export const fieldErrorCodes = [
 ] as const;
 
 /** What only the office's own forms can find. */
-type FormErrorCode = 'too_easy' | 'wrong_password';
+type FormErrorCode = 'too_easy' | 'wrong_password' | 'invalid_url' | 'https_required' | 'private_address';
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number] | FormErrorCode;
 

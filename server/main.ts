@@ -11,6 +11,16 @@ import { serve } from './commands/serve.ts';
 import { template } from './commands/template.ts';
 import { tenantCreate, tenantList } from './commands/tenant.ts';
 import { userCreate, userPassword, userRemove, userResetPasskeys } from './commands/user.ts';
+import {
+  webhookCreate,
+  webhookDelete,
+  webhookList,
+  webhookPause,
+  webhookResend,
+  webhookResume,
+  webhookSecret,
+  webhookTest,
+} from './commands/webhook.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
@@ -28,6 +38,14 @@ const commands: readonly Command[] = [
   userPassword,
   userResetPasskeys,
   userRemove,
+  webhookCreate,
+  webhookList,
+  webhookTest,
+  webhookPause,
+  webhookResume,
+  webhookResend,
+  webhookSecret,
+  webhookDelete,
   importCommand,
   template,
   migrateCommand,

@@ -81,6 +81,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Passkeys do not work at this address. Open Stamm with https.',
     de: 'Unter dieser Adresse gehen keine Passkeys. Bitte Stamm mit https öffnen.',
   },
+  too_many_webhooks: {
+    en: 'Ten webhooks are the most. Delete one first.',
+    de: 'Mehr als zehn Webhooks sind nicht möglich. Bitte löschen Sie zuerst einen.',
+  },
   too_many_passkeys: {
     en: 'You have the most passkeys allowed. Remove one first.',
     de: 'Mehr Passkeys sind nicht möglich. Bitte entfernen Sie zuerst einen.',
@@ -231,6 +235,18 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
   too_common: {
     en: 'More than {max} places hold this text. Name a longer one.',
     de: 'Der Text kommt an über {max} Stellen vor. Bitte länger angeben.',
+  },
+  invalid_url: {
+    en: 'Enter an address such as https://erp.example/stamm, without password.',
+    de: 'Bitte eine Adresse wie https://erp.example/stamm ohne Passwort eingeben.',
+  },
+  https_required: {
+    en: 'The address must begin with https://.',
+    de: 'Die Adresse muss mit https:// beginnen.',
+  },
+  private_address: {
+    en: 'Use an address that can be reached from the internet.',
+    de: 'Bitte eine Adresse verwenden, die aus dem Internet erreichbar ist.',
   },
   too_easy: {
     en: 'This password is easy to guess. A few unrelated words are better.',

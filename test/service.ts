@@ -68,6 +68,8 @@ export const generousLimits: ServiceConfig = {
   REQUEST_DEADLINE_MS: 120_000,
   SMTP_URL: undefined,
   TRUST_PROXY: [],
+  WEBHOOK_ALLOW_HTTP: false,
+  WEBHOOK_ALLOW_PRIVATE: false,
 };
 
 export async function startService(settings: Partial<ServiceConfig> & { connection?: pg.ClientConfig } = {}) {

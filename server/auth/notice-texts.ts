@@ -109,6 +109,26 @@ const notices = {
       text: '{actor} deleted the API key of {business}. Other systems are refused.',
     },
   },
+  webhookFailed: {
+    de: {
+      subject: 'Webhook angehalten',
+      text: 'Stamm konnte drei Tage lang keine Änderungen von {business} an {url} senden und hat den Webhook angehalten. Es geht nichts verloren: Sobald der Empfänger wieder antwortet, setzen Sie den Webhook unter Einstellungen › API & Schnittstellen fort.',
+    },
+    en: {
+      subject: 'Webhook paused',
+      text: 'For three days Stamm could not send changes of {business} to {url}, and has paused the webhook. Nothing is lost: once the receiver answers again, resume the webhook under Settings › API & interfaces.',
+    },
+  },
+  webhookGone: {
+    de: {
+      subject: 'Webhook angehalten',
+      text: 'Der Empfänger {url} nimmt keine Änderungen von {business} mehr an (Status 410). Stamm hat den Webhook angehalten. Ist das ein Versehen, setzen Sie ihn unter Einstellungen › API & Schnittstellen fort; sonst löschen Sie ihn dort.',
+    },
+    en: {
+      subject: 'Webhook paused',
+      text: 'The receiver {url} no longer accepts changes of {business} (status 410). Stamm has paused the webhook. If this is a mistake, resume it under Settings › API & interfaces; otherwise delete it there.',
+    },
+  },
 } satisfies Record<string, Record<Language, NoticeText>>;
 
 export type NoticeKind = keyof typeof notices;

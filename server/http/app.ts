@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { CallRecorder } from '../features/call-log/call-recorder.ts';
 import { buildImports, type ImportConfig } from '../features/import/import-transaction.ts';
+import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
 import { apiRoutes } from './api.ts';
 import { addCommonHooks } from './common-hooks.ts';
 import { InFlightLimit } from './in-flight-limit.ts';
@@ -28,7 +29,8 @@ export type AppConfig = Pick<
   | 'SMTP_URL'
   | 'TRUST_PROXY'
 > &
-  ImportConfig;
+  ImportConfig &
+  OutgoingConfig;
 
 export async function buildApp(
   config: AppConfig,

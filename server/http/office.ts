@@ -16,6 +16,7 @@ import { passkeyRoutes } from '../features/sign-in/passkey-routes.ts';
 import { passwordResetRoutes } from '../features/sign-in/password-reset-routes.ts';
 import { proofRoutes } from '../features/sign-in/proof-routes.ts';
 import { sessionRoutes } from '../features/sign-in/session-routes.ts';
+import { webhookRoutes } from '../features/webhooks/webhook-routes.ts';
 import { resources } from '../resources/index.ts';
 import { officeHeaders } from './answer-headers.ts';
 import { isOpenEnded, joinTenant } from './body-rules.ts';
@@ -57,6 +58,7 @@ export async function officeRoutes(
   await office.register(namedObjectRoutes, { database, resources });
   await office.register(peopleRoutes, { database, notices, publicUrl });
   await office.register(keyRoutes, { database, notices });
+  await office.register(webhookRoutes, { config: shared.config, database, resources });
   await office.register(auditRoutes, { database });
   await office.register(checklistRoutes, { database });
   await office.register(requestRoutes, { database, resources });

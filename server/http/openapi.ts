@@ -9,10 +9,14 @@ import { journalSchemas } from '../features/changes/changes-routes.ts';
 import { importSchemas } from '../features/import/import-routes.ts';
 import { personalDataSchemas } from '../features/personal-data/personal-data-routes.ts';
 import { openapiInfo } from '../features/reference/openapi-document.ts';
+import { webhookDocs, webhookSchemas } from '../features/webhooks/openapi-webhooks.ts';
 import { resources } from '../resources/index.ts';
 
 export async function addOpenapi(app: FastifyInstance): Promise<void> {
-  await app.register(swagger, openapiInfo);
+  await app.register(swagger, {
+    ...openapiInfo,
+    openapi: { ...openapiInfo.openapi, webhooks: webhookDocs },
+  });
   for (const schema of listSchemas()) app.addSchema(schema);
 }
 
@@ -25,5 +29,6 @@ function listSchemas(): JsonSchema[] {
     ...attentionSchemas,
     ...personalDataSchemas(resources),
     ...importSchemas(resources),
+    ...webhookSchemas(resources),
   ];
 }

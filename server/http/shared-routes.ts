@@ -10,6 +10,8 @@ import { noteImport } from '../features/checklist/checklist-routes.ts';
 import { importRoutes } from '../features/import/import-routes.ts';
 import type { OpenSession } from '../features/import/import-transaction.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
+import { eraseAnswers } from '../features/webhooks/deliveries.ts';
+import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
 import { resources } from '../resources/index.ts';
 import { addBodyRules } from './body-rules.ts';
 import type { InFlightLimit } from './in-flight-limit.ts';
@@ -19,7 +21,8 @@ export interface SharedOptions {
   config: Pick<
     Config,
     'BODY_LIMIT_BYTES' | 'FAILED_AUTH_LIMIT_PER_MINUTE' | 'PUBLIC_URL' | 'RATE_LIMIT_PER_MINUTE'
-  >;
+  > &
+    OutgoingConfig;
   database: Database;
   inFlight: InFlightLimit;
   openImport: OpenSession;
@@ -34,7 +37,14 @@ export async function addSharedRoutes(
   for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
   await scope.register(changeRoutes, { database, resources });
   await scope.register(attentionRoutes, { database, resources });
-  await scope.register(personalDataRoutes, { database, resources, eraseRecordedCalls });
+  await scope.register(personalDataRoutes, {
+    database,
+    resources,
+    eraseRecordedCalls: async (client, tenantId, harmlessWords) => {
+      await eraseAnswers(client, tenantId);
+      await eraseRecordedCalls(client, tenantId, harmlessWords);
+    },
+  });
   await scope.register(importRoutes, {
     openImport,
     resources,

@@ -10,6 +10,7 @@ import { buildApp } from '../http/app.ts';
 import { openLog } from '../http/log.ts';
 import { connectionsOfWorker } from './connection-count.ts';
 import { startUpkeep } from './upkeep.ts';
+import { startWebhooks } from './webhooks.ts';
 
 /** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
 const requestsEndAfterMs = 5000;
@@ -33,7 +34,7 @@ export interface RunningApp {
 export async function runApp(
   config: Config,
   connection: pg.ClientConfig,
-  countFailures?: CountFailures,
+  { countFailures, sendsWebhooks }: { countFailures?: CountFailures; sendsWebhooks: boolean },
 ): Promise<RunningApp> {
   setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`);
   const log = openLog(config.LOG_LEVEL);
@@ -46,8 +47,10 @@ export async function runApp(
   const importLimits = { places: importPlaces(config.WORKERS) };
   const app = await buildApp({ ...config, importLimits }, database, log, countFailures);
   const stopUpkeep = startUpkeep(config, database);
+  const stopWebhooks = sendsWebhooks ? await startWebhooks(config, connection, log) : undefined;
   async function close() {
     stopUpkeep();
+    await stopWebhooks?.();
     await app.close();
     await database.close();
   }

@@ -111,7 +111,7 @@ function startProcesses(config: Config, log: ReturnType<typeof openLog>): Proces
   return {
     async listen(connection) {
       const { runApp } = await program;
-      return runApp(config, connection);
+      return runApp(config, connection, { sendsWebhooks: true });
     },
     failed: new Promise(() => {}),
     kill() {},

@@ -7,6 +7,7 @@ import type { Database } from '../database/database.ts';
 import { forgetOldRequests } from '../engine/sql/idempotency.ts';
 import { trimRecordedCalls } from '../features/call-log/recorded-calls.ts';
 import { enforceRetention } from '../features/retention/retention.ts';
+import { trimDeliveries } from '../features/webhooks/deliveries.ts';
 
 const intervalMs = 3_600_000;
 
@@ -18,6 +19,7 @@ export function startUpkeep(config: Config, database: Database): () => void {
     () => forgetOldDevices(database),
     () => forgetEndedKeyUse(database, config.ENDED_KEY_USE_RETENTION_DAYS),
     () => trimRecordedCalls(database, config.RECORDED_CALLS_RETENTION_DAYS),
+    () => trimDeliveries(database),
     () => enforceRetention(database, config),
   ];
   const timer = setInterval(async () => {

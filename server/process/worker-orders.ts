@@ -33,9 +33,9 @@ process.on('message', (order: Order) => {
 });
 
 /** The port is opened by the process that started this one, so nothing here needs root. */
-async function start({ config, connection, account }: Extract<Order, { kind: 'start' }>) {
+async function start({ config, connection, account, sendsWebhooks }: Extract<Order, { kind: 'start' }>) {
   if (account) becomeAccount(account);
-  return runApp(config, connection, countFailures);
+  return runApp(config, connection, { countFailures, sendsWebhooks });
 }
 
 async function stop(): Promise<void> {

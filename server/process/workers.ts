@@ -13,7 +13,7 @@ import type { RunningApp } from './app.ts';
 
 /** What a worker is told: to start, to stop, or the count that it asked for. */
 export type Order =
-  | { kind: 'start'; config: Config; connection: pg.ClientConfig; account: Account }
+  | { kind: 'start'; config: Config; connection: pg.ClientConfig; account: Account; sendsWebhooks: boolean }
   | { kind: 'stop' }
   | { kind: 'counted'; id: number; requests: number; windowEndsInMs: number };
 
@@ -67,6 +67,13 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     return worker;
   }
 
+  /** One worker of a node sends them; once it is dead, the next that starts. */
+  let sender: Worker | undefined;
+  function sendsWebhooks(worker: Worker): boolean {
+    if (!sender || sender.isDead()) sender = worker;
+    return sender === worker;
+  }
+
   function replaceWhenItDies(worker: Worker, serving: Serving, port: number): void {
     worker.on('exit', (code, signal) => {
       if (isStopping) return;
@@ -78,7 +85,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
         const next = fork();
         replaceWhenItDies(next, serving, port);
         // One that cannot start ends by itself, and is replaced in its turn.
-        listening(next, settled, serving).catch((error) => {
+        listening(next, settled, { ...serving, sendsWebhooks: sendsWebhooks(next) }).catch((error) => {
           log.error(error);
           if (error.code === 'EACCES') failure.reject(portLost(port));
         });
@@ -88,7 +95,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
 
   /** One that has listened is replaced from then on, also while others are still starting. */
   async function startFirst(worker: Worker, serving: Serving): Promise<number> {
-    const port = await listening(worker, config, serving);
+    const port = await listening(worker, config, { ...serving, sendsWebhooks: sendsWebhooks(worker) });
     replaceWhenItDies(worker, serving, port);
     return port;
   }
@@ -126,7 +133,11 @@ interface Serving {
   account: Account;
 }
 
-function listening(worker: Worker, config: Config, serving: Serving): Promise<number> {
+function listening(
+  worker: Worker,
+  config: Config,
+  serving: Serving & { sendsWebhooks: boolean },
+): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.on('message', (report: Report) => {
       if (report.kind === 'listening') resolve(report.port);

@@ -1,0 +1,186 @@
+// The endpoints of a business: made, changed, paused and removed, in a transaction that somebody else opens.
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import type pg from 'pg';
+import { ApiError, type FieldError } from '../../errors.ts';
+import { type OutgoingConfig, refuseUrl } from './outgoing-request.ts';
+
+export const maxEndpoints = 10;
+const maxUrlLength = 2000;
+const secretBytes = 32;
+const secretOverlap = '24 hours';
+
+export interface Endpoint {
+  id: string;
+  url: string;
+  resources: string[] | null;
+  createdAt: Date;
+  pausedAt: Date | null;
+  pausedBecause: 'ASKED' | 'GONE' | 'FAILED' | null;
+  failingSince: Date | null;
+  nextAttemptAt: Date | null;
+  /** Entries of the journal that it has not passed yet. */
+  waitingEntries: number;
+  previousSecretEndsAt: Date | null;
+  lastDelivery: { at: string; status: number | null; error: string | null } | null;
+}
+
+const columns = `webhook.id, webhook.url, webhook.resources, webhook.created_at AS "createdAt",
+  webhook.paused_at AS "pausedAt", webhook.paused_because AS "pausedBecause", webhook.failing_since AS "failingSince",
+  CASE WHEN webhook.failing_since IS NOT NULL AND webhook.paused_at IS NULL THEN webhook.next_attempt_at END AS "nextAttemptAt",
+  greatest(coalesce(head.last_position, 0) - webhook.last_position, 0)::integer AS "waitingEntries",
+  CASE WHEN webhook.previous_secret_ends_at > now() THEN webhook.previous_secret_ends_at END AS "previousSecretEndsAt",
+  (SELECT json_build_object('at', latest.at, 'status', latest.status, 'error', latest.error)
+   FROM webhook_delivery AS latest WHERE latest.tenant_id = webhook.tenant_id AND latest.webhook_id = webhook.id
+   ORDER BY latest.id DESC LIMIT 1) AS "lastDelivery"`;
+
+export async function listEndpoints(client: pg.ClientBase, tenantId: string): Promise<Endpoint[]> {
+  const { rows } = await client.query<Endpoint>(
+    `SELECT ${columns} FROM webhook LEFT JOIN journal_head AS head USING (tenant_id)
+     WHERE webhook.tenant_id = $1 ORDER BY webhook.id`,
+    [tenantId],
+  );
+  return rows;
+}
+
+/** What is wrong with an address, apart from what only a request would show. */
+export function urlFault(config: OutgoingConfig, url: string): Omit<FieldError, 'path'> | undefined {
+  if (url.length > maxUrlLength) return { code: 'too_long', params: { max: maxUrlLength } };
+  if (!URL.canParse(url)) return { code: 'invalid_url' };
+  const { protocol, username, password, hash } = new URL(url);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  if (!isWeb || username || password || hash) return { code: 'invalid_url' };
+  return {
+    https_required: { code: 'https_required' },
+    address_refused: { code: 'private_address' },
+    none: undefined,
+  }[refuseUrl(config, url) ?? 'none'] as Omit<FieldError, 'path'> | undefined;
+}
+
+/** Begins with the next change. The secret is answered here and never again. */
+export async function createEndpoint(
+  client: pg.ClientBase,
+  tenantId: string,
+  { url, resources }: { url: string; resources: readonly string[] | null },
+): Promise<{ id: string; secret: string }> {
+  // Two that are made at the same moment are counted one after the other.
+  const tenant = await client.query('SELECT FROM tenant WHERE tenant_id = $1 FOR NO KEY UPDATE', [tenantId]);
+  if (tenant.rowCount === 0) throw new ApiError('not_found');
+  const { rows } = await client.query<{ count: number }>(
+    'SELECT count(*)::integer AS count FROM webhook WHERE tenant_id = $1',
+    [tenantId],
+  );
+  if (rows[0]!.count >= maxEndpoints) throw new ApiError('too_many_webhooks');
+  const [id, secret] = [randomUUIDv7(), makeSecret()];
+  await client.query(
+    `INSERT INTO webhook (tenant_id, id, url, resources, secret, last_position)
+     VALUES ($1, $2, $3, $4, $5, coalesce((SELECT last_position FROM journal_head WHERE tenant_id = $1), 0))`,
+    [tenantId, id, new URL(url).href, resources, secret],
+  );
+  return { id, secret };
+}
+
+function makeSecret(): string {
+  return `whsec_${randomBytes(secretBytes).toString('base64')}`;
+}
+
+/** For a day messages carry the signatures of both secrets. */
+export async function replaceSecret(client: pg.ClientBase, tenantId: string, id: string): Promise<string> {
+  const secret = makeSecret();
+  await change(
+    client,
+    tenantId,
+    id,
+    `previous_secret = secret, previous_secret_ends_at = now() + interval '${secretOverlap}', secret = $3`,
+    [secret],
+  );
+  return secret;
+}
+
+export async function changeEndpoint(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+  { url, resources }: { url?: string | undefined; resources?: readonly string[] | null | undefined },
+): Promise<void> {
+  if (url !== undefined) await change(client, tenantId, id, 'url = $3', [new URL(url).href]);
+  if (resources !== undefined) await change(client, tenantId, id, 'resources = $3', [resources]);
+}
+
+export async function pauseEndpoint(client: pg.ClientBase, tenantId: string, id: string): Promise<void> {
+  await change(
+    client,
+    tenantId,
+    id,
+    `paused_because = coalesce(paused_because, 'ASKED'), paused_at = coalesce(paused_at, now())`,
+  );
+}
+
+/** Goes on where it stopped, and immediately: also for an endpoint that waits for its next attempt. */
+export async function resumeEndpoint(client: pg.ClientBase, tenantId: string, id: string): Promise<void> {
+  await change(
+    client,
+    tenantId,
+    id,
+    `paused_because = NULL, paused_at = NULL, failing_since = NULL, failed_attempts = 0, next_attempt_at = now()`,
+  );
+}
+
+export async function deleteEndpoint(client: pg.ClientBase, tenantId: string, id: string): Promise<void> {
+  const { rowCount } = await client.query('DELETE FROM webhook WHERE tenant_id = $1 AND id = $2', [
+    tenantId,
+    id,
+  ]);
+  if (rowCount === 0) throw new ApiError('not_found');
+}
+
+/**
+ * Moves the cursor back to the first delivery since a moment: everything from there on is sent again, in its order. The
+ * lease ends, so a sender that is at work cannot move it forward again. Answers when that first delivery was.
+ */
+export async function resendSince(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+  since: Date,
+): Promise<{ from: Date | null; entries: number }> {
+  const { rows } = await client.query<{ from: Date; entries: number }>(
+    `WITH sent AS (
+       SELECT min(position) AS position, min(at) AS at FROM webhook_delivery
+       WHERE tenant_id = $1 AND webhook_id = $2 AND at >= $3 AND position IS NOT NULL AND error IS DISTINCT FROM 'skipped'
+     )
+     UPDATE webhook SET last_position = sent.position - 1, lease = NULL, leased_until = NULL, failed_attempts = 0,
+       failing_since = NULL, next_attempt_at = now()
+     FROM sent WHERE tenant_id = $1 AND id = $2 AND sent.position IS NOT NULL AND sent.position <= last_position
+     RETURNING sent.at AS from,
+       ((SELECT last_position FROM journal_head WHERE tenant_id = $1) - sent.position + 1)::integer AS entries`,
+    [tenantId, id, since],
+  );
+  if (rows[0]) return rows[0];
+  await change(client, tenantId, id, 'url = url');
+  return { from: null, entries: 0 };
+}
+
+async function change(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+  assignment: string,
+  values: readonly unknown[] = [],
+): Promise<void> {
+  const { rowCount } = await client.query(
+    `UPDATE webhook SET ${assignment} WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id, ...values],
+  );
+  if (rowCount === 0) throw new ApiError('not_found');
+}
+
+/** Where to send, and with which signatures. */
+export async function readTarget(client: pg.ClientBase, tenantId: string, id: string) {
+  const { rows } = await client.query<{ url: string; secret: string; previousSecret: string | null }>(
+    `SELECT url, secret, CASE WHEN previous_secret_ends_at > now() THEN previous_secret END AS "previousSecret"
+     FROM webhook WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id],
+  );
+  if (!rows[0]) throw new ApiError('not_found');
+  return rows[0];
+}

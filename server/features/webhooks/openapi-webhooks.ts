@@ -1,0 +1,91 @@
+// Webhooks in the OpenAPI document: one message for all types, because they differ only in the object.
+import type { Definition } from '../../engine/definition/definition.ts';
+import type { JsonSchema } from '../../engine/definition/fields.ts';
+import { eventType } from './events.ts';
+
+const actions = ['CREATED', 'CHANGED', 'DELETED'];
+
+export function webhookSchemas(resources: readonly Definition[]): readonly JsonSchema[] {
+  return [
+    {
+      $id: 'WebhookMessage',
+      title: 'Webhook message',
+      type: 'object',
+      description: 'One change, as an endpoint receives it.',
+      properties: {
+        type: {
+          type: 'string',
+          enum: resources.flatMap(({ name }) => actions.map((action) => eventType(name, action))),
+          description: 'Type and action. A test message has the type `stamm.test` and empty `data`.',
+        },
+        timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+        data: {
+          type: 'object',
+          properties: {
+            resource: {
+              type: 'string',
+              enum: resources.map(({ name }) => name),
+              description: 'Type of the object.',
+            },
+            id: { type: 'string', format: 'uuid', description: 'The object.' },
+            externalId: { type: 'string', description: 'Your own id of it, if it has one.' },
+            version: {
+              type: 'integer',
+              description: 'Version that it had afterwards; for a deletion, its last one.',
+            },
+            action: { type: 'string', enum: actions },
+            cursor: { type: 'string', description: 'The same change in `/changes`.' },
+            origin: { type: 'string', description: 'What the writer sent as `Stamm-Origin`.' },
+            changes: {
+              type: 'object',
+              description: 'For a change: each field that changed, with `from` and `to`.',
+              additionalProperties: { type: 'object', properties: { from: {}, to: {} } },
+            },
+            object: {
+              type: 'object',
+              additionalProperties: true,
+              description: 'The object as it is when the message is sent; absent once it is deleted.',
+            },
+          },
+          required: ['resource', 'id', 'version', 'action', 'cursor'],
+        },
+      },
+      required: ['type', 'timestamp', 'data'],
+    },
+  ];
+}
+
+const header = (name: string, description: string) => ({
+  name,
+  in: 'header' as const,
+  required: true,
+  schema: { type: 'string' as const },
+  description,
+});
+
+export const webhookDocs = {
+  change: {
+    post: {
+      operationId: 'receiveChange',
+      summary: 'Receive a change',
+      description: `Sent to each endpoint that Verwaltung has added under Settings › API & interfaces, by the [Standard Webhooks](https://www.standardwebhooks.com) specification. Verify the signature with the endpoint's secret before you read the message.
+
+Messages come one after the other, in the order of \`/changes\`, and each at least once: a repeated one has the same \`webhook-id\`. Answer with any 2xx status within 15 seconds. Everything else, redirects included, is tried again for three days with growing pauses; \`Retry-After\` is obeyed. After that, or after a 410, the endpoint is paused. Nothing is lost while it is paused.`,
+      tags: ['Changes'],
+      security: [],
+      parameters: [
+        header('webhook-id', 'Names the message; the same when it is sent again.'),
+        header('webhook-timestamp', 'When it was sent, in seconds since 1970.'),
+        header(
+          'webhook-signature',
+          'One signature, or two for 24 hours after the secret was replaced, separated by a space.',
+        ),
+      ],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookMessage' } } },
+      },
+      responses: { '2XX': { description: 'Received. The body is ignored.' } },
+    },
+  },
+};

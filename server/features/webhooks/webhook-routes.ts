@@ -1,0 +1,194 @@
+// Webhooks as the office manages them: for Verwaltung, below Settings › API & interfaces.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type pg from 'pg';
+import { type AuditEvent, recordAudit } from '../../auth/audit-log.ts';
+import { type Input, optional, type Reading, readForm, uuid } from '../../auth/form.ts';
+import type { Database } from '../../database/database.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
+import { isTimestamp } from '../../engine/sql/list-query.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { refuseUnknownParameters } from '../../http/conventions.ts';
+import { listDeliveries, resendDelivery, sendTest } from './deliveries.ts';
+import {
+  changeEndpoint,
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoints,
+  maxEndpoints,
+  pauseEndpoint,
+  readTarget,
+  replaceSecret,
+  resendSince,
+  resumeEndpoint,
+  urlFault,
+} from './endpoints.ts';
+import type { OutgoingConfig } from './outgoing-request.ts';
+
+const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
+const bodiless = { config: { ...forVerwaltung.config, takesNoBody: true } } as const;
+const bodilessWithProof = { config: { ...withProof.config, takesNoBody: true } } as const;
+const deliveriesPerPage = 20;
+
+interface IdRoute {
+  Params: { id: string };
+}
+
+interface Options {
+  config: OutgoingConfig;
+  database: Database;
+  resources: readonly Definition[];
+}
+
+export async function webhookRoutes(
+  app: FastifyInstance,
+  { config, database, resources }: Options,
+): Promise<void> {
+  const names = resources.map(({ name }) => name);
+  const form = { url: urlInput(config), resources: optional(resourcesInput(names)) };
+
+  app.get('/webhooks', forVerwaltung, async (request) => ({
+    data: await inBusiness(request, (client) => listEndpoints(client, request.tenantId)),
+    most: maxEndpoints,
+  }));
+
+  app.post('/webhooks', withProof, async (request, reply) => {
+    const { url, resources: wanted = null } = readForm(request, form);
+    const made = await inBusiness(request, async (client) => {
+      const endpoint = await createEndpoint(client, request.tenantId, { url, resources: wanted });
+      await record(client, request, 'WEBHOOK_CREATED', endpoint.id);
+      return endpoint;
+    });
+    reply.code(201);
+    return made;
+  });
+
+  app.patch<IdRoute>('/webhooks/:id', withProof, async (request, reply) => {
+    const changes = readForm(request, { ...form, url: optional(form.url) });
+    await inBusiness(request, async (client) => {
+      const id = idOf(request);
+      await readTarget(client, request.tenantId, id);
+      await changeEndpoint(client, request.tenantId, id, changes);
+      await record(client, request, 'WEBHOOK_CHANGED', id);
+    });
+    reply.code(204);
+  });
+
+  app.delete<IdRoute>('/webhooks/:id', withProof, async (request, reply) => {
+    await inBusiness(request, async (client) => {
+      await record(client, request, 'WEBHOOK_DELETED', idOf(request));
+      await deleteEndpoint(client, request.tenantId, idOf(request));
+    });
+    reply.code(204);
+  });
+
+  app.post<IdRoute>('/webhooks/:id/secret', bodilessWithProof, async (request) => {
+    const secret = await inBusiness(request, async (client) => {
+      await record(client, request, 'WEBHOOK_CHANGED', idOf(request), { secret: 'replaced' });
+      return replaceSecret(client, request.tenantId, idOf(request));
+    });
+    return { secret };
+  });
+
+  for (const [path, change, details] of [
+    ['pause', pauseEndpoint, { paused: true }],
+    ['resume', resumeEndpoint, { paused: false }],
+  ] as const) {
+    app.post<IdRoute>(`/webhooks/:id/${path}`, bodiless, async (request, reply) => {
+      await inBusiness(request, async (client) => {
+        await change(client, request.tenantId, idOf(request));
+        await record(client, request, 'WEBHOOK_CHANGED', idOf(request), details);
+      });
+      reply.code(204);
+    });
+  }
+
+  app.post<IdRoute>('/webhooks/:id/test', bodiless, async (request) =>
+    sendTest({ config, database, tenantId: request.tenantId, webhookId: idOf(request) }),
+  );
+
+  app.get<IdRoute>('/webhooks/:id/deliveries', forVerwaltung, async (request) => {
+    refuseUnknownParameters(request, ['before']);
+    const { before } = request.query as { before?: unknown };
+    if (before !== undefined && !(typeof before === 'string' && isUuid(before)))
+      throw validationError([{ path: ['before'], code: 'invalid_cursor' }]);
+    const page = { before, limit: deliveriesPerPage + 1 };
+    const rows = await inBusiness(request, (client) =>
+      listDeliveries(client, request.tenantId, idOf(request), page),
+    );
+    const data = rows.slice(0, deliveriesPerPage);
+    return { data, nextCursor: rows.length > data.length ? data.at(-1)!.id : null };
+  });
+
+  app.post<IdRoute>('/webhooks/:id/resend', forVerwaltung, async (request) => {
+    const { since, deliveryId } = readForm(request, {
+      since: optional(momentInput),
+      deliveryId: optional(uuid),
+    });
+    const sending = { config, database, tenantId: request.tenantId, webhookId: idOf(request) };
+    if (deliveryId) return resendDelivery(sending, resources, deliveryId);
+    if (!since) throw validationError([{ path: ['since'], code: 'required' }]);
+    return inBusiness(request, async (client) => {
+      await record(client, request, 'WEBHOOK_CHANGED', sending.webhookId, { resentSince: since });
+      return resendSince(client, request.tenantId, sending.webhookId, since);
+    });
+  });
+
+  function inBusiness<Result>(
+    { tenantId, deadline }: FastifyRequest,
+    work: (client: pg.ClientBase) => Promise<Result>,
+  ): Promise<Result> {
+    return database.inTenants([tenantId], work, { deadline });
+  }
+}
+
+/** Names the endpoint by its host: a path may hold a token. */
+async function record(
+  client: pg.ClientBase,
+  request: FastifyRequest,
+  event: AuditEvent,
+  id: string,
+  details?: Record<string, unknown>,
+): Promise<void> {
+  const { url } = await readTarget(client, request.tenantId, id);
+  const subject = { id, name: new URL(url).host };
+  await recordAudit(client, request.tenantId, request, { event, subject, ...(details && { details }) });
+}
+
+function idOf({ params: { id } }: FastifyRequest<IdRoute>): string {
+  if (!isUuid(id)) throw new ApiError('not_found');
+  return id.toLowerCase();
+}
+
+function urlInput(config: OutgoingConfig): Input<string> {
+  return {
+    isRequired: true,
+    read(value): Reading<string> {
+      if (typeof value !== 'string') return { code: 'type', params: { type: 'string' } };
+      if (value.trim() === '') return { code: 'blank' };
+      return urlFault(config, value.trim()) ?? { value: value.trim() };
+    },
+  };
+}
+
+/** Null or nothing is everything. */
+function resourcesInput(names: readonly string[]): Input<readonly string[] | null> {
+  return {
+    isRequired: true,
+    read(value): Reading<readonly string[] | null> {
+      if (value === null) return { value };
+      const isKnown = Array.isArray(value) && value.every((one) => names.includes(one));
+      if (!isKnown) return { code: 'invalid_choice', params: { choices: names } };
+      return { value: value.length > 0 ? [...new Set(value as string[])] : null };
+    },
+  };
+}
+
+const momentInput: Input<Date> = {
+  isRequired: true,
+  read: (value): Reading<Date> =>
+    typeof value === 'string' && isTimestamp(value)
+      ? { value: new Date(value) }
+      : { code: 'invalid_timestamp' },
+};
