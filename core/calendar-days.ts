@@ -1,5 +1,5 @@
-// Days and times of the calendar as texts: YYYY-MM-DD and HH:mm. For counting, a day is the number of whole days since
-// 1970, which no time zone and no summer time can shift.
+// Calendar days and times as texts: YYYY-MM-DD and HH:mm. For counting, a day is the number of days since 1970, which no
+// time zone can shift.
 
 export const dayNames = [
   'MONDAY',
@@ -12,7 +12,7 @@ export const dayNames = [
 ] as const;
 export type DayName = (typeof dayNames)[number];
 
-/** Days that exist. The year 0000 does not: neither the calendar nor PostgreSQL has it. */
+/** Days that exist. Neither the calendar nor PostgreSQL has a year 0000. */
 export function isDay(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (!match) return false;
@@ -29,7 +29,7 @@ export function isTime(text: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(text);
 }
 
-/** A time at which something ends may also be the end of the day. */
+/** An end time may also be 24:00. */
 export function isClosingTime(text: string): boolean {
   return isTime(text) || text === '24:00';
 }
@@ -38,7 +38,7 @@ const msPerDay = 86_400_000;
 
 export function toDayNumber(day: string): number {
   const [year = 1, month = 1, date = 1] = day.split('-').map(Number);
-  // Date.UTC takes the years up to 99 for those of the twentieth century.
+  // Date.UTC maps years up to 99 to the twentieth century.
   return new Date(0).setUTCFullYear(year, month - 1, date) / msPerDay;
 }
 
@@ -73,7 +73,7 @@ export function weekOf(day: number): number {
   return Math.floor((day - 4) / 7);
 }
 
-/** The calendar day that it is now in a time zone. */
+/** Today in a time zone. */
 export function todayIn(timeZone: string | undefined, now = new Date()): string {
   try {
     return new Intl.DateTimeFormat('en-CA', { timeZone }).format(now);

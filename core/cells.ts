@@ -1,5 +1,4 @@
-// A cell of a spreadsheet as the JSON value that it means. Text that means nothing here is passed on as it is, and the
-// check of the field says what is wrong with it.
+// Converts a spreadsheet cell to its JSON value. A cell that does not parse stays a text, which validation rejects.
 import { type Cell, unguardText } from './csv.ts';
 import type { Field } from './definition.ts';
 
@@ -7,17 +6,17 @@ export type CellField = Pick<Field, 'kind' | 'isRequired' | 'isBlankAllowed' | '
 
 export type ThousandsMark = ',' | '.';
 
-/** A file that uses commas between cells can hardly use them as decimal marks. */
+/** A file with commas between cells hardly uses decimal commas. */
 export function thousandsMarkOf(separator: string): ThousandsMark {
   return separator === ',' ? ',' : '.';
 }
 
-/** Undefined where the field is not sent. */
+/** Undefined if the field is not sent. */
 export function toFieldValue(field: CellField, cell: Cell, thousandsMark: ThousandsMark): unknown {
   const text = unguardText(cell ?? '');
   const isText = field.kind === 'text' || field.kind === 'choice';
   if (cell === null || (text.trim() === '' && !isText)) {
-    // A required text that may be empty, such as the number of a house that has none, is sent as empty.
+    // A required text that may be empty, such as the house number, is sent as empty.
     return field.kind === 'text' && field.isRequired && field.isBlankAllowed ? '' : undefined;
   }
   switch (field.kind) {
@@ -52,7 +51,7 @@ const flagMeanings = new Map([
   ...['nein', 'n', 'no', 'false', 'falsch', '0'].map((word) => [word, false] as const),
 ]);
 
-/** A value of a choice by itself or by its title in either language. */
+/** A choice by its value or by its title in either language. */
 function toChoice({ choices = [] }: CellField, text: string): string {
   const folded = text.trim().toLowerCase();
   const choice = choices.find(({ value, title }) =>
@@ -61,7 +60,7 @@ function toChoice({ choices = [] }: CellField, text: string): string {
   return choice?.value ?? text;
 }
 
-/** The exact decimal. "1.234" is ambiguous: there the mark of thousands decides; everything else speaks for itself. */
+/** The exact decimal. "1.234" is ambiguous: the thousands mark of the file decides. */
 function toNumber(text: string, thousandsMark: ThousandsMark | undefined): unknown {
   const marks = text.replace(/[^.,]/g, '');
   const last = marks.at(-1) ?? '.';
@@ -81,19 +80,19 @@ function toNumber(text: string, thousandsMark: ThousandsMark | undefined): unkno
   );
 }
 
-/** Older browsers know no raw JSON, and there a number has the exactness of a double. */
+/** Older browsers lack raw JSON; there a number is a double. */
 function exactNumber(written: string): unknown {
   const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
   return rawJSON ? rawJSON(written) : Number(written);
 }
 
-/** 31.12.2026 beside 2026-12-31. */
+/** Accepts 31.12.2026 and 2026-12-31. */
 function toIsoDate(text: string): string {
   const match = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text);
   return match ? `${match[3]}-${match[2]!.padStart(2, '0')}-${match[1]!.padStart(2, '0')}` : text;
 }
 
-/** With numbers as exact as they were written. */
+/** Keeps numbers exact. */
 function toList(text: string): unknown {
   const keepNumber = (_name: string, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' && context?.source ? exactNumber(context.source) : value;

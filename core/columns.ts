@@ -1,4 +1,4 @@
-// Which field a column of a file fills, by its title: German or English, the field's name, or its whole path.
+// Maps column titles to fields: by German or English title, by field name, or by the whole path.
 import type { Definition, Field, Titles } from './definition.ts';
 
 export interface ImportColumn {
@@ -8,7 +8,7 @@ export interface ImportColumn {
   titles: Titles;
 }
 
-/** The last column of a report: what is wrong with the row. The next import ignores it. */
+/** Title of a report's last column, which holds the errors of the row. The next import ignores it. */
 export const errorTitles: Titles = { en: 'Error', de: 'Fehler' };
 
 /** All columns of a resource. An owner has two: one for its id and one for its external id. */
@@ -16,7 +16,7 @@ export function columnsOf(definition: Definition): ImportColumn[] {
   return titledLeaves(definition.fields).flatMap((column) => {
     const { field, path, titles } = column;
     if (!field.reference) return [column];
-    // In German the title of a reference names the thing itself, and here an id is wanted.
+    // The German title of a reference names the object; the column holds its id.
     const byId = { ...column, titles: { ...titles, de: `${titles.de} Id` } };
     if (!field.reference.isOwner) return [byId];
     const byExternalId: ImportColumn = {
@@ -40,7 +40,7 @@ function externalName(path: string): string {
   return path.replace(/Id$/, 'ExternalId');
 }
 
-/** Every field that holds a value, called by the titles of its groups and its own: "Address zip code". */
+/** Every field that holds a value, titled with its groups: "Address zip code". */
 export function titledLeaves(
   fields: readonly Field[],
   parents: Record<'de' | 'en', string> = { de: '', en: '' },
@@ -53,14 +53,14 @@ export function titledLeaves(
   });
 }
 
-/** "VAT rate" stays as it is. */
+/** Keeps "VAT rate". */
 function uncapitalize(title: string): string {
   return /^\p{Lu}{2}/u.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
 }
 
 const umlauts: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss' };
 
-/** "Address city", "address.city" and "ADRESSE_ORT" are compared without case and without what separates words. */
+/** Ignores case and word separators: "Address city" equals "address.city" and "ADDRESS_CITY". */
 export function foldTitle(title: string): string {
   return title
     .normalize('NFC')
@@ -69,7 +69,7 @@ export function foldTitle(title: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** The column of each title; titles that mean nothing here have none. */
+/** The column of each title; undefined for unknown titles. */
 export function matchTitles(definition: Definition, titles: readonly string[]): (ImportColumn | undefined)[] {
   const known = knownTitles(columnsOf(definition));
   return titles.map((title) => known.get(foldTitle(title)));
@@ -82,17 +82,17 @@ function knownTitles(columns: readonly ImportColumn[]): Map<string, ImportColumn
   };
   for (const column of columns) {
     const { path, field, titles } = column;
-    // An export calls a reference by its plain title.
+    // An export uses the plain title of a reference.
     add(column, [path, titles.de, titles.en, ...(field.reference ? [field.title.de] : [])]);
   }
-  // A member goes by its own name too, where nothing else does.
+  // A member of a group also matches by its own name, if that is unambiguous.
   for (const column of columns.filter(({ path }) => path.includes('.'))) {
     add(column, [column.field.name, column.field.title.de]);
   }
   return known;
 }
 
-/** What spreadsheets of offices call a field. */
+/** Usual names of a field in office spreadsheets. */
 const habits: Record<string, string[]> = {
   companyName: ['Firmenname', 'Kunde', 'Kundenname', 'Unternehmen', 'Company', 'Customer'],
   customerNumber: ['Kundennr', 'Kd-Nr', 'KdNr', 'Kunden-Nr.', 'Customer no'],
@@ -113,8 +113,8 @@ const habits: Record<string, string[]> = {
 };
 
 /**
- * The columns that titles probably mean, each once: by what offices call things, where no title says it exactly. For people
- * who see the guess and can choose another.
+ * Guesses the column of each title, each column once: exact titles first, then usual office names. The user sees the guess
+ * and can change it.
  */
 export function guessColumns(
   definition: Definition,
@@ -140,7 +140,7 @@ function withoutRepetitions(columns: readonly (ImportColumn | undefined)[]): (Im
   return columns.map((column, index) => (column && columns.indexOf(column) === index ? column : undefined));
 }
 
-/** The resource that most titles belong to, of those whose required columns are there if there are such. */
+/** The resource with most titles, preferably one whose required columns are all there. */
 export function guessDefinition(
   definitions: readonly Definition[],
   titles: readonly string[],
@@ -148,7 +148,7 @@ export function guessDefinition(
   return rankDefinitions(definitions, titles, guessColumns)[0]?.definition;
 }
 
-/** The resource that most titles belong to and whose required columns are all there; none where several fit alike. */
+/** The resource with most titles among those with all required columns; undefined if several fit equally. */
 export function findDefinition(
   definitions: readonly Definition[],
   titles: readonly string[],
@@ -159,7 +159,7 @@ export function findDefinition(
   return best && best.count > (second?.count ?? 0) ? best.definition : undefined;
 }
 
-/** Those that any title belongs to, the best first. */
+/** Resources with at least one title, best match first. */
 function rankDefinitions(
   definitions: readonly Definition[],
   titles: readonly string[],
@@ -178,7 +178,7 @@ function rankDefinitions(
     .sort((one, other) => Number(other.isComplete) - Number(one.isComplete) || other.count - one.count);
 }
 
-/** What every row needs and no column of the file brings; any one of the columns of an entry would do. */
+/** Required columns that the file lacks. Any one column of an entry is enough. */
 export function missingColumns(
   definition: Definition,
   chosen: readonly (ImportColumn | undefined)[],
@@ -187,7 +187,7 @@ export function missingColumns(
   const columns = columnsOf(definition);
   const byPath = (path: string) => columns.filter((column) => column.path === path);
   const needed = columns
-    // What belongs to an optional group is required only within it, and what may be empty is empty.
+    // A member of an optional group is required only within it. A text that may be empty is sent as empty.
     .filter(
       ({ field, path }) => field.isRequired && !field.isBlankAllowed && !isInOptionalGroup(definition, path),
     )

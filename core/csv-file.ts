@@ -1,4 +1,4 @@
-// The bytes of a CSV file as people have it: from a German or an English spreadsheet, in any of the usual encodings.
+// Decodes CSV files of German and English spreadsheets in the usual encodings.
 import { buildCsvParser, type Cell, type Separator } from './csv.ts';
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
@@ -11,7 +11,7 @@ export interface CsvRow {
 
 type Bytes = AsyncIterable<Uint8Array<ArrayBuffer>>;
 
-/** Reads all bytes: a file that is no valid UTF-8 was written by an older Windows program. */
+/** Reads all bytes: a file that is not valid UTF-8 is Windows-1252. */
 export async function findEncoding(bytes: Bytes): Promise<Encoding> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let isFirst = true;
@@ -32,7 +32,7 @@ function isDecodable(decode: () => string): boolean {
   }
 }
 
-/** All rows, the titles included, as many at a time as a piece of the file holds. */
+/** All rows including the titles, in one batch per piece of the file. */
 export async function* readRows(
   bytes: Bytes,
   { encoding, separator }: { encoding: Encoding; separator: Separator },

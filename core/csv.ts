@@ -1,4 +1,4 @@
-// Rows of CSV as spreadsheets write them. A quotation mark within a cell, as in 5" pot, is no reason to refuse a file.
+// Reads and writes CSV as spreadsheets do. Accepts a quotation mark within a cell, as in 5" pot.
 
 /** Null is a cell without a value; an empty text has quotes. */
 export type Cell = string | null;
@@ -8,7 +8,7 @@ export type Separator = (typeof separators)[number];
 
 export const byteOrderMark = '\ufeff';
 
-/** Why rows cannot be told apart. */
+/** Why a file cannot be split into rows. */
 export type CsvErrorCode = 'open_quote' | 'row_too_long';
 
 export class CsvFormatError extends Error {
@@ -19,13 +19,13 @@ export class CsvFormatError extends Error {
   }
 }
 
-/** Characters of a row. A quotation mark that is never closed would otherwise keep the rest of the file in memory. */
+/** Longest row in characters. An unclosed quotation mark would otherwise keep the rest of the file in memory. */
 const maxRowLength = 10 * 1024 * 1024;
 
 export interface CsvParser {
-  /** The rows that end within this piece of text. Throws where the row before it has grown too long. */
+  /** Rows that end within this piece of text. Throws if a row is too long. */
   push(piece: string): Cell[][];
-  /** The last row may lack its line break. Throws where a quotation mark is still open. */
+  /** The last row may lack its line break. Throws if a quotation mark is still open. */
   end(): Cell[][];
 }
 
@@ -36,7 +36,7 @@ export function buildCsvParser(separator: Separator): CsvParser {
   let cell = '';
   let isQuoting = false;
   let wasQuoted = false;
-  /** What cannot be understood without the character after it. */
+  /** Characters whose meaning depends on the next one. */
   let rest = '';
 
   function endCell(): void {
@@ -59,7 +59,7 @@ export function buildCsvParser(separator: Separator): CsvParser {
     const isBreak = (index: number) => text[index] === '\n' || text[index] === '\r';
     let index = 0;
     while (index < text.length) {
-      // A quotation mark or a carriage return says what it means together with what follows.
+      // The meaning of a quotation mark or carriage return depends on the next character.
       if (!isEnd && index === text.length - 1 && (text[index] === '"' || text[index] === '\r')) break;
       if (isQuoting) {
         const quote = text.indexOf('"', index);
@@ -78,7 +78,7 @@ export function buildCsvParser(separator: Separator): CsvParser {
         }
         isQuoting = false;
         index = quote + 1;
-        // What goes on after its last quotation mark was no quoted cell, and keeps its marks.
+        // Text after the closing mark: the cell was not quoted and keeps its marks.
         if (index < text.length && text[index] !== separator && !isBreak(index)) cell = `"${cell}"`;
       } else if (text[index] === '"' && cell === '' && !wasQuoted) {
         isQuoting = true;
@@ -114,19 +114,19 @@ export function buildCsvParser(separator: Separator): CsvParser {
   };
 }
 
-/** The one that stands most often between the titles. */
+/** The most frequent separator among the titles. */
 export function guessSeparator(head: string): Separator {
   const bare = head.split(/\r\n|\n|\r/, 1)[0]!.replace(/"(?:[^"]|"")*"/g, '');
   const counts = separators.map((separator) => bare.split(separator).length);
   return separators[counts.indexOf(Math.max(...counts))]!;
 }
 
-/** One line with its end. An empty text is written as "", no value as nothing: a reader can tell them apart. */
+/** One line with its end. An empty text is "", no value is nothing: they stay distinct. */
 export function toCsvLine(cells: readonly Cell[], separator: Separator): string {
   return `${cells.map(quoteCell).join(separator)}\r\n`;
 }
 
-// Any separator, since a spreadsheet may expect another than the file has; blanks at the ends, since some readers trim them.
+// Quote cells with any separator, because spreadsheets differ, and with outer blanks, because some readers trim them.
 const needsQuotes = /^$|[",;\t\r\n]|^\s|\s$/;
 
 function quoteCell(cell: Cell): string {
@@ -140,14 +140,14 @@ const formulaStart = /(?<=^|[,;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])
 const guardedStart = /(?<=^|[,;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 
 /**
- * An apostrophe keeps a text that a spreadsheet would take for a formula a text. One that already has apostrophes there
- * gets another, or reading would take away one that belongs to it.
+ * Prefixes a text that a spreadsheet would read as a formula with an apostrophe. A text that already has apostrophes there
+ * gets one more, because reading removes one.
  */
 export function guardText(text: string): string {
   return text.replace(formulaStart, "'");
 }
 
-/** Takes away what `guardText` put there, and nothing else: "'t Hoekje" keeps its apostrophe. */
+/** Reverts `guardText`: "'t Hoekje" keeps its apostrophe. */
 export function unguardText(cell: string): string {
   return cell.replace(guardedStart, '');
 }

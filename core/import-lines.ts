@@ -4,7 +4,7 @@ import type { ImportColumn } from './columns.ts';
 import type { Cell } from './csv.ts';
 import { setAt } from './definition.ts';
 
-/** One for each title of the file; undefined where the column is ignored. */
+/** One per title of the file; undefined for an ignored column. */
 export type ChosenColumns = readonly (ImportColumn | undefined)[];
 
 export function toLine(

@@ -38,7 +38,7 @@ export interface ObjectShape extends Described {
 
 export type Shape = TextShape | IntegerShape | ListShape | ObjectShape;
 
-/** A member that is undefined counts as absent, since JSON has no such value. */
+/** An undefined member counts as absent: JSON has no such value. */
 export function hasShape(shape: Shape, value: unknown): boolean {
   switch (shape.type) {
     case 'string':

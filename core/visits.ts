@@ -1,4 +1,4 @@
-// Visit intervals of the known shape, and the days that follow from them.
+// Visit intervals of the known shape and the visit days they produce.
 import { type DayName, dayNames, fromDayNumber, partsOf, toDayNumber, weekOf } from './calendar-days.ts';
 import { hasShape, type ObjectShape } from './shape.ts';
 
@@ -64,7 +64,7 @@ export const attendingIntervalShape: ObjectShape = {
   additionalProperties: false,
 };
 
-/** Whether we can plan with it. Items of any other shape are shown as they are. */
+/** Whether visits can be planned with it. Other items are shown as they are. */
 export function isAttendingInterval(item: unknown): item is AttendingInterval {
   return hasShape(attendingIntervalShape, item);
 }
@@ -89,7 +89,7 @@ function namesDay(rule: AttendingInterval, day: number, origin: number): boolean
     if (!isThere) return false;
   }
   const isDivisible = (distance: number) => ((distance % interval) + interval) % interval === 0;
-  // Named days are all of them in the month or year, as calendars count; without any, the first day decides.
+  // All named days of the month or year; without named days, the first day decides.
   const isRightDay = () => {
     if (days) return true;
     if (weekOfMonth !== undefined) return here.weekday === first.weekday;
@@ -114,7 +114,7 @@ function namesDay(rule: AttendingInterval, day: number, origin: number): boolean
 
 const horizonInDays = 731;
 
-/** The next visits from `today` on, of all rules together, each day once a rule. */
+/** The next visits from `today` on, of all rules; each rule has a day once. */
 export function nextVisits(intervals: readonly AttendingInterval[], today: string, count: number): Visit[] {
   const origin = toDayNumber(today);
   const visits: Visit[] = [];

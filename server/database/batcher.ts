@@ -5,22 +5,22 @@
 // Beside a batch that is slow, or mostly of one tenant, the other tenants' items form a batch of their own.
 import { DeadlineError } from './errors.ts';
 
-/** A batch that takes longer than this waits for something that has nothing to do with most of its items. */
+/** A slower batch waits for a lock or the disk, which most of its items do not need. */
 const slowAfterMs = 25;
 
-/** From this size on a batch can be full of one tenant's items. */
+/** Smallest batch that can count as full of one tenant's items. */
 const smallestFlood = 8;
 
-/** A timer for each item would cost more than the item: deadlines are looked at this often instead. */
+/** Interval of deadline checks: a timer per item would cost more than the item. */
 const deadlineCheckMs = 20;
 
 export interface BatcherOptions<Item, Result> {
   /**
-   * Answers with one result, one error, or the promise of a result that takes longer, for each item in order. If it
-   * throws, all items fail alike.
+   * Returns for each item, in order, a result, an error, or the promise of a slower result. If it throws, all items
+   * fail with that error.
    */
   run(items: Item[]): Promise<readonly (Result | Error | Promise<Result>)[]>;
-  /** Whose item it is. Items of one tenant are never in two batches at the same time. */
+  /** Items of one tenant are never in two batches at the same time. */
   tenantOf(item: Item): string;
   maxItems: number;
   /** How long after the start of the last batch the next one may still wait for further items. */
@@ -49,7 +49,7 @@ export class Batcher<Item, Result> {
   #waiting: Entry<Item, Result>[] = [];
   readonly #running = new Set<Running<Item, Result>>();
   #isScheduled = false;
-  /** When the last batch began, and how many were in it. */
+  /** Start and size of the last batch. */
   #startedAt = 0;
   #answered = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -58,7 +58,7 @@ export class Batcher<Item, Result> {
     this.#options = options;
   }
 
-  /** `deadline` is a time of performance.now(); past it the item fails, and if it was not sent yet it never is. */
+  /** `deadline` is a time of performance.now(). A late item fails, and is not sent if it still waits. */
   add(item: Item, deadline: number): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, tenant: this.#options.tenantOf(item), deadline, resolve, reject });
@@ -80,7 +80,7 @@ export class Batcher<Item, Result> {
     return hadCompany && !isComplete && performance.now() < this.#startedAt + this.#options.paceMs;
   }
 
-  /** Waits as long as somebody joins. */
+  /** Waits while items join. */
   #gather(): void {
     const seen = this.#waiting.length;
     setTimeout(() => {
@@ -95,7 +95,7 @@ export class Batcher<Item, Result> {
     if (entries.length > 0) void this.#start(entries);
   }
 
-  /** Takes what may go now from those who wait. */
+  /** Takes the waiting items that may start now. */
   #takeStartable(): Entry<Item, Result>[] {
     const { maxItems } = this.#options;
     if (this.#running.size === 0) return this.#waiting.splice(0, maxItems);
@@ -122,7 +122,7 @@ export class Batcher<Item, Result> {
       const results = await this.#options.run(entries.map(({ item }) => item));
       this.#end(running);
       this.#awaitLonger(entries, results, startedAt);
-      // The database gets the next batch before the process turns to the answers of this one.
+      // Send the next batch before answering this one: the database works meanwhile.
       if (this.#running.size === 0 && this.#waiting.length >= entries.length) {
         this.#go();
         setImmediate(answer, entries, results);
@@ -139,7 +139,7 @@ export class Batcher<Item, Result> {
     this.#answered = running.entries.length;
   }
 
-  /** What takes longer than the rest of its batch still keeps its tenant out of others, until it is done itself. */
+  /** A slow item keeps its tenant out of other batches until it is done. */
   #awaitLonger(
     entries: readonly Entry<Item, Result>[],
     results: readonly unknown[],
@@ -158,7 +158,7 @@ export class Batcher<Item, Result> {
     }
   }
 
-  /** Fails what is late, and starts what need not wait for a slow batch. What was sent is answered all the same, but to nobody. */
+  /** Fails late items, and starts items that need not wait for a slow batch. The result of a late item is dropped. */
   #lookAtTheClock(): void {
     const now = performance.now();
     const isLate = ({ deadline }: Entry<Item, Result>) => deadline <= now;
@@ -181,7 +181,7 @@ function answer<Item, Result>(
   entries.forEach(({ resolve, reject }, index) => {
     const result = results[index]!;
     if (result instanceof Error) reject(result);
-    // Until then it can still be too late.
+    // It can still miss its deadline.
     else if (result instanceof Promise) result.then(resolve, reject);
     else resolve(result);
   });

@@ -1,15 +1,15 @@
-// Shares out scarce connections. Each tenant waits in its own queues, the queues take turns, and one tenant never holds
-// more than half of the connections.
+// Shares scarce connections between tenants. Each tenant has its own queues, the queues take turns, and one tenant never
+// holds more than half of the connections.
 import { ApiError } from '../errors.ts';
 import { DeadlineError } from './errors.ts';
 
-/** Who waits: a tenant, with its long reads apart from everything else. */
+/** A tenant's queue: long reads have one of their own. */
 export interface Turn {
   name: string;
   isRead: boolean;
 }
 
-/** Two reads keep two cores busy. More of one tenant would take them from everybody else. */
+/** Two reads keep two cores busy. More would starve other tenants. */
 const mostReadsAtBest = 2;
 
 interface Waiting {
@@ -29,10 +29,10 @@ export class ConnectionTurns {
   #taken = 0;
   #releases = 0;
   readonly #queues = new Map<string, Queue>();
-  /** Queues in which somebody waits, in the order of their turns. */
+  /** Queues that are not empty, in the order of their turns. */
   readonly #inTurn = new Set<Queue>();
 
-  /** Leaves some connections of the pool to statements of no tenant, such as key look-ups, which take no turn. */
+  /** Reserves some connections for statements without a tenant, such as key look-ups. */
   constructor(poolSize: number) {
     this.#most = Math.max(1, poolSize - Math.max(1, Math.floor(poolSize / 8)));
     const half = Math.ceil(this.#most / 2);
@@ -54,7 +54,7 @@ export class ConnectionTurns {
       queue.waiting.splice(queue.waiting.indexOf(waiting), 1);
       if (queue.waiting.length === 0) this.#inTurn.delete(queue);
       this.#forgetIdle(turn, queue);
-      // A database that hangs releases nothing. One that works has more reads of this tenant than it can answer.
+      // A hanging database releases nothing. A working one has too many reads of this tenant.
       const isOwnFault = turn.isRead && this.#releases > releasesBefore;
       reject(
         isOwnFault ? new ApiError('too_many_at_once') : new DeadlineError('No connection was free in time.'),
@@ -94,14 +94,13 @@ export class ConnectionTurns {
     if (queue.taken === 0 && queue.waiting.length === 0) this.#queues.delete(keyOf(turn));
   }
 
-  /** False where nobody who waits may take a connection. */
+  /** False if no waiting queue may take a connection. */
   #startNext(): boolean {
     for (const queue of this.#inTurn) {
       if (queue.taken >= queue.most) continue;
       this.#taken++;
       queue.taken++;
       queue.waiting.shift()!.start();
-      // To the end of the line.
       this.#inTurn.delete(queue);
       if (queue.waiting.length > 0) this.#inTurn.add(queue);
       return true;

@@ -1,4 +1,4 @@
-// Which PostgreSQL is used: the one that DATABASE_URL names, or the one that Stamm brings.
+// Connects to the PostgreSQL of DATABASE_URL, or to the embedded one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Config } from '../config.ts';
@@ -9,11 +9,11 @@ import { isDatabaseAway } from './errors.ts';
 import { patienceMs } from './timeouts.ts';
 
 export interface Connection {
-  /** What pg takes, with the rights of the owner: migrations and the command line use it as it is. */
+  /** For pg, with the rights of the database owner: migrations and the command line use it. */
   client: pg.ClientConfig;
-  /** Whom the service should run as where root starts it. */
+  /** The account for the service if root starts it. */
   account: Account;
-  /** For people: version and place, without a password. */
+  /** Version and place, without a password. */
   description: string;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function openConnection(config: ConnectionConfig, use: Use): Promis
     const check = () => (use.purpose === 'serve' ? checkForWrites(client) : checkConnection(client));
     const waitSeconds = use.purpose === 'serve' ? config.DATABASE_WAIT_SECONDS : 0;
     const { version } = await waitFor(place, check, waitSeconds, use);
-    // Not postgres: that account can read everything that a server on the same machine keeps.
+    // Not postgres: that account can read the files of a server on the same machine.
     const account = process.getuid?.() === 0 ? findAccount('stamm', 'nobody') : undefined;
     return { client, account, description: `PostgreSQL ${version} at ${place}`, close: async () => {} };
   } catch (error) {
@@ -90,13 +90,13 @@ function mayStillCome(error: unknown): boolean {
   return isDatabaseAway(error) && !/^(28|3D)/.test((error as pg.DatabaseError).code ?? '');
 }
 
-/** Runs `work` on a connection of its own, with the rights of the owner. */
+/** Runs `work` on a connection of its own, with the rights of the database owner. */
 export async function asDatabaseOwner<Result>(
   connection: pg.ClientConfig,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: patienceMs });
-  // Whoever uses a broken connection is told by its query; without a listener it would end the process.
+  // The query reports a broken connection. Without a listener the event would end the process.
   client.on('error', () => {});
   try {
     await client.connect().catch((error) => {
@@ -108,7 +108,7 @@ export async function asDatabaseOwner<Result>(
   }
 }
 
-/** Node reports a refused connection to several addresses as an error without a message of its own. */
+/** Node reports a refused connection to several addresses without a message. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((inner: Error) => inner.message).join('; ');
   return (error as Error).message;

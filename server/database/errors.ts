@@ -1,4 +1,4 @@
-// What goes wrong between us and PostgreSQL, as the error that is answered.
+// Errors of PostgreSQL and of the connection to it, as ApiErrors.
 import pg from 'pg';
 import { ApiError, type ErrorCode } from '../errors.ts';
 
@@ -41,7 +41,7 @@ const awayStates = /^(08|53|57|58|25006|55000)/;
 /** From the socket or the resolver. Node's codes for mistakes in a program also begin with ERR. */
 const awaySocketCodes = /^(E[A-Z]+|EAI_[A-Z]+|ERR_(STREAM|SOCKET|SSL|TLS)_\w+)$/;
 
-/** Whether an error means that PostgreSQL is away or going away, and not that it refused a statement. */
+/** Whether PostgreSQL is away or shutting down, as opposed to rejecting a statement. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DeadlineError || error instanceof OutcomeUnknownError) return true;
@@ -50,12 +50,12 @@ export function isDatabaseAway(error: unknown): boolean {
   return awayStates.test(code) || awaySocketCodes.test(code) || isFatal({ severity });
 }
 
-/** Whether a transaction ended because somebody else held a lock for longer than it would wait. */
+/** Whether a transaction ended because a lock was not free in time. */
 export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: string }).code === '55P03';
 }
 
-/** Any thrown value as the ApiError to answer with. The cause is for the log only. */
+/** Any thrown value as an ApiError. The cause is for the log only. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError(codeOf(error), { cause: error });

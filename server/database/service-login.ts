@@ -1,5 +1,5 @@
-// The login that requests use: a member of stamm_service and of nothing else. Its name and password are in the database,
-// where only the owner reads them, so that all nodes agree and nothing else has to be kept.
+// The login that requests use: a member of stamm_service and of nothing else. The database stores its name and password,
+// readable by the owner only: all nodes agree on them.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { asDatabaseOwner } from './connection.ts';
@@ -7,9 +7,9 @@ import { serviceRole } from './database.ts';
 import { patienceMs } from './timeouts.ts';
 
 export interface ServiceLogin {
-  /** What pg takes. */
+  /** For pg. */
   client: pg.ClientConfig;
-  /** Why requests use the owner's login instead of their own; undefined where they have one. */
+  /** Why requests use the owner's login; undefined if they have their own. */
   obstacle: string | undefined;
 }
 
@@ -18,11 +18,11 @@ interface Credentials {
   password: string;
 }
 
-/** Finds the login of a migrated database and makes it where it is missing. Safe to call from many processes. */
+/** Finds the login of a migrated database, or creates it. Safe to call from many processes. */
 export async function openServiceLogin(owner: pg.ClientConfig): Promise<ServiceLogin> {
   return asDatabaseOwner(owner, async (client) => {
     const credentials = await readCredentials(client);
-    // The given login is not the owner: somebody else migrates, and this one only serves.
+    // The given login only serves; the owner migrates.
     if (!credentials) return { client: owner, obstacle: undefined };
     const service = withCredentials(owner, credentials);
     if ((await findObstacle(service)) === undefined) return { client: service, obstacle: undefined };
@@ -30,14 +30,14 @@ export async function openServiceLogin(owner: pg.ClientConfig): Promise<ServiceL
       () => undefined,
       (error: Error) => error.message,
     );
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     const obstacle = await findObstacle(service);
     if (obstacle === undefined) return { client: service, obstacle };
     return { client: owner, obstacle: refusal ?? obstacle };
   });
 }
 
-/** The same without making anything. */
+/** Like openServiceLogin, without creating anything. */
 export async function inspectServiceLogin(client: pg.Client, owner: pg.ClientConfig): Promise<ServiceLogin> {
   const credentials = await readCredentials(client);
   if (!credentials) return { client: owner, obstacle: undefined };
@@ -57,7 +57,7 @@ async function readCredentials(client: pg.Client): Promise<Credentials | undefin
   }
 }
 
-/** An address names its login in two ways, and in both of them before anything beside it. */
+/** A URL can hold a login in two places: before the host and in the query. */
 function withCredentials(owner: pg.ClientConfig, { name, password }: Credentials): pg.ClientConfig {
   if (owner.connectionString === undefined) return { ...owner, user: name, password };
   const address = new URL(owner.connectionString);
@@ -67,7 +67,7 @@ function withCredentials(owner: pg.ClientConfig, { name, password }: Credentials
   return { ...owner, connectionString: address.href };
 }
 
-/** What keeps requests from using the login, or undefined. Throws where the database does not answer at all. */
+/** Why requests cannot use the login, or undefined. Throws if the database does not answer. */
 async function findObstacle(service: pg.ClientConfig): Promise<string | undefined> {
   const client = new pg.Client({
     ...service,
@@ -85,7 +85,7 @@ async function findObstacle(service: pg.ClientConfig): Promise<string | undefine
     );
     return rows[0]!.is_mighty ? 'the login has more rights than those of stamm_service' : undefined;
   } catch (error) {
-    // Refused, by PostgreSQL or a pooler before it, is an answer. Overloaded or starting is not.
+    // A rejection by PostgreSQL or a pooler is an answer. Overloaded or starting is not.
     const isRefused = error instanceof pg.DatabaseError && !/^5[37]/.test(error.code ?? '');
     if (!isRefused) throw error;
     return error.message;
@@ -99,7 +99,7 @@ const roleLock = 7_882_002;
 
 async function makeRole(client: pg.Client, { name, password }: Credentials): Promise<void> {
   const role = pg.escapeIdentifier(name);
-  // Without INHERIT a session that leaves stamm_service has no right at all.
+  // With NOINHERIT a session that leaves stamm_service has no rights.
   const attributes = `LOGIN NOINHERIT PASSWORD ${pg.escapeLiteral(toVerifier(password))}`;
   try {
     await client.query('BEGIN');
@@ -118,7 +118,7 @@ async function makeRole(client: pg.Client, { name, password }: Credentials): Pro
   }
 }
 
-/** As PostgreSQL stores it (RFC 5803), so that no server log ever shows the password itself. */
+/** As PostgreSQL stores it (RFC 5803): no server log shows the password. */
 function toVerifier(password: string): string {
   const iterations = 4096;
   const salt = randomBytes(16);

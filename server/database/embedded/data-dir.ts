@@ -1,4 +1,4 @@
-// The folder that holds everything of the embedded PostgreSQL, with owners and permissions as PostgreSQL wants them.
+// The data folder of the embedded PostgreSQL, with the owners and permissions that PostgreSQL requires.
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import {
@@ -38,7 +38,7 @@ export interface Cluster {
   account: Account;
 }
 
-/** Everything but PostgreSQL's own files, which the first start makes. */
+/** Creates everything except PostgreSQL's own files, which the first start creates. */
 export async function prepareDataDir(wantedDataDir: string): Promise<Cluster> {
   await mkdir(wantedDataDir, { recursive: true, mode: 0o700 });
   const dataDir = await realpath(wantedDataDir);
@@ -82,8 +82,8 @@ function checkCluster(dataDir: string, folder: string): void {
 }
 
 /**
- * A data directory that root made goes to the account, which can then start PostgreSQL again without root. One that holds
- * other things too stays root's and is only opened for passing through; what lies above it is not ours to change.
+ * Gives a data directory that root made to the account, which can then start PostgreSQL without root. A directory with
+ * other content stays root's and only becomes passable. Parent directories stay unchanged.
  */
 async function openToAccount(dataDir: string, account: NonNullable<Account>): Promise<void> {
   const closed = findClosedFolder(dataDir, account);
@@ -100,7 +100,7 @@ async function openToAccount(dataDir: string, account: NonNullable<Account>): Pr
   } else if (closed) await chmod(dataDir, (mode & 0o777) | 0o011);
 }
 
-/** What the data directory holds of ours. A disk of its own brings lost+found. */
+/** Our own entries of a data directory. A separate disk brings lost+found. */
 const ownNames =
   /^(database-password|postgres-\d+|programs-[^/]*)(\.new-[0-9a-f]+)?$|^(postgres\.log(\.1)?|run|lost\+found)$/;
 
@@ -114,19 +114,19 @@ async function readOrMakePassword(dataDir: string, folder: string, account: Acco
     }
     const draft = `${file}.new-${randomBytes(6).toString('hex')}`;
     await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx', flush: true });
-    // Unlike a rename, a link never replaces the password of a process that was quicker.
+    // Unlike a rename, a link never replaces the password of a faster process.
     await link(draft, file).catch((error) => {
       if (error.code !== 'EEXIST') throw error;
     });
     await unlink(draft);
     await syncToDisk(dataDir);
   }
-  // The account can read it, and so can be the one that starts Stamm later.
+  // The account can read it and start Stamm later.
   if (account && (await lstat(file)).uid === 0) await lchown(file, account.uid, account.gid);
   return (await readFile(file, 'utf8')).trim();
 }
 
-/** Where the path would be too long for a socket it is in /tmp, not in $TMPDIR: every process has to find the same one. */
+/** In /tmp if the path is too long for a socket. Not in $TMPDIR: every process must find the same folder. */
 async function makeSocketDir(dataDir: string, account: Account): Promise<string> {
   const beside = join(dataDir, 'run');
   const isTooLong = Buffer.byteLength(join(beside, `.s.PGSQL.${port}`)) > longestSocketPath;

@@ -1,5 +1,5 @@
-// The PostgreSQL that Stamm brings. Any number of our processes share one server: each holds a lock in it while it needs
-// it, whoever finds no server starts one, and the last to leave stops it.
+// The embedded PostgreSQL. Any number of our processes share one server: each holds a lock in it, the first process
+// starts it, and the last one stops it.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -19,13 +19,13 @@ import {
 export { defaultDataDir, EmbeddedPostgresError };
 
 export interface EmbeddedPostgres {
-  /** What pg.Pool and pg.Client take. The host is the folder of the socket. */
+  /** For pg.Pool and pg.Client. The host is the folder of the socket. */
   connection: { host: string; port: number; user: string; password: string; database: string; ssl: false };
-  /** Whom the server and the data belong to where root started it. */
+  /** Owner of server and data if root started it. */
   account: Account;
-  /** For people, such as "PostgreSQL 18.4, data in /srv/stamm/data/postgres-18". */
+  /** "PostgreSQL 18.4, data in /srv/stamm/data/postgres-18" */
   description: string;
-  /** Gives up our hold on the server. The last process to do so waits until the server is down. */
+  /** Releases the server. The last process to do so waits until it is down. */
   close(): Promise<void>;
 }
 
@@ -34,9 +34,9 @@ export interface EmbeddedPostgresOptions {
   dataDir: string;
   /** At most one process serves from a data directory; commands run beside it, or without it. */
   purpose: 'serve' | 'command';
-  /** Where the service answers; shown to whoever is refused because of it. */
+  /** Address of the service, shown to a second one that is refused. */
   label?: string;
-  /** How many connections there must be room for, if it is this process that starts the server. */
+  /** Connections to allow if this process starts the server. */
   connections?: number;
   onEvent?: (event: { level: 'info' | 'warn' | 'error'; message: string }) => void;
 }
@@ -44,7 +44,7 @@ export interface EmbeddedPostgresOptions {
 const database = 'stamm';
 const startTimeoutSeconds = 60;
 const stopTimeoutSeconds = 10;
-/** The lock of a killed service lasts until PostgreSQL notices its end. */
+/** PostgreSQL holds the lock of a killed service until it notices the end. */
 const refusalDelaySeconds = 1;
 
 /** Advisory locks: every process shares the first, the service alone has the second. */
@@ -114,7 +114,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   };
 }
 
-/** Whatever the operating system has against the data directory (no permission, no room) is for its user to read. */
+/** Errors of the operating system on the data directory (permission, space) are for its user. */
 function refuseDataDir(dataDir: string, error: NodeJS.ErrnoException): never {
   if (error instanceof EmbeddedPostgresError || !error.syscall) throw error;
   throw new EmbeddedPostgresError(
@@ -126,7 +126,7 @@ function connectionTo(cluster: Cluster): EmbeddedPostgres['connection'] {
   return { host: cluster.socketDir, port, user: superuser, password: cluster.password, database, ssl: false };
 }
 
-/** Connects to the server, starting it where there is none, and takes the locks. Once `closing` fires it starts none. */
+/** Connects to the server, starts it if there is none, and takes the locks. After `closing` it starts none. */
 async function attach(
   cluster: Cluster,
   { purpose, label, connections }: EmbeddedPostgresOptions,
@@ -134,7 +134,7 @@ async function attach(
 ): Promise<pg.Client> {
   const deadline = Date.now() + startTimeoutSeconds * 1000;
   const pid = `pid=${process.pid}`;
-  // PostgreSQL cuts the name after 63 bytes, and the number at its end matters more than a long label.
+  // PostgreSQL cuts the name after 63 bytes; the number at its end matters most.
   const applicationName = `stamm ${purpose} ${label ?? ''}`
     .trim()
     .slice(0, 62 - pid.length)
@@ -200,7 +200,7 @@ async function connect(cluster: Cluster, applicationName: string, name = databas
   return connect(cluster, applicationName);
 }
 
-/** False where somebody has found nobody attached and is stopping the server. */
+/** False if another process is stopping the server. */
 async function takeLocks(cluster: Cluster, client: pg.Client, purpose: string): Promise<boolean> {
   if (!(await isGranted(client, `pg_try_advisory_lock_shared(${attachedLock})`))) return false;
   if (purpose !== 'serve') return true;
@@ -237,7 +237,7 @@ function alreadyRunning(cluster: Cluster, applicationName: string): EmbeddedPost
   );
 }
 
-/** False where the server should be down but is not. */
+/** False if the server should be down but is not. */
 async function release(cluster: Cluster, client: pg.Client): Promise<boolean> {
   try {
     await client.query(`select pg_advisory_unlock_shared(${attachedLock})`);

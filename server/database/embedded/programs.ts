@@ -12,18 +12,18 @@ export class EmbeddedPostgresError extends Error {
   override name = 'EmbeddedPostgresError';
 }
 
-/** Whom PostgreSQL's processes belong to. Undefined stands for our own user. */
+/** Account of PostgreSQL's processes; undefined is our own user. */
 export type Account = { uid: number; gid: number } | undefined;
 
-/** PG* variables of the caller must not reach PostgreSQL, and our reading of its messages needs English ones. */
+/** PG* variables must not reach PostgreSQL, and we parse its messages in English. */
 const cleanEnvironment = { LC_ALL: 'C', PATH: '/usr/bin:/bin' };
 
-/** What every child process gets. "/" can be entered by every account, the current directory perhaps not. */
+/** For every child process. Every account can enter "/", but perhaps not the current directory. */
 export function spawnOptions(account: Account) {
   return { ...account, cwd: '/', env: cleanEnvironment };
 }
 
-/** PostgreSQL refuses root, so that root has to lend it another account: the owner of the data, else one made for such use. */
+/** PostgreSQL refuses root, so root chooses another account: the owner of the data, else a system account. */
 export function findServerAccount(dataDir: string, cluster: string): Account {
   if (process.getuid?.() !== 0) return undefined;
   for (const path of [cluster, dataDir]) {
@@ -33,7 +33,7 @@ export function findServerAccount(dataDir: string, cluster: string): Account {
   return findAccount('stamm', 'postgres', 'nobody');
 }
 
-/** The first of these accounts that the machine has. */
+/** The first of these accounts that exists. */
 export function findAccount(...names: string[]): NonNullable<Account> {
   const accounts = readAccounts();
   const found = names.map((name) => accounts.find((account) => account.name === name)).find(Boolean);
@@ -64,7 +64,7 @@ export function findClosedFolder(path: string, account: Account): string | undef
   return folder.mode & bit ? undefined : path;
 }
 
-/** Root's data must be where the unprivileged account can go. Data that is already there stays where it is. */
+/** Data made by root must be in a place that the unprivileged account can enter. Existing data stays. */
 export function defaultDataDir(checkout: string): string {
   const beside = join(checkout, 'data');
   if (process.getuid?.() !== 0 || existsSync(join(beside, 'database-password'))) return beside;
@@ -78,9 +78,7 @@ export function findInstalledPrograms(): { folder: string; version: string } {
   let manifest: string | undefined;
   try {
     manifest = findPackageJSON(name, import.meta.url);
-  } catch {
-    // The answer to an absent package is below.
-  }
+  } catch {}
   if (!manifest || !existsSync(join(dirname(manifest), 'native/bin/postgres'))) {
     throw new EmbeddedPostgresError(
       `Stamm brings no PostgreSQL for this machine: the package ${name} is not installed. ` +
@@ -92,8 +90,8 @@ export function findInstalledPrograms(): { folder: string; version: string } {
 }
 
 /**
- * The installed programs where they run, else a private copy beneath the data directory. They do not run where the
- * account cannot enter the checkout, or where npm skipped the install script that makes their library links.
+ * The installed programs if they run, else a private copy in the data directory. They do not run if the account cannot
+ * enter the checkout, or if npm skipped the install script that creates their library links.
  */
 export async function prepareRunnablePrograms(dataDir: string, account: Account): Promise<string> {
   const installed = findInstalledPrograms();
@@ -136,8 +134,8 @@ async function copyPrograms(installed: string, target: string): Promise<void> {
 }
 
 /**
- * Makes a folder completely or not at all: `build` works on a path aside, which is then renamed. Where another process
- * is quicker, its result counts. What killed processes left behind goes once the folder is there.
+ * Creates a folder atomically: `build` works on a temporary path, which is then renamed. The first of several processes
+ * wins. Leftovers of killed processes are removed once the folder exists.
  */
 export async function buildFolder(
   target: string,

@@ -1,4 +1,4 @@
-// The server process on a cluster, whichever of our processes started it.
+// The server process of a cluster. Any of our processes may have started it.
 import { execFile, spawn } from 'node:child_process';
 import { constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ export interface ServerState {
   isReady: boolean;
 }
 
-/** What PostgreSQL writes about itself, true or stale. */
+/** PostgreSQL's lock file, which may be stale. */
 export async function readServerState(cluster: Cluster): Promise<ServerState | undefined> {
   const lines = await readFile(join(cluster.folder, 'postmaster.pid'), 'utf8').catch(() => undefined);
   if (lines === undefined) return undefined;
@@ -28,7 +28,7 @@ export async function readServerState(cluster: Cluster): Promise<ServerState | u
   return { pid: Number(pid), isReady: status?.trim() === 'ready' };
 }
 
-/** Whether the process is the server of this cluster, not just one that got the number of a former server. */
+/** Whether the process is the server of this cluster, and not another one that reuses its pid. */
 export async function isServerProcess(cluster: Cluster, pid: number): Promise<boolean> {
   try {
     if (process.platform === 'linux') {
@@ -40,7 +40,7 @@ export async function isServerProcess(cluster: Cluster, pid: number): Promise<bo
   }
 }
 
-/** Makes the cluster where there is none, and returns the folder of the programs that run on it. */
+/** Creates the cluster if there is none, and returns the folder of its programs. */
 export async function prepareCluster(cluster: Cluster): Promise<string> {
   const programs = await prepareRunnablePrograms(cluster.dataDir, cluster.account);
   await buildFolder(cluster.folder, (target, workFolder) =>
@@ -50,8 +50,8 @@ export async function prepareCluster(cluster: Cluster): Promise<string> {
 }
 
 /**
- * Starts the server and waits until it is ready. Returns also when another process was quicker, or when processes of a
- * killed server are still about to end: the caller looks again.
+ * Starts the server and waits until it is ready. Also returns if another process was faster, or if processes of a killed
+ * server are still ending: the caller checks again.
  */
 export async function startServer(cluster: Cluster, deadline: number, connections = 0): Promise<void> {
   const programs = await prepareCluster(cluster);
@@ -128,10 +128,10 @@ async function initialise(
   await rm(passwordFile);
 }
 
-/** As PostgreSQL itself has it: each place costs memory. */
+/** PostgreSQL's own default: each connection slot costs memory. */
 const fewestConnections = 100;
 
-/** Given at every start, so that a newer Stamm can change them. Durability (fsync, synchronous_commit) stays at PostgreSQL's safe defaults. */
+/** Passed at every start: a newer Stamm can change them. Durability keeps PostgreSQL's safe defaults. */
 function listSettings({ socketDir }: Cluster, connections: number): string[] {
   const settings = {
     listen_addresses: '',
@@ -145,16 +145,15 @@ function listSettings({ socketDir }: Cluster, connections: number): string[] {
     log_timezone: 'UTC',
     log_min_messages: 'warning',
     log_checkpoints: 'off',
-    // The details of an error quote values of the row: they are people's data.
+    // Error details quote values of the row, which may be personal data.
     log_error_verbosity: 'terse',
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
 /**
- * PostgreSQL takes a lock file for valid when any process of its user has the number in it. After a restart of a
- * container or machine, that may be another program. The file of a process that is gone is left to PostgreSQL, which
- * learns from it whether children of a killed server are still at work.
+ * PostgreSQL believes a lock file if any process of its user has the pid in it. After a restart of a container or machine
+ * that may be another program. A file with a dead pid stays: PostgreSQL uses it to find children of a killed server.
  */
 async function removeForeignLocks(cluster: Cluster): Promise<void> {
   const socketLock = join(cluster.socketDir, `.s.PGSQL.${port}.lock`);
@@ -162,11 +161,11 @@ async function removeForeignLocks(cluster: Cluster): Promise<void> {
     const content = await readFile(file, 'utf8').catch(() => undefined);
     if (content === undefined) continue;
     const pid = Number.parseInt(content, 10);
-    // A server that is just starting has made its file but not filled it; a full disk may leave one like that for good.
+    // A starting server has created its file but not filled it. A full disk may leave it empty.
     const isForeign = pid
       ? isRunning(pid) && !(await isServerProcess(cluster, pid))
       : Date.now() - (await stat(file)).mtimeMs > 5000;
-    // Looking twice keeps us from removing the file of a server that has been started meanwhile.
+    // Check twice: another process may have started a server meanwhile.
     if (isForeign && (await readFile(file, 'utf8')) === content) await rm(file, { force: true });
   }
 }
@@ -194,15 +193,14 @@ export function describeLog({ logFile }: Cluster, messages?: string): string {
   return lines ? `The end of ${logFile}:\n${lines}` : `${logFile} says nothing about it.`;
 }
 
-/** Fast shutdown. False where the server is not down in time; it goes on ending by itself. */
+/** Fast shutdown. False if the server is not down in time; it continues to shut down. */
 export async function stopServer(cluster: Cluster, timeoutSeconds: number): Promise<boolean> {
   const server = await readServerState(cluster);
   if (!server) return true;
   if (!(await isServerProcess(cluster, server.pid))) return false;
   process.kill(server.pid, 'SIGINT');
   const deadline = Date.now() + timeoutSeconds * 1000;
-  // Its lock file is the last thing that a server removes, shortly before it ends. What may stay for long afterwards is a
-  // zombie, which has no command line any more.
+  // A server removes its lock file last, shortly before it ends. A zombie may remain, which has no command line.
   while (existsSync(join(cluster.folder, 'postmaster.pid')) || (await isServerProcess(cluster, server.pid))) {
     if (Date.now() > deadline) return false;
     await sleep(10);

@@ -1,4 +1,4 @@
-// Texts that must have a certain form. Each format has its own fault code, so that a program can tell them apart.
+// Formats of texts. Each has its own error code.
 import { isDay } from '../../../core/calendar-days.ts';
 import type { FieldErrorCode } from '../../errors.ts';
 
@@ -29,19 +29,19 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** The moment that an id of ours (UUIDv7) begins with, in milliseconds. */
+/** The creation time in an id (UUIDv7), in milliseconds. */
 export function timeOfUuid(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** The lowest id that can be made at a moment: what sorts before it is older. */
+/** The lowest id of a time: ids that sort before it are older. */
 export function lowestUuidAt(milliseconds: number): string {
   const digits = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-7000-8000-000000000000`;
 }
 
 function isTimeZone(text: string): boolean {
-  // Offsets and abbreviations are accepted by the runtime but are no IANA names, and PostgreSQL knows not all of them.
+  // The runtime accepts offsets and abbreviations, which are not IANA names and partly unknown to PostgreSQL.
   if (!/^[A-Za-z]+\/|^UTC$/i.test(text) || text === 'US/Pacific-New') return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: text });
@@ -51,7 +51,7 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-/** What ISO 4217 has beside the money that the runtime can format: metals, funds, units of account, no currency. */
+/** ISO 4217 codes that the runtime does not list: metals, funds, units of account, no currency. */
 const furtherCurrencies =
   'BOV CHE CHW CLF COU MXV USN UYI UYW VED XAD XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX';
 const currencies = new Set([...Intl.supportedValuesOf('currency'), ...furtherCurrencies.split(' ')]);

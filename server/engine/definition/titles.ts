@@ -1,11 +1,11 @@
-// What columns are called by people: the titles of exports, import templates and forms.
+// Column titles of exports, import templates and forms.
 import { titledLeaves } from '../../../core/columns.ts';
 import type { Titles } from '../../../core/definition.ts';
 import type { Language } from '../../messages.ts';
 import type { Definition } from './definition.ts';
 import { describeFields } from './description.ts';
 
-/** What the service itself keeps of every object. An import ignores these columns. */
+/** Columns that the service fills. An import ignores them. */
 export const keptTitles: Readonly<Record<string, Titles>> = {
   id: { en: 'Id', de: 'Id' },
   version: { en: 'Version', de: 'Version' },
@@ -13,7 +13,7 @@ export const keptTitles: Readonly<Record<string, Titles>> = {
   updatedAt: { en: 'Updated at', de: 'Geändert am' },
 };
 
-/** The titles by path ("address.city"), in the order of the definition: the id first, what else is kept last. */
+/** The titles by path ("address.city"), in the order of the definition: the id first, other kept columns last. */
 export function titlesOf({ fields }: Definition, language: Language): Map<string, string> {
   const { id, ...rest } = keptTitles;
   return new Map([

@@ -1,4 +1,4 @@
-// Cells of an export as spreadsheets in the two languages expect them.
+// Formats export cells for German and English spreadsheets.
 import { guardText, type Separator } from '../../../core/csv.ts';
 import type { Language } from '../../messages.ts';
 import type { FieldKind } from '../definition/fields.ts';
@@ -11,7 +11,7 @@ export const flagWords: Record<Language, { true: string; false: string }> = {
   de: { true: 'ja', false: 'nein' },
 };
 
-/** A value as PostgreSQL writes it as text, or null for none, as people write it. */
+/** Formats a value that PostgreSQL has written as text; null is no value. */
 export function toCell(kind: FieldKind, value: string | null, language: Language): string | null {
   if (value === null) return null;
   switch (kind) {

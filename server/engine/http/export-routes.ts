@@ -1,5 +1,5 @@
-// Everything that a list finds as one file, CSV for spreadsheets or NDJSON for programs. It is read page by page as
-// fast as the client takes it: between two pages no connection and no transaction is held, and memory holds one page.
+// Exports a list as one file: CSV for spreadsheets, NDJSON for programs. Reads page by page at the pace of the client.
+// Between two pages it holds no connection and no transaction; memory holds one page.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { byteOrderMark, toCsvLine } from '../../../core/csv.ts';
@@ -32,14 +32,14 @@ import { separators, toCell } from './csv.ts';
 interface File {
   extension: string;
   contentType: string;
-  /** An SQL expression of type text, and the line that its value makes. */
+  /** An SQL expression of type text, and how its value becomes a line. */
   selection: string;
   toLine: (json: string) => string;
   /** Before the first line. */
   head: string;
 }
 
-/** Bounds what an export keeps in memory for a client that reads slowly: the page it sends, and the next one. */
+/** Bounds memory for a slow client: the current page and the next one. */
 const pageBytes = 1024 * 1024;
 const config = { streamedBytes: 2 * pageBytes };
 
@@ -139,19 +139,19 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
         }
       } catch (error) {
         request.apiError = toReadError(error);
-        // A mere end would look complete to whoever speaks HTTP/1.0, as many proxies do.
+        // A plain end looks complete to HTTP/1.0 clients, which many proxies are.
         request.raw.socket.resetAndDestroy();
         throw error;
       }
     }
 
-    // What fails before the first line is answered like any other failure.
+    // An error before the first line gets an ordinary error response.
     const first = await readPage(undefined);
     await recordExport(request, file);
     const day = new Date().toISOString().slice(0, 10);
     const name = `${definition.collection}-${day}.${file.extension}`;
     reply.header('Content-Disposition', `attachment; filename="${name}"`).type(file.contentType);
-    // The framework reports only answers that end.
+    // The framework logs only answers that end.
     reply.raw.once('close', () => {
       if (!reply.raw.writableEnded) logRequest(request, reply);
     });
@@ -165,7 +165,7 @@ function cellsOf(definition: Definition): { kind: FieldKind; text: string }[] {
     { kind: 'uuid', text: 'subject.id::text' },
     ...columnsOf(definition.fields).map(({ name, field: { kind } }) => ({
       kind,
-      // Other settings of the database would write days otherwise.
+      // Independent of the database's date style.
       text: kind === 'date' ? `to_char(subject.${name}, 'YYYY-MM-DD')` : `subject.${name}::text`,
     })),
     { kind: 'integer', text: 'subject.version::text' },

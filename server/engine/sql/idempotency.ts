@@ -1,4 +1,4 @@
-// The same Idempotency-Key and body make one row, however often and wherever they arrive, and get one answer for a day.
+// Requests with the same Idempotency-Key and body create one row and get the same answer for a day, on any node.
 import { createHash, hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
@@ -12,7 +12,7 @@ export interface IdempotencyClaim {
   fingerprint: string;
 }
 
-/** A row that is to be created, with the retry protection that its request asked for. */
+/** A row to create, with its Idempotency-Key if the request has one. */
 export interface Creation {
   row: NewRow;
   author: Author;
@@ -21,12 +21,12 @@ export interface Creation {
 
 const maxKeyLength = 255;
 
-/** Only this is stored: a key may name a person, and must stay taken when the person is erased. */
+/** Only the hash is stored: a key may name a person, and must stay taken after an erasure. */
 export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
-/** The claim that a request's header makes, if it has one. */
+/** The claim of a request's header, if it has one. */
 export function readClaim(
   key: string | string[] | undefined,
   path: string,
@@ -47,8 +47,8 @@ export function readClaim(
 type Reply = { id: string; isReplay: boolean } | ApiError;
 
 /**
- * Takes the keys of these creations, and answers for those that need no row: repeated, under way elsewhere, or used
- * for another body. An advisory lock tells "under way" without waiting for it; it ends with the transaction.
+ * Claims the keys of these creations, and answers those that need no row: replayed, in progress elsewhere, or used for
+ * another body. An advisory lock detects "in progress" without waiting; it ends with the transaction.
  */
 export async function claimKeys(
   client: pg.ClientBase,
@@ -99,7 +99,7 @@ const takeKeys = `
   )
   SELECT name, is_free, taken.key IS NOT NULL AS is_taken FROM asked LEFT JOIN taken USING (tenant_id, key)`;
 
-/** What the requests answered that these creations repeat. */
+/** The original answers that these creations replay. */
 async function replay(client: pg.ClientBase, repeated: readonly Creation[]): Promise<[Creation, Reply][]> {
   if (repeated.length === 0) return [];
   const { rows } = await client.query<{ place: string; fingerprint: string; resource_id: string }>(
@@ -133,7 +133,7 @@ function nameOf({ row, claim }: Creation): string {
   return `${row.tenant_id} ${claim!.key}`;
 }
 
-/** Keys are free again after a day. If the database is away this time, the next time will do. */
+/** Keys are free again after a day. If the database is away, the next run removes them. */
 export async function forgetOldRequests(database: Database): Promise<void> {
   await database.pool.query('SELECT forget_old_requests()').catch(() => {});
 }

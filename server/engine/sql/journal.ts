@@ -1,4 +1,4 @@
-// The journal's SQL: how entries are written with the rows they record, and how one is answered.
+// The journal's SQL: writes entries with their rows, and reads them.
 import type { Definition } from '../definition/definition.ts';
 import { timestamp } from './representation.ts';
 
@@ -27,7 +27,7 @@ export const entryRepresentation = `'{' || concat_ws(',', ${entryMembers}) || '}
 
 /**
  * Journal entries for those of the sent rows that are in `written`. The heads stay locked until the commit, and are
- * locked in the order of tenant_id: positions are in the order of commits, without gaps, and nobody waits in a circle.
+ * locked in the order of tenant_id: positions follow commit order without gaps, and deadlocks are avoided.
  * Each head is there, and what would be inserted beside it is added to it: that finds the heads by their key, where the
  * planner of an UPDATE may read those of all tenants. The rows are looked up in a hash: the planner expects one and would
  * compare each of 500 with all the others.

@@ -1,5 +1,5 @@
-// Ends a page of fat rows at about 4 MB. PostgreSQL estimates the rows' sizes while it reads them and leaves out the JSON
-// of those beyond the bound; the exact cut follows here.
+// Limits a page to about 4 MB. PostgreSQL estimates row sizes while it reads and leaves out the JSON beyond the limit; the
+// exact cut follows here.
 
 export const maxPageBytes = 4 * 1024 * 1024;
 
@@ -13,12 +13,12 @@ export function selectWithinPage(
   return `CASE WHEN sum(${sizes.join(' + ')}) OVER ${window} < ${maxBytes} IS NOT FALSE THEN ${selection} END`;
 }
 
-/** The size of a text of any length, which PostgreSQL knows without reading it. */
+/** The size of a text, which PostgreSQL knows without reading the value. */
 export function textBytes(column: string): string {
   return `coalesce(octet_length(${column}), 0)`;
 }
 
-/** The same for json: only a compressed value has to be read. */
+/** The size of json; only a compressed value has to be read. */
 export function jsonBytes(column: string): string {
   return `coalesce(CASE WHEN pg_column_compression(${column}) IS NULL THEN pg_column_size(${column})
     ELSE octet_length(${column}::text) END, 0)`;

@@ -1,5 +1,5 @@
-// A row as the JSON that is answered, built by PostgreSQL: numbers and lists leave exactly as they came in, and a
-// read costs no parsing and no second writing. Fields without a value are absent.
+// PostgreSQL builds the JSON of a row: numbers and lists leave exactly as they came in, and Node parses nothing. Fields
+// without a value are absent.
 import { columnName, type Definition } from '../definition/definition.ts';
 import type { Field, Fields } from '../definition/fields.ts';
 
@@ -19,12 +19,12 @@ function fieldMembers(fields: Fields, alias: string, parents: readonly string[])
   return Object.entries(fields).map(([name, field]) => {
     const path = [...parents, name];
     if (!field.fields) return member(name, jsonValue(field, `${alias}.${columnName(path)}`));
-    // An empty group is absent, as nothing of it was sent.
+    // An empty group is absent.
     return member(name, `'{' || nullif(${joined(fieldMembers(field.fields, alias, path))}, '') || '}'`);
   });
 }
 
-/** NULL where the value is: concat_ws then leaves the whole member out. */
+/** NULL if the value is NULL: concat_ws then omits the member. */
 function member(name: string, value: string): string {
   return `'"${name}":' || ${value}`;
 }
@@ -45,7 +45,7 @@ function jsonValue(field: Field, column: string): string {
   }
 }
 
-/** In UTC and to the microsecond, so that what is read can be compared with what is stored. */
+/** In UTC and exact to the microsecond, like the stored value. */
 export function timestamp(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\\"')`;
 }

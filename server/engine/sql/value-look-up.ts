@@ -1,4 +1,4 @@
-// Finding the objects that hold given values, for rows of any tenants in one statement.
+// Finds the objects that hold given values, for rows of any tenants in one statement.
 import type pg from 'pg';
 import type { Row } from '../definition/validation.ts';
 
@@ -10,7 +10,7 @@ export async function findHolders<Sought extends Row>(
   member: string,
 ): Promise<Map<Sought, string>> {
   if (rows.length === 0) return new Map();
-  // LIMIT keeps the planner from joining: each value is one look into the index, whatever the statistics say.
+  // LIMIT prevents a join: each value is one index look-up, independent of statistics.
   const { rows: found } = await client.query<{ place: string; id: string }>(
     `SELECT sought.place, holder.id
      FROM unnest($1::uuid[], $2::${type}[]) WITH ORDINALITY AS sought (tenant_id, value, place),
