@@ -233,6 +233,27 @@ export const settings = {
       return text ?? `Stamm <stamm@${host}>`;
     },
   }),
+  BACKUP_DIR: setting({
+    meaning:
+      'Folder in which the running service keeps backups of everything. It should be on another disk, and the account of the service must be able to write to it.',
+    default: 'none: the service makes no backups',
+    parse: (text) => (text === undefined ? undefined : path.resolve(text)),
+  }),
+  BACKUP_EVERY: setting({
+    meaning: 'Hours from one backup in `BACKUP_DIR` to the next.',
+    default: '24',
+    parse: integerBetween(1, 24 * 366, 24),
+  }),
+  BACKUP_KEEP: setting({
+    meaning: 'How many backups in `BACKUP_DIR` are kept; older ones are deleted.',
+    default: '14',
+    parse: integerBetween(1, 10_000, 14),
+  }),
+  BACKUP_PASSPHRASE: setting({
+    meaning: 'Encrypts backups, and decrypts them at `restore`. Without it an encrypted backup is lost.',
+    default: 'none: backups are not encrypted',
+    parse: (text) => text,
+  }),
   LOG_LEVEL: setting({
     meaning:
       'What is logged: `fatal`, `error`, `warn`, `info` (one line per request), `debug` (also one per SQL statement, with its time and rows) or `silent`.',

@@ -1,12 +1,15 @@
 // The command line: picks a command, and turns what goes wrong into a sentence and exit code 1.
 
 import { parseArgs } from 'node:util';
+import { backup } from './commands/backup.ts';
+import { check } from './commands/check.ts';
 import type { Command, CommandContext } from './commands/command.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCreate, keyDelete } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
 import { template } from './commands/template.ts';
 import { tenantCreate, tenantList } from './commands/tenant.ts';
@@ -26,6 +29,7 @@ import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
 import { MigrationError } from './database/migration-files.ts';
 import { UsageError } from './errors.ts';
+import { BackupError } from './features/backup/errors.ts';
 import { CsvError } from './features/import/csv-file.ts';
 
 const commands: readonly Command[] = [
@@ -48,6 +52,9 @@ const commands: readonly Command[] = [
   webhookDelete,
   importCommand,
   template,
+  backup,
+  restore,
+  check,
   migrateCommand,
   doctor,
   demo,
@@ -157,6 +164,7 @@ const expectedErrors = [
   EmbeddedPostgresError,
   MigrationError,
   CsvError,
+  BackupError,
 ];
 
 /** PostgreSQL's code for a login that may not do what was asked. */

@@ -8,6 +8,7 @@ import { serviceRole } from '../database/database.ts';
 import { nameAccount } from '../database/embedded/programs.ts';
 import { findPendingMigrations } from '../database/migrations.ts';
 import { inspectServiceLogin, type ServiceLogin } from '../database/service-login.ts';
+import { listBackups } from '../features/backup/schedule.ts';
 import { ownLoginAdvice } from '../process/service.ts';
 import { findServingAccount } from '../process/serving-account.ts';
 import type { Command } from './command.ts';
@@ -33,6 +34,7 @@ export const doctor: Command = {
       checkProxy(config),
       ...(await checkDatabase(config)),
       ...(await checkRedis(config)),
+      await checkBackups(config),
     ];
     const hasFailure = findings.some((finding) => finding.status === 'failed');
     const marks = { ok: '✓', warning: '!', failed: '✗' };
@@ -156,6 +158,25 @@ async function checkDisk(dataDir: string): Promise<Finding> {
       ? { check: 'disk', status: 'ok', message: free }
       : { check: 'disk', status: 'warning', message: `${free}: make room, or move DATA_DIR` };
   }
+}
+
+async function checkBackups({ BACKUP_DIR, BACKUP_EVERY }: Config): Promise<Finding> {
+  const check = 'backup';
+  if (BACKUP_DIR === undefined) {
+    return {
+      check,
+      status: 'warning',
+      message: 'the service makes none: set BACKUP_DIR, or run "backup" by other means',
+    };
+  }
+  const newest = (await listBackups(BACKUP_DIR).catch(() => [])).at(-1);
+  if (!newest) return { check, status: 'warning', message: `there is none in ${BACKUP_DIR} yet` };
+  const hours = Math.floor((Date.now() - newest.at) / 3_600_000);
+  const isOld = hours >= 2 * BACKUP_EVERY;
+  const message = `the newest is ${newest.path}, ${hours} hours old`;
+  return isOld
+    ? { check, status: 'warning', message: `${message}: see the log for what keeps it from newer ones` }
+    : { check, status: 'ok', message };
 }
 
 async function checkRedis(config: Config): Promise<Finding[]> {

@@ -38,7 +38,7 @@ async function askTwice(): Promise<string> {
   return password;
 }
 
-async function askUnseen(question: string): Promise<string> {
+export async function askUnseen(question: string): Promise<string> {
   process.stderr.write(question);
   // What readline would show of the typing goes nowhere.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });

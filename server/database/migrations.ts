@@ -20,17 +20,33 @@ export async function findPendingMigrations(client: pg.ClientBase): Promise<stri
   return (await pendingMigrations(client, ownFolder)).map((migration) => migration.name);
 }
 
-async function pendingMigrations(client: pg.ClientBase, folder: string): Promise<Migration[]> {
-  const migrations = await readMigrations(folder);
+export interface AppliedMigration extends Pick<Migration, 'name' | 'checksum'> {
+  oldest_node?: string | null;
+}
+
+/** None in a database that nobody has migrated yet. */
+export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedMigration[]> {
   const { rows: exists } = await client.query(
     `SELECT to_regclass('schema_migration') IS NOT NULL AS is_there`,
   );
-  if (!exists[0].is_there) return migrations;
+  if (!exists[0].is_there) return [];
   // As JSON, because the column of the oldest node came later than the table.
-  const { rows } = await client.query<{ name: string; checksum: string; oldest_node?: string | null }>(
+  const { rows } = await client.query<AppliedMigration>(
     `SELECT name, checksum, to_jsonb(schema_migration) ->> 'oldest_node' AS oldest_node
      FROM schema_migration ORDER BY name`,
   );
+  return rows;
+}
+
+/** The first of these that this program does not have, or has with another content. */
+export async function unknownMigration(applied: readonly AppliedMigration[]): Promise<string | undefined> {
+  const known = new Map((await readMigrations(ownFolder)).map(({ name, checksum }) => [name, checksum]));
+  return applied.find(({ name, checksum }) => known.get(name) !== checksum)?.name;
+}
+
+async function pendingMigrations(client: pg.ClientBase, folder: string): Promise<Migration[]> {
+  const migrations = await readMigrations(folder);
+  const rows = await appliedMigrations(client);
   if (rows.some(({ name }) => name === firstBeforeBaseline)) throw new MigrationError(beforeBaseline);
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   const ownNumber = numberOf(migrations.at(-1)!.name);
@@ -55,12 +71,18 @@ async function pendingMigrations(client: pg.ClientBase, folder: string): Promise
 interface MigrateOptions {
   folder?: string;
   say?: Say;
+  /** Stops where an older Stamm stood. */
+  only?: ReadonlySet<string>;
 }
 
 /** Brings the database up to date and answers with the names of what was applied. Safe to call from many processes. */
 export async function migrate(
   connection: pg.ClientConfig,
-  { folder = ownFolder, say = (sentence) => process.stderr.write(`${sentence}\n`) }: MigrateOptions = {},
+  {
+    folder = ownFolder,
+    say = (sentence) => process.stderr.write(`${sentence}\n`),
+    only,
+  }: MigrateOptions = {},
 ): Promise<string[]> {
   return asDatabaseOwner(connection, async (client) => {
     // What is up to date needs no right to change anything, so that the service can run under a lesser login.
@@ -71,7 +93,7 @@ export async function migrate(
     await takeTurn(migrator);
     await ensureServiceRole(client);
     await ensureMigrationTable(migrator);
-    const pending = await pendingMigrations(client, folder);
+    const pending = (await pendingMigrations(client, folder)).filter(({ name }) => only?.has(name) ?? true);
     for (const migration of pending) await apply(migrator, migration);
     return pending.map((migration) => migration.name);
   });

@@ -9,6 +9,7 @@ import type { Account } from '../database/embedded/programs.ts';
 import { migrate } from '../database/migrations.ts';
 import { openServiceLogin } from '../database/service-login.ts';
 import { UsageError } from '../errors.ts';
+import { startBackups } from '../features/backup/schedule.ts';
 import { openLog } from '../http/log.ts';
 import type { RunningApp } from './app.ts';
 import { connectionsInAll } from './connection-count.ts';
@@ -73,6 +74,7 @@ export async function listenUntilStopped(
       // After the port, which only root may open if it is below 1024.
       if (account) becomeAccount(account);
       const database = openDatabase(login.client, { maxConnections: 1 });
+      const stopBackups = startBackups(config, connection.client, log);
       try {
         const origin = originOf(config.HOST, app.port);
         const setupToken = await makeSetupToken(database);
@@ -85,6 +87,7 @@ export async function listenUntilStopped(
           if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
         }
       } finally {
+        await stopBackups();
         await database.close();
         await app.close();
       }

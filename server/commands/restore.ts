@@ -1,0 +1,33 @@
+import { openConnection } from '../database/connection.ts';
+import { restoreBackup } from '../features/backup/restore.ts';
+import { type Command, tenantIdFrom } from './command.ts';
+import { readPassphrase } from './passphrase.ts';
+
+export const restore: Command = {
+  name: 'restore',
+  summary: 'Load a backup into an empty database, or one business of it beside others.',
+  arguments: { file: 'A file that "backup" wrote.' },
+  options: {},
+  optionalOptions: { tenant: 'Id of the one tenant to restore.' },
+  flags: { 'without-access': 'Leave the API key and people out.' },
+  async run({ config, options, flags }) {
+    const path = options.file!;
+    const tenantId = options.tenant === undefined ? undefined : tenantIdFrom(options);
+    const passphrase = await readPassphrase(config, { path });
+    const connection = await openConnection(config, { purpose: 'command' });
+    try {
+      const { rows } = await restoreBackup(connection.client, {
+        path,
+        passphrase,
+        tenantId,
+        withoutAccess: flags.has('without-access'),
+      });
+      return {
+        text: `Restored ${rows.toLocaleString('en')} rows from ${path}. "check" compares what is stored.`,
+        json: { path, rows },
+      };
+    } finally {
+      await connection.close();
+    }
+  },
+};

@@ -1,0 +1,86 @@
+// Writes a backup from one snapshot, while the service runs.
+import { access } from 'node:fs/promises';
+import pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { version } from '../../version.ts';
+import { BackupError } from './errors.ts';
+import { type Section, type Totals, writeBackup } from './file.ts';
+import { readTables, type Table } from './tables.ts';
+
+export interface BackupOptions {
+  path: string;
+  passphrase: string | undefined;
+  /** The one business to back up, or all. */
+  tenantId?: string | undefined;
+  onRows?: (totals: Totals) => void;
+}
+
+/** Row-level security compares each row with all tenants of the transaction, so these are few. */
+const tenantsAtATime = 100;
+
+/** `client` belongs to the owner of the database and runs nothing else meanwhile. */
+export async function makeBackup(client: pg.ClientBase, options: BackupOptions): Promise<Totals> {
+  const { path, passphrase, tenantId = null, onRows } = options;
+  await access(path).then(
+    () => {
+      throw new BackupError(`${path} exists already.`);
+    },
+    () => {},
+  );
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  try {
+    const { rows: migrations } = await client.query(
+      'SELECT name, checksum FROM schema_migration ORDER BY name',
+    );
+    const { rows: server } = await client.query(
+      `SELECT current_setting('server_version') AS postgres, now() AS "createdAt"`,
+    );
+    const header = { stamm: version, ...server[0], tenantId, migrations };
+    const groups = await groupTenants(client, tenantId);
+    return await writeBackup(path, header, passphrase, readSections(client, groups), onRows);
+  } finally {
+    await client.query('ROLLBACK').catch(() => {});
+  }
+}
+
+/** Undefined stands for every row there is. */
+type TenantGroup = readonly string[] | undefined;
+
+async function groupTenants(client: pg.ClientBase, tenantId: string | null): Promise<TenantGroup[]> {
+  if (tenantId !== null) {
+    const { rowCount } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
+    if (rowCount === 0) {
+      throw new BackupError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
+    }
+    return [[tenantId]];
+  }
+  const { rows: login } = await client.query(
+    'SELECT rolsuper OR rolbypassrls AS "seesAll" FROM pg_roles WHERE rolname = current_user',
+  );
+  if (login[0].seesAll) return [undefined];
+  const { rows } = await client.query<{ tenant_id: string }>(
+    'SELECT tenant_id FROM tenant ORDER BY tenant_id',
+  );
+  const groups: string[][] = [];
+  for (let start = 0; start < rows.length; start += tenantsAtATime) {
+    groups.push(rows.slice(start, start + tenantsAtATime).map((row) => row.tenant_id));
+  }
+  return groups;
+}
+
+async function* readSections(client: pg.ClientBase, groups: readonly TenantGroup[]): AsyncGenerator<Section> {
+  for (const table of await readTables(client)) {
+    for (const group of groups) {
+      if (group) await client.query(`SET LOCAL stamm.tenants = ${pg.escapeLiteral(group.join(','))}`);
+      const { name, columns } = table;
+      yield { table: name, columns, rows: client.query(copyTo(copyStatement(table, group))) };
+    }
+  }
+}
+
+function copyStatement({ name, columns }: Table, group: TenantGroup): string {
+  const list = columns.map(pg.escapeIdentifier).join(', ');
+  const tenants = group?.map(pg.escapeLiteral).join(', ');
+  const condition = tenants === undefined ? '' : ` WHERE tenant_id IN (${tenants})`;
+  return `COPY (SELECT ${list} FROM ${pg.escapeIdentifier(name)}${condition}) TO STDOUT`;
+}

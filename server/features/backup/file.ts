@@ -1,0 +1,259 @@
+// A backup file: two lines that anybody can read, then sections, compressed and, if asked for, encrypted.
+//
+//   Stamm backup 1
+//   {"stamm":"0.1.0","postgres":"18.4",…}
+//   {"table":"customer","columns":[…]}     one section for each table, or for some tenants of it
+//   rows as COPY writes them
+//   \.
+//   {"rows":1234,"sha256":"…"}             of everything between the header and this line
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { decrypt, deriveKey, type Encryption, encrypt, newEncryption } from './encryption.ts';
+import { BackupError } from './errors.ts';
+
+const magic = 'Stamm backup 1\n';
+const longestHeaderBytes = 1024 * 1024;
+const endOfRows = Buffer.from('\n\\.\n');
+const newline = 10;
+
+export interface Header {
+  stamm: string;
+  postgres: string;
+  createdAt: string;
+  /** The business, where it is only one. */
+  tenantId: string | null;
+  migrations: { name: string; checksum: string }[];
+  encryption: Encryption | null;
+}
+
+export interface Section {
+  table: string;
+  columns: string[];
+  rows: AsyncIterable<Buffer>;
+}
+
+export interface Totals {
+  rows: number;
+  bytes: number;
+}
+
+/** Writes beside `path` and renames at the end, so that a file of that name is always whole. */
+export async function writeBackup(
+  path: string,
+  header: Omit<Header, 'encryption'>,
+  passphrase: string | undefined,
+  sections: AsyncIterable<Section>,
+  onRows: (totals: Totals) => void = () => {},
+): Promise<Totals> {
+  const encryption = passphrase === undefined ? null : newEncryption();
+  const head = `${JSON.stringify({ ...header, encryption } satisfies Header)}\n`;
+  const partial = `${path}.partial`;
+  const file = await open(partial, 'wx', 0o600).catch((error) => {
+    throw new BackupError(`${partial} cannot be written: ${reasonOf(error)}.`);
+  });
+  try {
+    await file.write(magic + head);
+    const totals: Totals = { rows: 0, bytes: 0 };
+    const content = checkedContent(sections, totals, onRows);
+    const output = file.createWriteStream({ flush: true });
+    const key = encryption && (await deriveKey(passphrase!, encryption));
+    if (key) await pipeline(content, createZstdCompress(), encrypt(key, head), output);
+    else await pipeline(content, createZstdCompress(), output);
+    await rename(partial, path);
+    return totals;
+  } catch (error) {
+    await file.close().catch(() => {});
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function* checkedContent(
+  sections: AsyncIterable<Section>,
+  totals: Totals,
+  onRows: (totals: Totals) => void,
+): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  const hashed = (data: Buffer) => {
+    hash.update(data);
+    totals.bytes += data.length;
+    return data;
+  };
+  for await (const { table, columns, rows } of sections) {
+    yield hashed(Buffer.from(`${JSON.stringify({ table, columns })}\n`));
+    for await (const chunk of rows) {
+      totals.rows += countRows(chunk);
+      onRows(totals);
+      yield hashed(chunk);
+    }
+    yield hashed(endOfRows.subarray(1));
+  }
+  yield Buffer.from(`${JSON.stringify({ rows: totals.rows, sha256: hash.digest('hex') })}\n`);
+}
+
+/** A newline in a value is written as `\n`, so each byte 10 ends a row. */
+function countRows(chunk: Buffer): number {
+  let rows = 0;
+  for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) rows++;
+  return rows;
+}
+
+export async function readHeader(path: string): Promise<Header> {
+  return (await readHead(path)).header;
+}
+
+async function readHead(path: string): Promise<{ header: Header; head: string; start: number }> {
+  const file = await open(path).catch((error) => {
+    throw new BackupError(`${path} cannot be read: ${reasonOf(error)}.`);
+  });
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(longestHeaderBytes), 0, longestHeaderBytes, 0);
+    const text = buffer.subarray(0, bytesRead).toString('latin1');
+    if (!text.startsWith('Stamm backup ')) throw new BackupError(`${path} is not a backup of Stamm.`);
+    if (!text.startsWith(magic)) {
+      throw new BackupError(`${path} was made by a newer Stamm. Use that version or a newer one.`);
+    }
+    const start = text.indexOf('\n', magic.length) + 1;
+    if (start === 0) throw cutOff(path);
+    const head = buffer.subarray(magic.length, start).toString();
+    return { header: JSON.parse(head), head, start };
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new BackupError(`The header of ${path} is damaged.`);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Hands each section to `take`, which has to read its rows. Throws a BackupError at the end if the content is not what was
+ * written: nobody may keep what was read before this returns.
+ */
+export async function readBackup(
+  path: string,
+  passphrase: string | undefined,
+  take: (section: Section) => Promise<void>,
+): Promise<Totals> {
+  const { header, head, start } = await readHead(path);
+  if (header.encryption && passphrase === undefined) {
+    throw new BackupError(`${path} is encrypted. Set BACKUP_PASSPHRASE.`);
+  }
+  const file = createReadStream(path, { start });
+  const key = header.encryption && (await deriveKey(passphrase!, header.encryption));
+  const totals: Totals = { rows: 0, bytes: 0 };
+  const readContent = (content: AsyncIterable<Buffer>) => readSections(content, path, totals, take);
+  try {
+    if (key) await pipeline(file, decrypt(key, head), createZstdDecompress(), readContent);
+    else await pipeline(file, createZstdDecompress(), readContent);
+    return totals;
+  } catch (error) {
+    // The compression itself notices most damage, and an end that is missing.
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (code === 'Z_BUF_ERROR' || code.startsWith('ZSTD_')) throw cutOff(path);
+    throw error;
+  }
+}
+
+async function readSections(
+  content: AsyncIterable<Buffer>,
+  path: string,
+  totals: Totals,
+  take: (section: Section) => Promise<void>,
+): Promise<void> {
+  const hash = createHash('sha256');
+  const input = content[Symbol.asyncIterator]();
+  let kept: Buffer = Buffer.alloc(0);
+
+  async function more(): Promise<void> {
+    const { value, done } = await input.next();
+    if (done) throw cutOff(path);
+    kept = kept.length === 0 ? value : Buffer.concat([kept, value]);
+  }
+
+  function use(bytes: number): Buffer {
+    const used = kept.subarray(0, bytes);
+    kept = kept.subarray(bytes);
+    return used;
+  }
+
+  async function readLine(): Promise<Buffer> {
+    for (;;) {
+      const end = kept.indexOf(newline);
+      if (end !== -1) return use(end + 1);
+      if (kept.length > longestHeaderBytes) throw damaged(path);
+      await more();
+    }
+  }
+
+  function hashed(data: Buffer): Buffer {
+    hash.update(data);
+    totals.bytes += data.length;
+    return data;
+  }
+
+  /** The end of the rows is a line of its own; the line before a first row is the section's header. */
+  async function* readRows(): AsyncGenerator<Buffer> {
+    const mark = endOfRows.subarray(1);
+    for (let isLineStart = true; ; ) {
+      while (kept.length < mark.length) await more();
+      if (isLineStart && kept.subarray(0, mark.length).equals(mark)) return void hashed(use(mark.length));
+      const end = kept.indexOf(endOfRows);
+      // What could be the beginning of the mark stays.
+      const safe = end === -1 ? kept.length - endOfRows.length : end + 1;
+      isLineStart = end !== -1;
+      if (safe > 0) {
+        const rows = hashed(use(safe));
+        totals.rows += countRows(rows);
+        yield rows;
+      } else await more();
+    }
+  }
+
+  for (;;) {
+    const line = await readLine();
+    const head = parseLine(line, path);
+    if (head.sha256 !== undefined) {
+      if (head.sha256 !== hash.digest('hex') || head.rows !== totals.rows) throw damaged(path);
+      const rest = kept.length > 0 || !(await input.next()).done;
+      if (rest) throw damaged(path);
+      return;
+    }
+    hashed(line);
+    const { table, columns } = head;
+    if (typeof table !== 'string' || !Array.isArray(columns)) throw damaged(path);
+    const rows = readRows();
+    await take({ table, columns, rows });
+    // A section that was not wanted is read over.
+    for await (const _ of rows);
+  }
+}
+
+function parseLine(line: Buffer, path: string): Record<string, unknown> & { columns?: string[] } {
+  try {
+    return JSON.parse(line.toString());
+  } catch {
+    throw damaged(path);
+  }
+}
+
+function cutOff(path: string): BackupError {
+  return new BackupError(`${path} is damaged or incomplete.`);
+}
+
+function damaged(path: string): BackupError {
+  return new BackupError(`${path} is damaged: its content does not match its checksum.`);
+}
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  const reasons: Record<string, string> = {
+    EEXIST: 'it exists already',
+    ENOENT: 'no such file or folder',
+    EACCES: 'permission denied',
+    ENOSPC: 'the disk is full',
+    EISDIR: 'it is a folder',
+  };
+  return reasons[error.code ?? ''] ?? error.message;
+}

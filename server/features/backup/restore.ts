@@ -1,0 +1,175 @@
+// Loads a backup: a whole one into an empty database, or one business beside others. The file is read to its end before
+// anything is written, and everything is written in one transaction.
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { asDatabaseOwner } from '../../database/connection.ts';
+import { commit } from '../../database/database.ts';
+import { appliedMigrations, migrate, unknownMigration } from '../../database/migrations.ts';
+import { BackupError } from './errors.ts';
+import { type Header, readBackup, readHeader, type Section, type Totals } from './file.ts';
+import { accessTables, readTables, type Table } from './tables.ts';
+
+export interface RestoreOptions {
+  path: string;
+  passphrase: string | undefined;
+  /** The one business to restore from the file, or all. */
+  tenantId?: string | undefined;
+  /** Leaves the API key and people out. */
+  withoutAccess?: boolean;
+}
+
+export interface Verified extends Totals {
+  header: Header;
+}
+
+/** Reads the whole file and compares it with its checksum. */
+export async function verifyBackup(path: string, passphrase: string | undefined): Promise<Verified> {
+  const header = await readHeader(path);
+  return { header, ...(await readBackup(path, passphrase, async () => {})) };
+}
+
+export async function restoreBackup(connection: pg.ClientConfig, options: RestoreOptions): Promise<Totals> {
+  const { header } = await verifyBackup(options.path, options.passphrase);
+  const unknown = await unknownMigration(header.migrations);
+  if (unknown !== undefined) {
+    throw new BackupError(
+      `${options.path} was made by Stamm ${header.stamm}, whose database is newer (${unknown}). Use that version or a newer one.`,
+    );
+  }
+  if (options.tenantId !== undefined || header.tenantId !== null) {
+    return restoreTenant(connection, options, header);
+  }
+  return restoreAll(connection, options, header);
+}
+
+async function restoreAll(
+  connection: pg.ClientConfig,
+  options: RestoreOptions,
+  header: Header,
+): Promise<Totals> {
+  const names = header.migrations.map(({ name }) => name);
+  await asDatabaseOwner(connection, async (client) => {
+    const applied = await appliedMigrations(client);
+    const later = applied.find(({ name }) => !names.includes(name));
+    if (later) {
+      throw new BackupError(
+        `The database is newer than the backup (${later.name}). Restore into a new database or DATA_DIR.`,
+      );
+    }
+  });
+  await migrate(connection, { only: new Set(names) });
+  const totals = await asDatabaseOwner(connection, (client) =>
+    inTransaction(client, async () => {
+      await client.query('LOCK TABLE tenant IN ACCESS EXCLUSIVE MODE');
+      const { rowCount } = await client.query('SELECT FROM tenant LIMIT 1');
+      if (rowCount !== 0) {
+        throw new BackupError('The database holds data. Restore into a new database or DATA_DIR.');
+      }
+      const tables = await readTables(client);
+      const forced = tables.filter(({ isForced }) => isForced).map(({ name }) => pg.escapeIdentifier(name));
+      for (const name of forced) await client.query(`ALTER TABLE ${name} NO FORCE ROW LEVEL SECURITY`);
+      const loaded = await load(client, options, header, tables, (table, section) =>
+        copyRows(client, table.name, section),
+      );
+      for (const name of forced) await client.query(`ALTER TABLE ${name} FORCE ROW LEVEL SECURITY`);
+      return loaded;
+    }),
+  );
+  await migrate(connection);
+  await asDatabaseOwner(connection, (client) => client.query('ANALYZE'));
+  return totals;
+}
+
+/** Others work in the same tables meanwhile, so row-level security stays, below which PostgreSQL allows no COPY. */
+async function restoreTenant(
+  connection: pg.ClientConfig,
+  options: RestoreOptions,
+  header: Header,
+): Promise<Totals> {
+  const tenantId = options.tenantId ?? header.tenantId!;
+  if (header.tenantId !== null && header.tenantId !== tenantId) {
+    throw new BackupError(`${options.path} holds the tenant ${header.tenantId} only.`);
+  }
+  await migrate(connection);
+  return asDatabaseOwner(connection, (client) =>
+    inTransaction(client, async () => {
+      const applied = await appliedMigrations(client);
+      if (applied.length !== header.migrations.length) {
+        throw new BackupError(
+          `The backup is of an older Stamm (${header.stamm}). Restore it whole into a new database, and back the tenant up from there.`,
+        );
+      }
+      await client.query(`SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantId)}`);
+      const { rowCount } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
+      if (rowCount !== 0) throw new BackupError(`The tenant ${tenantId} exists already.`);
+      const tables = await readTables(client);
+      const totals = await load(client, options, header, tables, (table, section) =>
+        insertRows(client, table, section, tenantId),
+      );
+      const { rowCount: found } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
+      if (found === 0) throw new BackupError(`${options.path} holds no tenant ${tenantId}.`);
+      return totals;
+    }),
+  );
+}
+
+async function load(
+  client: pg.ClientBase,
+  { path, passphrase, withoutAccess = false }: RestoreOptions,
+  header: Header,
+  tables: readonly Table[],
+  write: (table: Table, section: Section) => Promise<number>,
+): Promise<Totals> {
+  const byName = new Map(tables.map((table) => [table.name, table]));
+  let rows = 0;
+  const { bytes } = await readBackup(path, passphrase, async (section) => {
+    if (withoutAccess && accessTables.has(section.table)) return;
+    const table = byName.get(section.table);
+    if (!table || section.columns.some((column) => !table.columns.includes(column))) {
+      throw new BackupError(`${path} holds a table or column that Stamm ${header.stamm} does not have.`);
+    }
+    rows += await write(table, section);
+  });
+  await client.query('SET CONSTRAINTS ALL IMMEDIATE');
+  return { rows, bytes };
+}
+
+async function copyRows(client: pg.ClientBase, target: string, section: Section): Promise<number> {
+  const columns = section.columns.map(pg.escapeIdentifier).join(', ');
+  const copy = client.query(copyFrom(`COPY ${pg.escapeIdentifier(target)} (${columns}) FROM STDIN`));
+  await pipeline(section.rows, copy);
+  return copy.rowCount;
+}
+
+async function insertRows(
+  client: pg.ClientBase,
+  { name }: Table,
+  section: Section,
+  tenantId: string,
+): Promise<number> {
+  const columns = section.columns.map(pg.escapeIdentifier).join(', ');
+  const table = pg.escapeIdentifier(name);
+  await client.query(
+    `CREATE TEMPORARY TABLE restored AS SELECT ${columns} FROM public.${table} WITH NO DATA`,
+  );
+  await copyRows(client, 'restored', section);
+  const { rowCount } = await client.query(
+    `INSERT INTO public.${table} (${columns}) SELECT ${columns} FROM restored WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  await client.query('DROP TABLE restored');
+  return rowCount ?? 0;
+}
+
+async function inTransaction<Result>(client: pg.ClientBase, work: () => Promise<Result>): Promise<Result> {
+  await client.query('BEGIN');
+  try {
+    const result = await work();
+    await commit(client);
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+// Whether what is stored agrees with itself. Each check is a statement that returns what disagrees; nothing is changed.
+import pg from 'pg';
+import { type Definition, ownersOf } from '../../engine/definition/definition.ts';
+
+export interface Finding {
+  check: string;
+  /** How many disagree, and some of them. */
+  count: number;
+  examples: string[];
+}
+
+const tenantsAtATime = 100;
+const mostExamples = 5;
+
+/** `client` belongs to the owner of the database. One snapshot, so a running service does not disturb it. */
+export async function checkConsistency(
+  client: pg.ClientBase,
+  definitions: readonly Definition[],
+): Promise<Finding[]> {
+  const findings = checksOf(definitions).map(({ check, sql }) => ({
+    check,
+    sql,
+    count: 0,
+    examples: [] as string[],
+  }));
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  try {
+    const { rows } = await client.query<{ tenant_id: string }>(
+      'SELECT tenant_id FROM tenant ORDER BY tenant_id',
+    );
+    for (let start = 0; start < rows.length; start += tenantsAtATime) {
+      const tenants = rows.slice(start, start + tenantsAtATime).map((row) => row.tenant_id);
+      await client.query(`SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenants.join(','))}`);
+      for (const finding of findings) {
+        const found = await client.query<{ what: string; count: number }>(
+          `SELECT what, count(*) OVER ()::integer AS count FROM (${finding.sql}) AS wrong LIMIT ${mostExamples}`,
+          [tenants],
+        );
+        finding.count += found.rows[0]?.count ?? 0;
+        finding.examples.push(...found.rows.map(({ what }) => what));
+      }
+    }
+    return findings.map(({ check, count, examples }) => ({
+      check,
+      count,
+      examples: examples.slice(0, mostExamples),
+    }));
+  } finally {
+    await client.query('ROLLBACK').catch(() => {});
+  }
+}
+
+/** `$1` are the tenants of the transaction. */
+function checksOf(definitions: readonly Definition[]): { check: string; sql: string }[] {
+  return [
+    { check: 'journal', sql: journalWithGaps },
+    { check: 'versions', sql: unite(definitions.map(versionsOffTheJournal)) },
+    { check: 'deletions', sql: unite(definitions.map(objectsWithoutJournal)) },
+    { check: 'references', sql: unite(definitions.flatMap(objectsWithoutOwner)) },
+    { check: 'words', sql: unite(definitions.flatMap(wrongWords)) },
+  ];
+}
+
+function unite(statements: readonly string[]): string {
+  return statements.join('\nUNION ALL ');
+}
+
+const journalWithGaps = `
+  SELECT format('tenant %s: %s entries up to position %s, last position %s',
+    tenant.tenant_id, coalesce(entries, 0), coalesce(highest, 0), head.last_position) AS what
+  FROM tenant
+  LEFT JOIN journal_head AS head USING (tenant_id)
+  LEFT JOIN (SELECT tenant_id, count(*) AS entries, max(position) AS highest FROM journal
+    WHERE tenant_id = ANY ($1) GROUP BY tenant_id) AS counted USING (tenant_id)
+  WHERE tenant.tenant_id = ANY ($1)
+    AND (coalesce(entries, 0), coalesce(highest, 0)) IS DISTINCT FROM (head.last_position, head.last_position)`;
+
+/** The newest entry of each object that exists has its version. */
+function versionsOffTheJournal({ name, table }: Definition): string {
+  return `
+    SELECT format('${name} %s: version %s, in the journal %s %s', object.id, object.version, newest.action, newest.version) AS what
+    FROM ${table} AS object LEFT JOIN LATERAL (
+      SELECT action, version FROM journal
+      WHERE journal.tenant_id = object.tenant_id AND journal.resource_id = object.id AND journal.resource = '${name}'
+      ORDER BY position DESC LIMIT 1) AS newest ON true
+    WHERE object.tenant_id = ANY ($1)
+      AND (newest.version IS DISTINCT FROM object.version OR newest.action = 'DELETED')`;
+}
+
+/** An object without a row has been deleted. */
+function objectsWithoutJournal({ name, table }: Definition): string {
+  return `
+    SELECT format('${name} %s: missing, and not deleted in the journal', newest.resource_id) AS what
+    FROM (SELECT DISTINCT ON (tenant_id, resource_id) tenant_id, resource_id, action FROM journal
+      WHERE tenant_id = ANY ($1) AND resource = '${name}' ORDER BY tenant_id, resource_id, position DESC) AS newest
+    WHERE newest.action <> 'DELETED' AND NOT EXISTS (
+      SELECT FROM ${table} AS object WHERE object.tenant_id = newest.tenant_id AND object.id = newest.resource_id)`;
+}
+
+function objectsWithoutOwner(definition: Definition): string[] {
+  return ownersOf(definition).map(
+    ({ column, table }) => `
+    SELECT format('${definition.name} %s: %s %s does not exist', object.id, '${column.path.join('.')}', object.${column.name}) AS what
+    FROM ${definition.table} AS object
+    WHERE object.tenant_id = ANY ($1) AND object.${column.name} IS NOT NULL AND NOT EXISTS (
+      SELECT FROM ${table} AS owner WHERE owner.tenant_id = object.tenant_id AND owner.id = object.${column.name})`,
+  );
+}
+
+function wrongWords({ name, table }: Definition): string[] {
+  const wanted = `SELECT DISTINCT object.tenant_id, word, object.id FROM ${table} AS object, words_of(object.search_text) AS word
+    WHERE object.tenant_id = ANY ($1)`;
+  const kept = `SELECT tenant_id, word, id FROM search_word WHERE tenant_id = ANY ($1) AND resource = '${table}'`;
+  return [
+    `SELECT format('${name} %s: the word "%s" is missing', id, word) AS what FROM (${wanted} EXCEPT ${kept}) AS missing`,
+    `SELECT format('${name} %s: the word "%s" is too many', id, word) AS what FROM (${kept} EXCEPT ${wanted}) AS extra`,
+  ];
+}

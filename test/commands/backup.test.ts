@@ -1,0 +1,41 @@
+// Backup, restore and check as an operator types them.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import {
+  assertRefused,
+  cleanUpLater,
+  createCustomer,
+  makeDataDir,
+  makePreparedDataDir,
+  runStamm,
+  startStamm,
+} from '../faults/process.ts';
+
+test('a backup of a running service is verified, restored into a new data folder and checked', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+  cleanUpLater(() => rm(folder, { recursive: true }));
+  const { dataDir, key } = await makePreparedDataDir();
+  const env = { DATA_DIR: dataDir, BACKUP_PASSPHRASE: 'Gießkanne 7' };
+  const service = await startStamm(env);
+  assert.equal((await createCustomer(service.origin, key)).status, 201);
+  const file = path.join(folder, 'all.backup');
+  const made = await runStamm(['backup', file], env);
+  assert.match(made.stdout, /^Backed up [\d,]+ rows \([\d.]+ MB\) to .*all\.backup\.\n$/, made.stderr);
+  await service.stop();
+
+  const verified = await runStamm(['backup', '--verify', file, '--json'], env);
+  assert.equal(JSON.parse(verified.stdout).isEncrypted, true);
+  const fresh = { ...env, DATA_DIR: await makeDataDir() };
+  assertRefused(await runStamm(['restore', file], { DATA_DIR: fresh.DATA_DIR }), /BACKUP_PASSPHRASE/);
+  assert.match((await runStamm(['restore', file], fresh)).stdout, /^Restored [\d,]+ rows/);
+  const checked = await runStamm(['check'], fresh);
+  assert.deepEqual([checked.code, checked.stdout.match(/✓/g)?.length], [0, 5], checked.stdout);
+  assertRefused(await runStamm(['restore', file], fresh), /holds data/);
+  const again = await startStamm(fresh);
+  const response = await fetch(`${again.origin}/api/v1/customers`, { headers: { apikey: key } });
+  assert.equal(((await response.json()) as { data: unknown[] }).data.length, 1);
+  await again.stop();
+});
