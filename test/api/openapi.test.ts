@@ -190,9 +190,9 @@ test('every example of a body is accepted as it is, with the answer that the doc
   const ids = new Map<string, string>();
   for (const { resource, operation } of operationsOf('post', ({ path }) => path)) {
     for (const { type, value } of examplesOf(operation)) {
-      const rehearsal = await send('POST', `${resource.path}?dryRun=true`, type, value);
-      assert.equal(rehearsal.statusCode, 200, rehearsal.body);
-      assert.deepEqual(rehearsal.json().ignoredFields, []);
+      const dryRun = await send('POST', `${resource.path}?dryRun=true`, type, value);
+      assert.equal(dryRun.statusCode, 200, dryRun.body);
+      assert.deepEqual(dryRun.json().ignoredFields, []);
       const response = await send('POST', resource.path, type, value);
       assert.equal(response.statusCode, 201, response.body);
       ids.set(resource.name, response.json().id);
@@ -203,8 +203,8 @@ test('every example of a body is accepted as it is, with the answer that the doc
     const { example } = operation.parameters.find(({ name }: { name: string }) => name === 'externalId');
     const url = `/${resource.collection}/by-external-id/${example}`;
     for (const { type, value } of examplesOf(operation)) {
-      const rehearsal = await send('PUT', `${url}?dryRun=true`, type, value);
-      assert.equal(rehearsal.json().id, ids.get(resource.name));
+      const dryRun = await send('PUT', `${url}?dryRun=true`, type, value);
+      assert.equal(dryRun.json().id, ids.get(resource.name));
       const response = await send('PUT', url, type, value);
       assert.deepEqual([response.statusCode, response.json().id], [200, ids.get(resource.name)]);
     }
