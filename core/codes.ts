@@ -3,6 +3,7 @@
 /** Why something is on the attention list. */
 export const attentionCodes = [
   'unresolved_reference',
+  'pending_reference',
   'unknown_shape',
   'half_position',
   'no_position',

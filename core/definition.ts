@@ -19,6 +19,8 @@ export interface Field {
   format?: string;
   default?: unknown;
   reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
+  /** Of the external id of something that does not exist yet: the reference that waits for it. */
+  twinOf?: string;
   fields?: readonly Field[];
   description: string;
 }

@@ -114,15 +114,18 @@ CREATE TABLE container (
   comment text,
   sort_name text GENERATED ALWAYS AS (fold(name)) STORED,
   search_text text GENERATED ALWAYS AS (fold(((name || ' '::text) || COALESCE(label_code, ''::text)))) STORED,
+  product_external_id text,  -- Kept until an object has this external id; then it is in product_id.
   CONSTRAINT container_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT container_external_id_unique UNIQUE (tenant_id, external_id),
   CONSTRAINT container_label_code_unique UNIQUE (tenant_id, label_code),
-  CONSTRAINT container_tenant_id_site_id_fkey FOREIGN KEY (tenant_id, site_id) REFERENCES site(tenant_id, id)
+  CONSTRAINT container_tenant_id_site_id_fkey FOREIGN KEY (tenant_id, site_id) REFERENCES site(tenant_id, id),
+  CONSTRAINT container_product_external_id_check CHECK (((product_external_id IS NULL) OR (product_id IS NULL)))
 );
 CREATE INDEX container_by_name ON container USING btree (tenant_id, sort_name, id);
 CREATE INDEX container_by_product ON container USING btree (tenant_id, product_id, id) WHERE (product_id IS NOT NULL);
 CREATE INDEX container_by_site ON container USING btree (tenant_id, site_id, id) WHERE (site_id IS NOT NULL);
 CREATE INDEX container_by_update ON container USING btree (tenant_id, updated_at, id);
+CREATE INDEX container_waiting_for_product ON container USING btree (tenant_id, product_external_id, id) WHERE (product_external_id IS NOT NULL);
 CREATE TRIGGER add_words AFTER INSERT ON container REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
 CREATE TRIGGER change_words AFTER UPDATE ON container REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
 CREATE TRIGGER remove_words AFTER DELETE ON container REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
@@ -435,16 +438,22 @@ CREATE TABLE plant (
   comment text,
   sort_name text GENERATED ALWAYS AS (fold(COALESCE(botanical_name, common_name, ''::text))) STORED,
   search_text text GENERATED ALWAYS AS (fold(((((COALESCE(botanical_name, ''::text) || ' '::text) || COALESCE(common_name, ''::text)) || ' '::text) || COALESCE(label_code, ''::text)))) STORED,
+  product_external_id text,  -- Kept until an object has this external id; then it is in product_id.
+  container_external_id text,  -- Kept until an object has this external id; then it is in container_id.
   CONSTRAINT plant_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT plant_external_id_unique UNIQUE (tenant_id, external_id),
   CONSTRAINT plant_label_code_unique UNIQUE (tenant_id, label_code),
-  CONSTRAINT plant_tenant_id_site_id_fkey FOREIGN KEY (tenant_id, site_id) REFERENCES site(tenant_id, id)
+  CONSTRAINT plant_tenant_id_site_id_fkey FOREIGN KEY (tenant_id, site_id) REFERENCES site(tenant_id, id),
+  CONSTRAINT plant_container_external_id_check CHECK (((container_external_id IS NULL) OR (container_id IS NULL))),
+  CONSTRAINT plant_product_external_id_check CHECK (((product_external_id IS NULL) OR (product_id IS NULL)))
 );
 CREATE INDEX plant_by_container ON plant USING btree (tenant_id, container_id, id) WHERE (container_id IS NOT NULL);
 CREATE INDEX plant_by_name ON plant USING btree (tenant_id, sort_name, id);
 CREATE INDEX plant_by_product ON plant USING btree (tenant_id, product_id, id) WHERE (product_id IS NOT NULL);
 CREATE INDEX plant_by_site ON plant USING btree (tenant_id, site_id, id);
 CREATE INDEX plant_by_update ON plant USING btree (tenant_id, updated_at, id);
+CREATE INDEX plant_waiting_for_container ON plant USING btree (tenant_id, container_external_id, id) WHERE (container_external_id IS NOT NULL);
+CREATE INDEX plant_waiting_for_product ON plant USING btree (tenant_id, product_external_id, id) WHERE (product_external_id IS NOT NULL);
 CREATE TRIGGER add_words AFTER INSERT ON plant REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
 CREATE TRIGGER change_words AFTER UPDATE ON plant REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
 CREATE TRIGGER remove_words AFTER DELETE ON plant REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
@@ -659,9 +668,17 @@ CREATE TABLE site (
   search_text text GENERATED ALWAYS AS (fold(name)) STORED,
   address_city_start text GENERATED ALWAYS AS ("left"(address_city, 100)) STORED,
   address_zip_code_start text GENERATED ALWAYS AS ("left"(address_zip_code, 100)) STORED,
+  service_record_recipient_external_id text,  -- Kept until an object has this external id; then it is in service_record_recipient_id.
+  assigned_employee_external_id text,  -- Kept until an object has this external id; then it is in assigned_employee_id.
+  contact_person_external_id text,  -- Kept until an object has this external id; then it is in contact_person_id.
+  contract_external_id text,  -- Kept until an object has this external id; then it is in contract_id.
   CONSTRAINT site_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT site_external_id_unique UNIQUE (tenant_id, external_id),
-  CONSTRAINT site_tenant_id_customer_id_fkey FOREIGN KEY (tenant_id, customer_id) REFERENCES customer(tenant_id, id)
+  CONSTRAINT site_tenant_id_customer_id_fkey FOREIGN KEY (tenant_id, customer_id) REFERENCES customer(tenant_id, id),
+  CONSTRAINT site_assigned_employee_external_id_check CHECK (((assigned_employee_external_id IS NULL) OR (assigned_employee_id IS NULL))),
+  CONSTRAINT site_contact_person_external_id_check CHECK (((contact_person_external_id IS NULL) OR (contact_person_id IS NULL))),
+  CONSTRAINT site_contract_external_id_check CHECK (((contract_external_id IS NULL) OR (contract_id IS NULL))),
+  CONSTRAINT site_service_record_recipient_external_id_check CHECK (((service_record_recipient_external_id IS NULL) OR (service_record_recipient_id IS NULL)))
 );
 CREATE INDEX site_by_city ON site USING btree (tenant_id, address_city_start, id);
 CREATE INDEX site_by_contact_person ON site USING btree (tenant_id, contact_person_id, id) WHERE (contact_person_id IS NOT NULL);
@@ -673,6 +690,10 @@ CREATE INDEX site_by_name ON site USING btree (tenant_id, sort_name, id);
 CREATE INDEX site_by_recipient ON site USING btree (tenant_id, service_record_recipient_id, id) WHERE (service_record_recipient_id IS NOT NULL);
 CREATE INDEX site_by_update ON site USING btree (tenant_id, updated_at, id);
 CREATE INDEX site_by_zip_code ON site USING btree (tenant_id, address_zip_code_start, id);
+CREATE INDEX site_waiting_for_assigned_employee ON site USING btree (tenant_id, assigned_employee_external_id, id) WHERE (assigned_employee_external_id IS NOT NULL);
+CREATE INDEX site_waiting_for_contact_person ON site USING btree (tenant_id, contact_person_external_id, id) WHERE (contact_person_external_id IS NOT NULL);
+CREATE INDEX site_waiting_for_contract ON site USING btree (tenant_id, contract_external_id, id) WHERE (contract_external_id IS NOT NULL);
+CREATE INDEX site_waiting_for_service_record_recipient ON site USING btree (tenant_id, service_record_recipient_external_id, id) WHERE (service_record_recipient_external_id IS NOT NULL);
 CREATE INDEX site_with_unknown_hours ON site USING btree (tenant_id, id) WHERE (NOT opening_hours_is_known);
 CREATE INDEX site_with_unknown_intervals ON site USING btree (tenant_id, id) WHERE (NOT attending_intervals_is_known);
 CREATE INDEX site_without_position ON site USING btree (tenant_id, id) WHERE ((address_location_lat IS NULL) AND (address_location_lng IS NULL));
@@ -693,6 +714,20 @@ CREATE TABLE tenant (
 );
 SELECT isolate_tenants('tenant');
 GRANT DELETE, INSERT, SELECT, UPDATE ON tenant TO stamm_service;
+
+-- waiting_link: Links that the transaction which brought their object left open: too many for one statement, or locked by somebody else.
+CREATE TABLE waiting_link (
+  tenant_id uuid NOT NULL,
+  resource text NOT NULL,  -- What waits for the external id.
+  external_id text NOT NULL,
+  actor text NOT NULL,
+  actor_id uuid,
+  request_id uuid,
+  origin text,
+  CONSTRAINT waiting_link_pkey PRIMARY KEY (tenant_id, resource, external_id)
+);
+SELECT isolate_tenants('waiting_link');
+GRANT DELETE, INSERT, SELECT, UPDATE ON waiting_link TO stamm_service;
 
 -- webhook: An endpoint that receives the changes of a tenant, at most ten each.
 CREATE TABLE webhook (
@@ -1124,6 +1159,25 @@ BEGIN
   EXECUTE format('CREATE POLICY owner_administers ON %s TO current_user USING (true)', target);
 END $function$;
 
+-- For the owner only.
+CREATE OR REPLACE FUNCTION keep_external_ids(target regclass, reference_columns text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  reference_column text;
+  kept text;
+BEGIN
+  FOREACH reference_column IN ARRAY reference_columns LOOP
+    kept := regexp_replace(reference_column, '_id$', '_external_id');
+    EXECUTE format('ALTER TABLE %s ADD COLUMN %I text, ADD CHECK (%I IS NULL OR %I IS NULL)', target, kept, kept, reference_column);
+    EXECUTE format('CREATE INDEX %I ON %s (tenant_id, %I, id) WHERE %I IS NOT NULL',
+      target || '_waiting_for_' || regexp_replace(reference_column, '_id$', ''), target, kept, kept);
+    EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', target, kept,
+      'Kept until an object has this external id; then it is in ' || reference_column || '.');
+  END LOOP;
+END $function$;
+
 -- The service may call it.
 CREATE OR REPLACE FUNCTION known_beginnings(tenant uuid, table_name text, asked text[])
  RETURNS text[]
@@ -1431,6 +1485,16 @@ CREATE OR REPLACE FUNCTION space_words(folded text)
  IMMUTABLE PARALLEL SAFE
 RETURN ((' '::text || CASE WHEN (folded ~ '[^a-z0-9 ]'::text) THEN translate("left"(folded, 1000), '	
  !"#$%&''()*+,-./:;<=>?@[\]^_`{|}~«»’„“”–—'::text, repeat(' '::text, 45)) ELSE "left"(folded, 1000) END) || ' '::text);
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION tenants_with_waiting_links()
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  SELECT DISTINCT tenant_id FROM waiting_link LIMIT 100
+$function$;
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION trim_recorded_requests(tenants uuid[], oldest uuid, rows_each integer, rows_in_all integer, bodies_each integer)

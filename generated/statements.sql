@@ -157,7 +157,7 @@ moved AS (
   SELECT id FROM written;
 
 -- delete customer
-  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, company_name text,
+  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, company_name text,
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
       phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
@@ -219,8 +219,8 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.add
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT contact_person.id FROM contact_person
 WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.external_id) END AS holder_id ,
-    coalesce(sent.customer_id, (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    coalesce(sent.customer_id,
+    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
         salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
         customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
@@ -294,32 +294,31 @@ moved AS (
   SELECT id, version, json FROM written;
 
 -- compare contact-person
-  WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-        last_name text, first_name text, salutation text, role text, email text, phone text, mobile text,
-        language text, comment text, external_id text, customer_external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, origin text, changes json)
-  ), compared AS MATERIALIZED (
-    SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , sent.resolved_customer_id
-    FROM sent, LATERAL (SELECT * FROM contact_person AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-  )
-  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-      '"customerId":' || to_json(compared.customer_id), '"lastName":' || to_json(compared.last_name),
-      '"firstName":' || to_json(compared.first_name), '"salutation":' || to_json(compared.salutation),
-      '"role":' || to_json(compared.role), '"email":' || to_json(compared.email),
-      '"phone":' || to_json(compared.phone), '"mobile":' || to_json(compared.mobile),
-      '"language":' || to_json(compared.language), '"comment":' || to_json(compared.comment),
-      '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
-      '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-      '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_customer_id
-  FROM compared;
+WITH sent AS MATERIALIZED (
+  SELECT sent.*, coalesce(sent.customer_id,
+      (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+      last_name text, first_name text, salutation text, role text, email text, phone text, mobile text, language text,
+      comment text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
+      request_id uuid, origin text, changes json)
+), compared AS MATERIALIZED (
+  SELECT sent.place,
+      sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.* , resolved_customer_id
+  FROM sent, LATERAL (SELECT * FROM contact_person AS subject
+    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+)
+SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+    '"customerId":' || to_json(compared.customer_id), '"lastName":' || to_json(compared.last_name),
+    '"firstName":' || to_json(compared.first_name), '"salutation":' || to_json(compared.salutation),
+    '"role":' || to_json(compared.role), '"email":' || to_json(compared.email), '"phone":' || to_json(compared.phone),
+    '"mobile":' || to_json(compared.mobile), '"language":' || to_json(compared.language),
+    '"comment":' || to_json(compared.comment), '"externalId":' || to_json(compared.external_id),
+    '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  , resolved_customer_id
+FROM compared;
 
 -- update unlocked contact-person
   WITH sent AS MATERIALIZED (
@@ -362,10 +361,10 @@ moved AS (
   SELECT id FROM written;
 
 -- delete contact-person
-  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, last_name text,
-      first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
-      external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      origin text, changes json)),
+  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid,
+      last_name text, first_name text, salutation text, role text, email text, phone text, mobile text, language text,
+      comment text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
+      request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM contact_person USING named WHERE contact_person.tenant_id = named.tenant_id AND contact_person.id = named.id
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.external_id, contact_person.version,
@@ -413,8 +412,8 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.cus
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT contract.id FROM contract
 WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.external_id) END AS holder_id ,
-    coalesce(sent.customer_id, (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    coalesce(sent.customer_id,
+    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
         contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
         status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
@@ -490,31 +489,31 @@ moved AS (
   SELECT id, version, json FROM written;
 
 -- compare contract
-  WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-        start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
-        net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
-        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
-  ), compared AS MATERIALIZED (
-    SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , sent.resolved_customer_id
-    FROM sent, LATERAL (SELECT * FROM contract AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-  )
-  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-      '"customerId":' || to_json(compared.customer_id), '"startDate":' || to_json(compared.start_date),
-      '"type":' || to_json(compared.type), '"contractNumber":' || to_json(compared.contract_number),
-      '"endDate":' || to_json(compared.end_date), '"noticePeriodInMonths":' || compared.notice_period_in_months::text,
-      '"netPrice":' || compared.net_price::text, '"billingInterval":' || to_json(compared.billing_interval),
-      '"status":' || to_json(compared.status), '"externalId":' || to_json(compared.external_id),
-      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_customer_id
-  FROM compared;
+WITH sent AS MATERIALIZED (
+  SELECT sent.*, coalesce(sent.customer_id,
+      (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+      start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
+      net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
+      version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+), compared AS MATERIALIZED (
+  SELECT sent.place,
+      sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.* , resolved_customer_id
+  FROM sent, LATERAL (SELECT * FROM contract AS subject
+    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+)
+SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+    '"customerId":' || to_json(compared.customer_id), '"startDate":' || to_json(compared.start_date),
+    '"type":' || to_json(compared.type), '"contractNumber":' || to_json(compared.contract_number),
+    '"endDate":' || to_json(compared.end_date), '"noticePeriodInMonths":' || compared.notice_period_in_months::text,
+    '"netPrice":' || compared.net_price::text, '"billingInterval":' || to_json(compared.billing_interval),
+    '"status":' || to_json(compared.status), '"externalId":' || to_json(compared.external_id),
+    '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  , resolved_customer_id
+FROM compared;
 
 -- update unlocked contract
   WITH sent AS MATERIALIZED (
@@ -559,10 +558,10 @@ moved AS (
   SELECT id FROM written;
 
 -- delete contract
-  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, start_date date,
-      type text, contract_number text, end_date date, notice_period_in_months bigint, net_price numeric,
-      billing_interval text, status text, external_id text, customer_external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, origin text, changes json)),
+  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid,
+      start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
+      net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
+      version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM contract USING named WHERE contract.tenant_id = named.tenant_id AND contract.id = named.id
     RETURNING contract.tenant_id, contract.id, contract.external_id, contract.version,
@@ -734,9 +733,9 @@ moved AS (
   SELECT id FROM written;
 
 -- delete employee
-  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, first_name text, last_name text,
-      employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, origin text, changes json)),
+  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, first_name text,
+      last_name text, employee_number text, email text, phone text, active boolean, external_id text, version integer,
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM employee USING named WHERE employee.tenant_id = named.tenant_id AND employee.id = named.id
     RETURNING employee.tenant_id, employee.id, employee.external_id, employee.version,
@@ -914,7 +913,7 @@ moved AS (
   SELECT id FROM written;
 
 -- delete product
-  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, name text, kind text,
+  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, name text, kind text,
       article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
       description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
       origin text, changes json)),
@@ -962,29 +961,51 @@ SELECT count(*)::integer AS total FROM product AS subject WHERE subject.tenant_i
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT site.id FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.external_id) END AS holder_id ,
-    coalesce(sent.customer_id, (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    coalesce(sent.customer_id,
+    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id,
+    CASE WHEN sent.service_record_recipient_external_id IS NULL THEN sent.service_record_recipient_id
+ELSE coalesce(sent.service_record_recipient_id,
+    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.service_record_recipient_external_id),
+    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.service_record_recipient_external_id)) END AS resolved_service_record_recipient_id,
+    CASE WHEN sent.assigned_employee_external_id IS NULL THEN sent.assigned_employee_id
+ELSE coalesce(sent.assigned_employee_id,
+    (SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.assigned_employee_external_id)) END AS resolved_assigned_employee_id,
+    CASE WHEN sent.contact_person_external_id IS NULL THEN sent.contact_person_id
+ELSE coalesce(sent.contact_person_id,
+    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.contact_person_external_id)) END AS resolved_contact_person_id,
+    CASE WHEN sent.contract_external_id IS NULL THEN sent.contract_id
+ELSE coalesce(sent.contract_id,
+    (SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id)) END AS resolved_contract_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text, address_street_name text,
         address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
         address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
         appointment_preparation_time_in_minutes bigint, attending_intervals json, opening_hours json,
-        service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid, contact_person_id uuid,
-        contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
-        attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text,
-        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+        service_record_recipient_id uuid, service_record_recipient_external_id text, call_out_fee numeric,
+        assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
+        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
+        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
+        opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, needs_appointment, has_key, comment,
         appointment_preparation_time_in_minutes, attending_intervals, opening_hours, service_record_recipient_id,
-        call_out_fee, assigned_employee_id, contact_person_id, contract_id, valid_from, valid_until, time_zone,
-        external_id, attending_intervals_is_known, opening_hours_is_known)
+        service_record_recipient_external_id, call_out_fee, assigned_employee_id, assigned_employee_external_id,
+        contact_person_id, contact_person_external_id, contract_id, contract_external_id, valid_from, valid_until,
+        time_zone, external_id, attending_intervals_is_known, opening_hours_is_known)
     SELECT sent.tenant_id, sent.id, sent.resolved_customer_id, sent.name, sent.address_street_name,
         sent.address_house_number, sent.address_zip_code, sent.address_city, sent.address_location_lat,
         sent.address_location_lng, sent.needs_appointment, sent.has_key, sent.comment,
         sent.appointment_preparation_time_in_minutes, sent.attending_intervals, sent.opening_hours,
-        sent.service_record_recipient_id, sent.call_out_fee, sent.assigned_employee_id, sent.contact_person_id,
-        sent.contract_id, sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id,
-        sent.attending_intervals_is_known, sent.opening_hours_is_known FROM sent
+        sent.resolved_service_record_recipient_id,
+        CASE WHEN sent.resolved_service_record_recipient_id IS NULL THEN sent.service_record_recipient_external_id END,
+        sent.call_out_fee, sent.resolved_assigned_employee_id,
+        CASE WHEN sent.resolved_assigned_employee_id IS NULL THEN sent.assigned_employee_external_id END,
+        sent.resolved_contact_person_id,
+        CASE WHEN sent.resolved_contact_person_id IS NULL THEN sent.contact_person_external_id END,
+        sent.resolved_contract_id, CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END,
+        sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
+        sent.opening_hours_is_known FROM sent
     WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
@@ -1014,22 +1035,27 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
       has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
-      opening_hours json, service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid,
-      contact_person_id uuid, contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
-      attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
+      opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
+      call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
+      contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date, valid_until date,
+      time_zone text, external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean,
+      customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+      changes json)),
   written AS (
     UPDATE site SET (customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, needs_appointment, has_key, comment,
         appointment_preparation_time_in_minutes, attending_intervals, opening_hours, service_record_recipient_id,
-        call_out_fee, assigned_employee_id, contact_person_id, contract_id, valid_from, valid_until, time_zone,
-        external_id, attending_intervals_is_known, opening_hours_is_known) = ROW (sent.customer_id, sent.name,
-        sent.address_street_name, sent.address_house_number, sent.address_zip_code, sent.address_city,
+        service_record_recipient_external_id, call_out_fee, assigned_employee_id, assigned_employee_external_id,
+        contact_person_id, contact_person_external_id, contract_id, contract_external_id, valid_from, valid_until,
+        time_zone, external_id, attending_intervals_is_known, opening_hours_is_known) = ROW (sent.customer_id,
+        sent.name, sent.address_street_name, sent.address_house_number, sent.address_zip_code, sent.address_city,
         sent.address_location_lat, sent.address_location_lng, sent.needs_appointment, sent.has_key, sent.comment,
         sent.appointment_preparation_time_in_minutes, sent.attending_intervals, sent.opening_hours,
-        sent.service_record_recipient_id, sent.call_out_fee, sent.assigned_employee_id, sent.contact_person_id,
-        sent.contract_id, sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id,
-        sent.attending_intervals_is_known, sent.opening_hours_is_known),
+        sent.service_record_recipient_id, sent.service_record_recipient_external_id, sent.call_out_fee,
+        sent.assigned_employee_id, sent.assigned_employee_external_id, sent.contact_person_id,
+        sent.contact_person_external_id, sent.contract_id, sent.contract_external_id, sent.valid_from,
+        sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
+        sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
     FROM sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
     RETURNING site.tenant_id, site.id, site.version, '{' || concat_ws(',', '"id":' || to_json(site.id),
@@ -1043,8 +1069,12 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         '"appointmentPreparationTimeInMinutes":' || site.appointment_preparation_time_in_minutes::text,
         '"attendingIntervals":' || site.attending_intervals::text, '"openingHours":' || site.opening_hours::text,
         '"serviceRecordRecipientId":' || to_json(site.service_record_recipient_id),
+        '"serviceRecordRecipientExternalId":' || to_json(site.service_record_recipient_external_id),
         '"callOutFee":' || site.call_out_fee::text, '"assignedEmployeeId":' || to_json(site.assigned_employee_id),
-        '"contactPersonId":' || to_json(site.contact_person_id), '"contractId":' || to_json(site.contract_id),
+        '"assignedEmployeeExternalId":' || to_json(site.assigned_employee_external_id),
+        '"contactPersonId":' || to_json(site.contact_person_id),
+        '"contactPersonExternalId":' || to_json(site.contact_person_external_id),
+        '"contractId":' || to_json(site.contract_id), '"contractExternalId":' || to_json(site.contract_external_id),
         '"validFrom":' || to_json(site.valid_from), '"validUntil":' || to_json(site.valid_until),
         '"timeZone":' || to_json(site.time_zone), '"externalId":' || to_json(site.external_id),
         '"version":' || site.version, '"createdAt":' || to_char(site.created_at AT TIME ZONE 'UTC',
@@ -1070,20 +1100,36 @@ moved AS (
 
 -- compare site
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.customer_id, (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    SELECT sent.*, coalesce(sent.customer_id,
+        (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id,
+        CASE WHEN sent.service_record_recipient_external_id IS NULL THEN sent.service_record_recipient_id
+ELSE coalesce(sent.service_record_recipient_id,
+    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.service_record_recipient_external_id),
+    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.service_record_recipient_external_id)) END AS resolved_service_record_recipient_id,
+    CASE WHEN sent.assigned_employee_external_id IS NULL THEN sent.assigned_employee_id
+ELSE coalesce(sent.assigned_employee_id,
+    (SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.assigned_employee_external_id)) END AS resolved_assigned_employee_id,
+    CASE WHEN sent.contact_person_external_id IS NULL THEN sent.contact_person_id
+ELSE coalesce(sent.contact_person_id,
+    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.contact_person_external_id)) END AS resolved_contact_person_id,
+    CASE WHEN sent.contract_external_id IS NULL THEN sent.contract_id
+ELSE coalesce(sent.contract_id,
+    (SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id)) END AS resolved_contract_id
     FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
         name text, address_street_name text, address_house_number text, address_zip_code text, address_city text,
         address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
         has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
-        opening_hours json, service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid,
-        contact_person_id uuid, contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
-        attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text,
-        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+        opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
+        call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
+        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
+        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
+        opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), compared AS MATERIALIZED (
     SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.service_record_recipient_id IS NOT DISTINCT FROM sent.service_record_recipient_id AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.assigned_employee_id IS NOT DISTINCT FROM sent.assigned_employee_id AND stored.contact_person_id IS NOT DISTINCT FROM sent.contact_person_id AND stored.contract_id IS NOT DISTINCT FROM sent.contract_id AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , sent.resolved_customer_id
+        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.service_record_recipient_id IS NOT DISTINCT FROM sent.resolved_service_record_recipient_id AND stored.service_record_recipient_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_service_record_recipient_id IS NULL THEN sent.service_record_recipient_external_id END AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.assigned_employee_id IS NOT DISTINCT FROM sent.resolved_assigned_employee_id AND stored.assigned_employee_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_assigned_employee_id IS NULL THEN sent.assigned_employee_external_id END AND stored.contact_person_id IS NOT DISTINCT FROM sent.resolved_contact_person_id AND stored.contact_person_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contact_person_id IS NULL THEN sent.contact_person_external_id END AND stored.contract_id IS NOT DISTINCT FROM sent.resolved_contract_id AND stored.contract_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , resolved_customer_id, resolved_service_record_recipient_id, resolved_assigned_employee_id,
+        resolved_contact_person_id, resolved_contract_id
     FROM sent, LATERAL (SELECT * FROM site AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
   )
@@ -1098,15 +1144,21 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.custom
       '"appointmentPreparationTimeInMinutes":' || compared.appointment_preparation_time_in_minutes::text,
       '"attendingIntervals":' || compared.attending_intervals::text, '"openingHours":' || compared.opening_hours::text,
       '"serviceRecordRecipientId":' || to_json(compared.service_record_recipient_id),
+      '"serviceRecordRecipientExternalId":' || to_json(compared.service_record_recipient_external_id),
       '"callOutFee":' || compared.call_out_fee::text,
       '"assignedEmployeeId":' || to_json(compared.assigned_employee_id),
-      '"contactPersonId":' || to_json(compared.contact_person_id), '"contractId":' || to_json(compared.contract_id),
+      '"assignedEmployeeExternalId":' || to_json(compared.assigned_employee_external_id),
+      '"contactPersonId":' || to_json(compared.contact_person_id),
+      '"contactPersonExternalId":' || to_json(compared.contact_person_external_id),
+      '"contractId":' || to_json(compared.contract_id),
+      '"contractExternalId":' || to_json(compared.contract_external_id),
       '"validFrom":' || to_json(compared.valid_from), '"validUntil":' || to_json(compared.valid_until),
       '"timeZone":' || to_json(compared.time_zone), '"externalId":' || to_json(compared.external_id),
       '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
       '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
       '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_customer_id
+    , resolved_customer_id, resolved_service_record_recipient_id, resolved_assigned_employee_id,
+        resolved_contact_person_id, resolved_contract_id
   FROM compared;
 
 -- update unlocked site
@@ -1116,10 +1168,12 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.custom
         address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
         address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
         appointment_preparation_time_in_minutes bigint, attending_intervals json, opening_hours json,
-        service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid, contact_person_id uuid,
-        contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
-        attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text,
-        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+        service_record_recipient_id uuid, service_record_recipient_external_id text, call_out_fee numeric,
+        assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
+        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
+        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
+        opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.id FROM sent, LATERAL (SELECT * FROM site AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -1131,14 +1185,17 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
     UPDATE site SET (customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, needs_appointment, has_key, comment,
         appointment_preparation_time_in_minutes, attending_intervals, opening_hours, service_record_recipient_id,
-        call_out_fee, assigned_employee_id, contact_person_id, contract_id, valid_from, valid_until, time_zone,
-        external_id, attending_intervals_is_known, opening_hours_is_known) = ROW (sent.customer_id, sent.name,
-        sent.address_street_name, sent.address_house_number, sent.address_zip_code, sent.address_city,
+        service_record_recipient_external_id, call_out_fee, assigned_employee_id, assigned_employee_external_id,
+        contact_person_id, contact_person_external_id, contract_id, contract_external_id, valid_from, valid_until,
+        time_zone, external_id, attending_intervals_is_known, opening_hours_is_known) = ROW (sent.customer_id,
+        sent.name, sent.address_street_name, sent.address_house_number, sent.address_zip_code, sent.address_city,
         sent.address_location_lat, sent.address_location_lng, sent.needs_appointment, sent.has_key, sent.comment,
         sent.appointment_preparation_time_in_minutes, sent.attending_intervals, sent.opening_hours,
-        sent.service_record_recipient_id, sent.call_out_fee, sent.assigned_employee_id, sent.contact_person_id,
-        sent.contract_id, sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id,
-        sent.attending_intervals_is_known, sent.opening_hours_is_known),
+        sent.service_record_recipient_id, sent.service_record_recipient_external_id, sent.call_out_fee,
+        sent.assigned_employee_id, sent.assigned_employee_external_id, sent.contact_person_id,
+        sent.contact_person_external_id, sent.contract_id, sent.contract_external_id, sent.valid_from,
+        sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
+        sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
     FROM sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
       AND (sent.id IN (SELECT id FROM locked)) IS TRUE
@@ -1162,14 +1219,16 @@ moved AS (
   SELECT id FROM written;
 
 -- delete site
-  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, customer_id uuid, name text,
+  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid, name text,
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
       has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
-      opening_hours json, service_record_recipient_id uuid, call_out_fee numeric, assigned_employee_id uuid,
-      contact_person_id uuid, contract_id uuid, valid_from date, valid_until date, time_zone text, external_id text,
-      attending_intervals_is_known boolean, opening_hours_is_known boolean, customer_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
+      opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
+      call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
+      contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date, valid_until date,
+      time_zone text, external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean,
+      customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+      changes json)),
   written AS (
     DELETE FROM site USING named WHERE site.tenant_id = named.tenant_id AND site.id = named.id
     RETURNING site.tenant_id, site.id, site.external_id, site.version,
@@ -1212,8 +1271,12 @@ ELSE octet_length(subject.opening_hours::text) END, 0) + coalesce(octet_length(s
     '"appointmentPreparationTimeInMinutes":' || subject.appointment_preparation_time_in_minutes::text,
     '"attendingIntervals":' || subject.attending_intervals::text, '"openingHours":' || subject.opening_hours::text,
     '"serviceRecordRecipientId":' || to_json(subject.service_record_recipient_id),
+    '"serviceRecordRecipientExternalId":' || to_json(subject.service_record_recipient_external_id),
     '"callOutFee":' || subject.call_out_fee::text, '"assignedEmployeeId":' || to_json(subject.assigned_employee_id),
-    '"contactPersonId":' || to_json(subject.contact_person_id), '"contractId":' || to_json(subject.contract_id),
+    '"assignedEmployeeExternalId":' || to_json(subject.assigned_employee_external_id),
+    '"contactPersonId":' || to_json(subject.contact_person_id),
+    '"contactPersonExternalId":' || to_json(subject.contact_person_external_id),
+    '"contractId":' || to_json(subject.contract_id), '"contractExternalId":' || to_json(subject.contract_external_id),
     '"validFrom":' || to_json(subject.valid_from), '"validUntil":' || to_json(subject.valid_until),
     '"timeZone":' || to_json(subject.time_zone), '"externalId":' || to_json(subject.external_id),
     '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
@@ -1238,6 +1301,18 @@ subject.contact_person_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_perso
 -- site needs attention: unresolved_reference of contractId
 subject.contract_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contract AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.contract_id));
 
+-- site needs attention: pending_reference of serviceRecordRecipientExternalId
+subject.service_record_recipient_external_id IS NOT NULL;
+
+-- site needs attention: pending_reference of assignedEmployeeExternalId
+subject.assigned_employee_external_id IS NOT NULL;
+
+-- site needs attention: pending_reference of contactPersonExternalId
+subject.contact_person_external_id IS NOT NULL;
+
+-- site needs attention: pending_reference of contractExternalId
+subject.contract_external_id IS NOT NULL;
+
 -- site needs attention: unknown_shape of attendingIntervals
 NOT subject.attending_intervals_is_known;
 
@@ -1261,21 +1336,24 @@ subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL;
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT container.id FROM container
 WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.external_id) END AS holder_id ,
-    coalesce(sent.site_id, (SELECT site.id FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id
+    coalesce(sent.site_id,
+    (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
+    CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
+ELSE coalesce(sent.product_id,
+    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
-        product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint, height_in_cm bigint,
-        diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean, ownership text,
-        label_code text, comment text, external_id text, site_external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, origin text, changes json)
+        product_id uuid, product_external_id text, material text, color text, length_in_cm bigint, width_in_cm bigint,
+        height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
+        ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
+        actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
-    INSERT INTO container (tenant_id, id, name, culture_system, site_id, product_id, material, color, length_in_cm,
-        width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator, ownership, label_code,
-        comment, external_id)
-    SELECT sent.tenant_id, sent.id, sent.name, sent.culture_system, sent.resolved_site_id, sent.product_id,
-        sent.material, sent.color, sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm,
-        sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment,
-        sent.external_id FROM sent
+    INSERT INTO container (tenant_id, id, name, culture_system, site_id, product_id, product_external_id, material,
+        color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
+        ownership, label_code, comment, external_id)
+    SELECT sent.tenant_id, sent.id, sent.name, sent.culture_system, sent.resolved_site_id, sent.resolved_product_id,
+        CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END, sent.material, sent.color,
+        sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres,
+        sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment, sent.external_id FROM sent
     WHERE sent.holder_id IS NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE))
     ON CONFLICT DO NOTHING
@@ -1303,22 +1381,24 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id ));
 
 -- update container
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text,
-      site_id uuid, product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint,
-      height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
-      ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
+      site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
+      width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+      has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
+      site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
-    UPDATE container SET (name, culture_system, site_id, product_id, material, color, length_in_cm, width_in_cm,
-        height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator, ownership, label_code, comment,
-        external_id) = ROW (sent.name, sent.culture_system, sent.site_id, sent.product_id, sent.material, sent.color,
-        sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres,
-        sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment, sent.external_id),
+    UPDATE container SET (name, culture_system, site_id, product_id, product_external_id, material, color,
+        length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
+        ownership, label_code, comment, external_id) = ROW (sent.name, sent.culture_system, sent.site_id,
+        sent.product_id, sent.product_external_id, sent.material, sent.color, sent.length_in_cm, sent.width_in_cm,
+        sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership,
+        sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
     RETURNING container.tenant_id, container.id, container.version, '{' || concat_ws(',',
         '"id":' || to_json(container.id), '"name":' || to_json(container.name),
         '"cultureSystem":' || to_json(container.culture_system), '"siteId":' || to_json(container.site_id),
-        '"productId":' || to_json(container.product_id), '"material":' || to_json(container.material),
+        '"productId":' || to_json(container.product_id),
+        '"productExternalId":' || to_json(container.product_external_id), '"material":' || to_json(container.material),
         '"color":' || to_json(container.color), '"lengthInCm":' || container.length_in_cm::text,
         '"widthInCm":' || container.width_in_cm::text, '"heightInCm":' || container.height_in_cm::text,
         '"diameterInCm":' || container.diameter_in_cm::text, '"volumeInLitres":' || container.volume_in_litres::text,
@@ -1348,44 +1428,47 @@ moved AS (
 
 -- compare container
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.site_id, (SELECT site.id FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id
+    SELECT sent.*, coalesce(sent.site_id,
+        (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
+        CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
+ELSE coalesce(sent.product_id,
+    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id
     FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text,
-        culture_system text, site_id uuid, product_id uuid, material text, color text, length_in_cm bigint,
-        width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+        culture_system text, site_id uuid, product_id uuid, product_external_id text, material text, color text,
+        length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
         has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
         site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), compared AS MATERIALIZED (
     SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.product_id IS NOT DISTINCT FROM sent.product_id AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , sent.resolved_site_id
+        sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , resolved_site_id, resolved_product_id
     FROM sent, LATERAL (SELECT * FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
   )
   SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
       '"name":' || to_json(compared.name), '"cultureSystem":' || to_json(compared.culture_system),
       '"siteId":' || to_json(compared.site_id), '"productId":' || to_json(compared.product_id),
-      '"material":' || to_json(compared.material), '"color":' || to_json(compared.color),
-      '"lengthInCm":' || compared.length_in_cm::text, '"widthInCm":' || compared.width_in_cm::text,
-      '"heightInCm":' || compared.height_in_cm::text, '"diameterInCm":' || compared.diameter_in_cm::text,
-      '"volumeInLitres":' || compared.volume_in_litres::text,
+      '"productExternalId":' || to_json(compared.product_external_id), '"material":' || to_json(compared.material),
+      '"color":' || to_json(compared.color), '"lengthInCm":' || compared.length_in_cm::text,
+      '"widthInCm":' || compared.width_in_cm::text, '"heightInCm":' || compared.height_in_cm::text,
+      '"diameterInCm":' || compared.diameter_in_cm::text, '"volumeInLitres":' || compared.volume_in_litres::text,
       '"hasWaterLevelIndicator":' || to_json(compared.has_water_level_indicator),
       '"ownership":' || to_json(compared.ownership), '"labelCode":' || to_json(compared.label_code),
       '"comment":' || to_json(compared.comment), '"externalId":' || to_json(compared.external_id),
       '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
       '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
       '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_site_id
+    , resolved_site_id, resolved_product_id
   FROM compared;
 
 -- update unlocked container
   WITH sent AS MATERIALIZED (
     SELECT sent.* , sent.site_id AS resolved_site_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
-        product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint, height_in_cm bigint,
-        diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean, ownership text,
-        label_code text, comment text, external_id text, site_external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, origin text, changes json)
+        product_id uuid, product_external_id text, material text, color text, length_in_cm bigint, width_in_cm bigint,
+        height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
+        ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
+        actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.id FROM sent, LATERAL (SELECT * FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -1395,11 +1478,12 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.label_code IS NULL OR current.label_code = sent.label_code OR NOT EXISTS (SELECT FROM container AS holder
         WHERE holder.tenant_id = sent.tenant_id AND holder.label_code = sent.label_code))
   ), written AS (
-    UPDATE container SET (name, culture_system, site_id, product_id, material, color, length_in_cm, width_in_cm,
-        height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator, ownership, label_code, comment,
-        external_id) = ROW (sent.name, sent.culture_system, sent.site_id, sent.product_id, sent.material, sent.color,
-        sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres,
-        sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment, sent.external_id),
+    UPDATE container SET (name, culture_system, site_id, product_id, product_external_id, material, color,
+        length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
+        ownership, label_code, comment, external_id) = ROW (sent.name, sent.culture_system, sent.site_id,
+        sent.product_id, sent.product_external_id, sent.material, sent.color, sent.length_in_cm, sent.width_in_cm,
+        sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership,
+        sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
       AND (sent.id IN (SELECT id FROM locked)) IS TRUE
@@ -1423,11 +1507,11 @@ moved AS (
   SELECT id FROM written;
 
 -- delete container
-  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, name text, culture_system text,
-      site_id uuid, product_id uuid, material text, color text, length_in_cm bigint, width_in_cm bigint,
-      height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
-      ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
+  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, name text, culture_system text,
+      site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
+      width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+      has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
+      site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM container USING named WHERE container.tenant_id = named.tenant_id AND container.id = named.id
     RETURNING container.tenant_id, container.id, container.external_id, container.version,
@@ -1454,10 +1538,10 @@ moved AS (
 SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"name":' || to_json(subject.name), '"cultureSystem":' || to_json(subject.culture_system),
     '"siteId":' || to_json(subject.site_id), '"productId":' || to_json(subject.product_id),
-    '"material":' || to_json(subject.material), '"color":' || to_json(subject.color),
-    '"lengthInCm":' || subject.length_in_cm::text, '"widthInCm":' || subject.width_in_cm::text,
-    '"heightInCm":' || subject.height_in_cm::text, '"diameterInCm":' || subject.diameter_in_cm::text,
-    '"volumeInLitres":' || subject.volume_in_litres::text,
+    '"productExternalId":' || to_json(subject.product_external_id), '"material":' || to_json(subject.material),
+    '"color":' || to_json(subject.color), '"lengthInCm":' || subject.length_in_cm::text,
+    '"widthInCm":' || subject.width_in_cm::text, '"heightInCm":' || subject.height_in_cm::text,
+    '"diameterInCm":' || subject.diameter_in_cm::text, '"volumeInLitres":' || subject.volume_in_litres::text,
     '"hasWaterLevelIndicator":' || to_json(subject.has_water_level_indicator),
     '"ownership":' || to_json(subject.ownership), '"labelCode":' || to_json(subject.label_code),
     '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
@@ -1474,25 +1558,35 @@ SELECT count(*)::integer AS total FROM container AS subject WHERE subject.tenant
 -- container needs attention: unresolved_reference of productId
 subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.product_id));
 
+-- container needs attention: pending_reference of productExternalId
+subject.product_external_id IS NOT NULL;
+
 -- insert plant
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT plant.id FROM plant
 WHERE plant.tenant_id = sent.tenant_id AND plant.external_id = sent.external_id) END AS holder_id ,
-    coalesce(sent.site_id, (SELECT site.id FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id
+    coalesce(sent.site_id,
+    (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
+    CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
+ELSE coalesce(sent.product_id,
+    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id,
+    CASE WHEN sent.container_external_id IS NULL THEN sent.container_id
+ELSE coalesce(sent.container_id,
+    (SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id)) END AS resolved_container_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
-        common_name text, quantity bigint, container_id uuid, building text, floor text, room text, position text,
-        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
-        comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+        product_external_id text, common_name text, quantity bigint, container_id uuid, container_external_id text,
+        building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
+        status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
-    INSERT INTO plant (tenant_id, id, site_id, botanical_name, product_id, common_name, quantity, container_id,
-        building, floor, room, position, height_in_cm, planted_on, removed_on, status, ownership, label_code, comment,
-        external_id)
-    SELECT sent.tenant_id, sent.id, sent.resolved_site_id, sent.botanical_name, sent.product_id, sent.common_name,
-        sent.quantity, sent.container_id, sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm,
-        sent.planted_on, sent.removed_on, sent.status, sent.ownership, sent.label_code, sent.comment,
-        sent.external_id FROM sent
+    INSERT INTO plant (tenant_id, id, site_id, botanical_name, product_id, product_external_id, common_name, quantity,
+        container_id, container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on,
+        status, ownership, label_code, comment, external_id)
+    SELECT sent.tenant_id, sent.id, sent.resolved_site_id, sent.botanical_name, sent.resolved_product_id,
+        CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END, sent.common_name, sent.quantity,
+        sent.resolved_container_id, CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END,
+        sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
+        sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id FROM sent
     WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
@@ -1519,30 +1613,33 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id );
 
 -- update plant
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid,
-      botanical_name text, product_id uuid, common_name text, quantity bigint, container_id uuid, building text,
-      floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date, status text,
-      ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
+      botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
+      container_id uuid, container_external_id text, building text, floor text, room text, position text,
+      height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
+      comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
+      request_id uuid, origin text, changes json)),
   written AS (
-    UPDATE plant SET (site_id, botanical_name, product_id, common_name, quantity, container_id, building, floor, room,
-        position, height_in_cm, planted_on, removed_on, status, ownership, label_code, comment,
-        external_id) = ROW (sent.site_id, sent.botanical_name, sent.product_id, sent.common_name, sent.quantity,
-        sent.container_id, sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on,
-        sent.removed_on, sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
+    UPDATE plant SET (site_id, botanical_name, product_id, product_external_id, common_name, quantity, container_id,
+        container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on, status,
+        ownership, label_code, comment, external_id) = ROW (sent.site_id, sent.botanical_name, sent.product_id,
+        sent.product_external_id, sent.common_name, sent.quantity, sent.container_id, sent.container_external_id,
+        sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
+        sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
     RETURNING plant.tenant_id, plant.id, plant.version, '{' || concat_ws(',', '"id":' || to_json(plant.id),
         '"siteId":' || to_json(plant.site_id), '"botanicalName":' || to_json(plant.botanical_name),
-        '"productId":' || to_json(plant.product_id), '"commonName":' || to_json(plant.common_name),
-        '"quantity":' || plant.quantity::text, '"containerId":' || to_json(plant.container_id),
-        '"building":' || to_json(plant.building), '"floor":' || to_json(plant.floor), '"room":' || to_json(plant.room),
-        '"position":' || to_json(plant.position), '"heightInCm":' || plant.height_in_cm::text,
-        '"plantedOn":' || to_json(plant.planted_on), '"removedOn":' || to_json(plant.removed_on),
-        '"status":' || to_json(plant.status), '"ownership":' || to_json(plant.ownership),
-        '"labelCode":' || to_json(plant.label_code), '"comment":' || to_json(plant.comment),
-        '"externalId":' || to_json(plant.external_id), '"version":' || plant.version,
-        '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-        '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
+        '"productId":' || to_json(plant.product_id), '"productExternalId":' || to_json(plant.product_external_id),
+        '"commonName":' || to_json(plant.common_name), '"quantity":' || plant.quantity::text,
+        '"containerId":' || to_json(plant.container_id),
+        '"containerExternalId":' || to_json(plant.container_external_id), '"building":' || to_json(plant.building),
+        '"floor":' || to_json(plant.floor), '"room":' || to_json(plant.room), '"position":' || to_json(plant.position),
+        '"heightInCm":' || plant.height_in_cm::text, '"plantedOn":' || to_json(plant.planted_on),
+        '"removedOn":' || to_json(plant.removed_on), '"status":' || to_json(plant.status),
+        '"ownership":' || to_json(plant.ownership), '"labelCode":' || to_json(plant.label_code),
+        '"comment":' || to_json(plant.comment), '"externalId":' || to_json(plant.external_id),
+        '"version":' || plant.version, '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC',
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
   ),
 moved AS (
@@ -1564,44 +1661,53 @@ moved AS (
 
 -- compare plant
   WITH sent AS MATERIALIZED (
-    SELECT sent.* , coalesce(sent.site_id, (SELECT site.id FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id
+    SELECT sent.*, coalesce(sent.site_id,
+        (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
+        CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
+ELSE coalesce(sent.product_id,
+    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id,
+    CASE WHEN sent.container_external_id IS NULL THEN sent.container_id
+ELSE coalesce(sent.container_id,
+    (SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id)) END AS resolved_container_id
     FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, site_id uuid,
-        botanical_name text, product_id uuid, common_name text, quantity bigint, container_id uuid, building text,
-        floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date, status text,
-        ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-        actor text, actor_id uuid, request_id uuid, origin text, changes json)
+        botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
+        container_id uuid, container_external_id text, building text, floor text, room text, position text,
+        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
+        comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), compared AS MATERIALIZED (
     SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.product_id IS NOT DISTINCT FROM sent.product_id AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.container_id IS NOT DISTINCT FROM sent.container_id AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , sent.resolved_site_id
+        sent.is_merge IS NOT TRUE AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.container_id IS NOT DISTINCT FROM sent.resolved_container_id AND stored.container_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , resolved_site_id, resolved_product_id, resolved_container_id
     FROM sent, LATERAL (SELECT * FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
   )
   SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
       '"siteId":' || to_json(compared.site_id), '"botanicalName":' || to_json(compared.botanical_name),
-      '"productId":' || to_json(compared.product_id), '"commonName":' || to_json(compared.common_name),
-      '"quantity":' || compared.quantity::text, '"containerId":' || to_json(compared.container_id),
-      '"building":' || to_json(compared.building), '"floor":' || to_json(compared.floor),
-      '"room":' || to_json(compared.room), '"position":' || to_json(compared.position),
-      '"heightInCm":' || compared.height_in_cm::text, '"plantedOn":' || to_json(compared.planted_on),
-      '"removedOn":' || to_json(compared.removed_on), '"status":' || to_json(compared.status),
-      '"ownership":' || to_json(compared.ownership), '"labelCode":' || to_json(compared.label_code),
-      '"comment":' || to_json(compared.comment), '"externalId":' || to_json(compared.external_id),
-      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+      '"productId":' || to_json(compared.product_id), '"productExternalId":' || to_json(compared.product_external_id),
+      '"commonName":' || to_json(compared.common_name), '"quantity":' || compared.quantity::text,
+      '"containerId":' || to_json(compared.container_id),
+      '"containerExternalId":' || to_json(compared.container_external_id), '"building":' || to_json(compared.building),
+      '"floor":' || to_json(compared.floor), '"room":' || to_json(compared.room),
+      '"position":' || to_json(compared.position), '"heightInCm":' || compared.height_in_cm::text,
+      '"plantedOn":' || to_json(compared.planted_on), '"removedOn":' || to_json(compared.removed_on),
+      '"status":' || to_json(compared.status), '"ownership":' || to_json(compared.ownership),
+      '"labelCode":' || to_json(compared.label_code), '"comment":' || to_json(compared.comment),
+      '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
+      '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+      '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
       '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_site_id
+    , resolved_site_id, resolved_product_id, resolved_container_id
   FROM compared;
 
 -- update unlocked plant
   WITH sent AS MATERIALIZED (
     SELECT sent.* , sent.site_id AS resolved_site_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
-        common_name text, quantity bigint, container_id uuid, building text, floor text, room text, position text,
-        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
-        comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+        product_external_id text, common_name text, quantity bigint, container_id uuid, container_external_id text,
+        building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
+        status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.id FROM sent, LATERAL (SELECT * FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -1611,11 +1717,12 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.label_code IS NULL OR current.label_code = sent.label_code OR NOT EXISTS (SELECT FROM plant AS holder
         WHERE holder.tenant_id = sent.tenant_id AND holder.label_code = sent.label_code))
   ), written AS (
-    UPDATE plant SET (site_id, botanical_name, product_id, common_name, quantity, container_id, building, floor, room,
-        position, height_in_cm, planted_on, removed_on, status, ownership, label_code, comment,
-        external_id) = ROW (sent.site_id, sent.botanical_name, sent.product_id, sent.common_name, sent.quantity,
-        sent.container_id, sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on,
-        sent.removed_on, sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
+    UPDATE plant SET (site_id, botanical_name, product_id, product_external_id, common_name, quantity, container_id,
+        container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on, status,
+        ownership, label_code, comment, external_id) = ROW (sent.site_id, sent.botanical_name, sent.product_id,
+        sent.product_external_id, sent.common_name, sent.quantity, sent.container_id, sent.container_external_id,
+        sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
+        sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
       AND (sent.id IN (SELECT id FROM locked)) IS TRUE
@@ -1639,11 +1746,12 @@ moved AS (
   SELECT id FROM written;
 
 -- delete plant
-  WITH named AS (SELECT * FROM json_to_record($1) AS named (tenant_id uuid, id uuid, site_id uuid, botanical_name text,
-      product_id uuid, common_name text, quantity bigint, container_id uuid, building text, floor text, room text,
-      position text, height_in_cm bigint, planted_on date, removed_on date, status text, ownership text,
-      label_code text, comment text, external_id text, site_external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, origin text, changes json)),
+  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, site_id uuid,
+      botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
+      container_id uuid, container_external_id text, building text, floor text, room text, position text,
+      height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
+      comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
+      request_id uuid, origin text, changes json)),
   written AS (
     DELETE FROM plant USING named WHERE plant.tenant_id = named.tenant_id AND plant.id = named.id
     RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
@@ -1669,16 +1777,18 @@ moved AS (
 -- list plant
 SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"siteId":' || to_json(subject.site_id), '"botanicalName":' || to_json(subject.botanical_name),
-    '"productId":' || to_json(subject.product_id), '"commonName":' || to_json(subject.common_name),
-    '"quantity":' || subject.quantity::text, '"containerId":' || to_json(subject.container_id),
-    '"building":' || to_json(subject.building), '"floor":' || to_json(subject.floor),
-    '"room":' || to_json(subject.room), '"position":' || to_json(subject.position),
-    '"heightInCm":' || subject.height_in_cm::text, '"plantedOn":' || to_json(subject.planted_on),
-    '"removedOn":' || to_json(subject.removed_on), '"status":' || to_json(subject.status),
-    '"ownership":' || to_json(subject.ownership), '"labelCode":' || to_json(subject.label_code),
-    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
-    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '"productId":' || to_json(subject.product_id), '"productExternalId":' || to_json(subject.product_external_id),
+    '"commonName":' || to_json(subject.common_name), '"quantity":' || subject.quantity::text,
+    '"containerId":' || to_json(subject.container_id),
+    '"containerExternalId":' || to_json(subject.container_external_id), '"building":' || to_json(subject.building),
+    '"floor":' || to_json(subject.floor), '"room":' || to_json(subject.room),
+    '"position":' || to_json(subject.position), '"heightInCm":' || subject.height_in_cm::text,
+    '"plantedOn":' || to_json(subject.planted_on), '"removedOn":' || to_json(subject.removed_on),
+    '"status":' || to_json(subject.status), '"ownership":' || to_json(subject.ownership),
+    '"labelCode":' || to_json(subject.label_code), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
   SELECT * FROM plant AS subject
   WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
@@ -1692,3 +1802,9 @@ subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHE
 
 -- plant needs attention: unresolved_reference of containerId
 subject.container_id IS NOT NULL AND NOT (EXISTS (SELECT FROM container AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.container_id));
+
+-- plant needs attention: pending_reference of productExternalId
+subject.product_external_id IS NOT NULL;
+
+-- plant needs attention: pending_reference of containerExternalId
+subject.container_external_id IS NOT NULL;

@@ -216,8 +216,8 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     de: 'Mindestens eine Angabe ist nötig: {fields}.',
   },
   ambiguous: {
-    en: 'Send either this or {other}, not both.',
-    de: 'Entweder dieses Feld oder {other} angeben, nicht beide.',
+    en: 'Must name the same record as {other}, or be absent.',
+    de: 'Muss denselben Eintrag wie {other} nennen oder fehlen.',
   },
   type: { en: 'Must be of type {type}.', de: 'Muss vom Typ {type} sein.' },
   blank: {
@@ -350,6 +350,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'No record has this id yet.',
     de: 'Noch kein Eintrag hat diese Id.',
   },
+  pending_reference: {
+    en: 'Kept until a record has this external id.',
+    de: 'Wird verknüpft, sobald ein Eintrag diese externe Id hat.',
+  },
   unknown_shape: {
     en: 'An entry has an unknown shape and is not used for planning.',
     de: 'Ein Eintrag hat eine unbekannte Form und wird nicht eingeplant.',
@@ -372,6 +376,15 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
   },
 };
 
+/** Sentences that replace the one of their code where `param` is known. */
+const variants: Partial<Record<ErrorCode | FieldErrorCode, Record<Language | 'param', string>>> = {
+  required: {
+    param: 'instead',
+    en: 'Required: send {name} or {instead}.',
+    de: 'Pflichtfeld: {name} oder {instead} angeben.',
+  },
+};
+
 /** Whether a text is a code that there is a sentence for. */
 export function isCode(code: string): boolean {
   return Object.hasOwn(messages, code);
@@ -387,7 +400,9 @@ export function text(
   language: Language,
   params: object = {},
 ): string {
-  return sentenceOf(code, language).replace(/\{(\w+)\}/g, (_, name) => {
+  const variant = variants[code as ErrorCode | FieldErrorCode];
+  const sentence = variant && Object.hasOwn(params, variant.param) ? variant : messages[code];
+  return sentence[language].replace(/\{(\w+)\}/g, (_, name) => {
     const value = (params as Record<string, unknown>)[name];
     return Array.isArray(value) ? value.join(', ') : String(value);
   });

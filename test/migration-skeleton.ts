@@ -3,6 +3,7 @@ import {
   type Column,
   columnsOf,
   type Definition,
+  looseReferencesOf,
   ownersOf,
   shapeColumnsOf,
   sqlType,
@@ -78,11 +79,20 @@ ${expectedIndexes(definition)
     ({ name, column, isPartial }) =>
       `CREATE INDEX ${name} ON ${table} (tenant_id, ${column}, id)${isPartial ? ` WHERE ${column} IS NOT NULL` : ''};\n`,
   )
-  .join('')}`;
+  .join('')}${keptReferences(definition)}`;
+}
+
+function keptReferences(definition: Definition): string {
+  const columns = looseReferencesOf(definition).map(({ column }) => quote(column.name));
+  return columns.length > 0
+    ? `SELECT keep_external_ids('${definition.table}', ARRAY[${columns.join(', ')}]);\n`
+    : '';
 }
 
 function tableMembers(definition: Definition): string[] {
   const { table, fields } = definition;
+  // keep_external_ids() adds them.
+  const twins = looseReferencesOf(definition).map(({ externalColumn }) => externalColumn);
   const columns = [
     ['tenant_id', 'uuid NOT NULL'],
     ['id', 'uuid NOT NULL'],
@@ -91,7 +101,7 @@ function tableMembers(definition: Definition): string[] {
     ['created_at', 'timestamptz NOT NULL DEFAULT now()'],
     ['updated_at', 'timestamptz NOT NULL DEFAULT now()'],
     ...expectedColumns(definition)
-      .filter(({ name }) => name !== 'external_id')
+      .filter(({ name }) => name !== 'external_id' && !twins.includes(name))
       .map(({ name, type, isRequired }) => [name, isRequired ? `${type} NOT NULL` : type]),
     ...columnsOf(fields)
       .filter(({ field }) => field.filter === 'start')

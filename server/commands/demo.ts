@@ -92,7 +92,7 @@ async function writeBusiness(client: pg.Client, tenantId: string): Promise<void>
   for (const definition of resources) {
     const toRow = buildToRow(definition, tenantId, idOf);
     const rows = (business[definition.name] ?? []).map(toRow);
-    const outcomes = await buildWrites(definition, []).insertRows(client, rows);
+    const outcomes = await buildWrites(definition, resources).insertRows(client, rows);
     const refused = outcomes.find((outcome) => outcome !== 'written');
     if (refused) throw refused;
   }

@@ -27,6 +27,8 @@ interface QueryOptions extends CommonOptions {
   isPlannedOnce?: boolean;
   /** Whether it is a batch, which must not wait for long reads of its tenant: a tenant has few of them at a time. */
   isBatch?: boolean;
+  /** Statements behind it in the same transaction and round trip. Nobody reads their results. */
+  followedBy?: readonly pg.QueryConfig[];
 }
 
 export interface Database {
@@ -227,7 +229,7 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   connections: Connections,
   tenantIds: readonly string[],
   query: pg.QueryConfig,
-  { deadline, lockTimeoutMs, isPlannedOnce, isBatch = false }: QueryOptions,
+  { deadline, lockTimeoutMs, isPlannedOnce, isBatch = false, followedBy = [] }: QueryOptions,
 ): Promise<pg.QueryResult<Row>> {
   const { client, release } = await connectBefore(connections, turnOf(tenantIds, !isBatch), deadline);
   // Each of them waits for those before it, so that all have the same time.
@@ -240,11 +242,18 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   };
   const commit: TimedQuery = { text: 'COMMIT', query_timeout: timeoutMs };
   const timed: TimedQuery = { ...query, query_timeout: timeoutMs };
-  const sent = [client.query(begin), client.query<Row>(timed), client.query(commit)] as const;
-  // All three are settled before the connection goes back, so that nobody else reads an answer of theirs.
-  const [begun, result, committed] = await Promise.allSettled(sent);
+  const started = [client.query(begin), client.query<Row>(timed)] as const;
+  const following = followedBy.map((statement) =>
+    client.query({ ...statement, query_timeout: timeoutMs } as TimedQuery),
+  );
+  // All are settled before the connection goes back, so that nobody else reads an answer of theirs.
+  const [begun, result, committed, ...followed] = await Promise.allSettled([
+    ...started,
+    client.query(commit),
+    ...following,
+  ]);
   // The first error is the reason of those after it.
-  const failed = [begun, result, committed].find((outcome) => outcome.status === 'rejected');
+  const failed = [begun, result, ...followed, committed].find((outcome) => outcome.status === 'rejected');
   const isBroken = failed !== undefined && isDatabaseAway(failed.reason);
   release(isBroken);
   if (failed) {

@@ -9,6 +9,7 @@ import type { Database } from '../database/database.ts';
 import { CallRecorder } from '../features/call-log/call-recorder.ts';
 import { buildImports, type ImportConfig } from '../features/import/import-transaction.ts';
 import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
+import { resources } from '../resources/index.ts';
 import { apiRoutes } from './api.ts';
 import { addCommonHooks } from './common-hooks.ts';
 import { InFlightLimit } from './in-flight-limit.ts';
@@ -56,7 +57,7 @@ export async function buildApp(
 
   await addOpenapi(app);
   await addPublicRoutes(app, database, config.PUBLIC_URL);
-  const openImport = buildImports(database, config);
+  const openImport = buildImports(database, config, resources);
   const shared = { config, database, inFlight, openImport };
   await app.register(apiRoutes, {
     prefix: '/api/v1',

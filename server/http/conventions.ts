@@ -47,11 +47,13 @@ export function languageOf(request: FastifyRequest): Language {
 
 /** Whether a write is only tried: the same checks and answers, and nothing stored. */
 export function isDryRun(request: FastifyRequest): boolean {
-  const { dryRun = 'false' } = request.query as Record<string, unknown>;
-  if (dryRun === 'true' || dryRun === 'false') return dryRun === 'true';
-  throw validationError([
-    { path: ['dryRun'], code: 'invalid_choice', params: { choices: ['true', 'false'] } },
-  ]);
+  return readFlag(request, 'dryRun', false);
+}
+
+export function readFlag(request: FastifyRequest, name: string, fallback: boolean): boolean {
+  const { [name]: value = String(fallback) } = request.query as Record<string, unknown>;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw validationError([{ path: [name], code: 'invalid_choice', params: { choices: ['true', 'false'] } }]);
 }
 
 /** Other parameters are ignored where objects are created, but whoever wanted a dry run must not get a row. */

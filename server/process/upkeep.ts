@@ -1,15 +1,18 @@
-// Hourly: removes what is kept for a limited time. Every process does it; each step is idempotent.
+// Hourly: removes what is kept for a limited time. Every two seconds: makes links that were left open. Every process does it; each step is idempotent.
 import { forgetOldDevices } from '../auth/devices.ts';
 import { forgetEndedKeyUse } from '../auth/key-use.ts';
 import { forgetOldSignIns } from '../auth/sessions.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { forgetOldRequests } from '../engine/sql/idempotency.ts';
+import { linkWaiting } from '../engine/sql/links.ts';
 import { trimRecordedCalls } from '../features/call-log/recorded-calls.ts';
 import { enforceRetention } from '../features/retention/retention.ts';
 import { trimDeliveries } from '../features/webhooks/deliveries.ts';
+import { resources } from '../resources/index.ts';
 
 const intervalMs = 3_600_000;
+const linkIntervalMs = 2000;
 
 /** Returns a function that stops it. */
 export function startUpkeep(config: Config, database: Database): () => void {
@@ -26,5 +29,15 @@ export function startUpkeep(config: Config, database: Database): () => void {
     // While the database is away nothing expires; the next hour catches up.
     for (const step of steps) await step().catch(() => {});
   }, intervalMs).unref();
-  return () => clearInterval(timer);
+  let isLinking = false;
+  const linkTimer = setInterval(async () => {
+    if (isLinking) return;
+    isLinking = true;
+    await linkWaiting(database, resources).catch(() => {});
+    isLinking = false;
+  }, linkIntervalMs).unref();
+  return () => {
+    clearInterval(timer);
+    clearInterval(linkTimer);
+  };
 }

@@ -271,6 +271,7 @@ test('a cursor of another order is refused', async () => {
 
 test('fields of our own resources are checked as strictly, with codes of their own', async () => {
   const customerId = await service.createCustomer({ externalId: 'codes' });
+  await service.createCustomer({ externalId: 'other codes' });
   const cases: [path: string, body: object, codes: string[]][] = [
     ['/product', { name: 'x', kind: 'PLANT', gtin: '4006381333932' }, ['gtin: invalid_gtin']],
     [
@@ -297,7 +298,7 @@ test('fields of our own resources are checked as strictly, with codes of their o
     ],
     [
       '/customer/contact-person',
-      { customerId, customerExternalId: 'codes', lastName: 'x' },
+      { customerId, customerExternalId: 'other codes', lastName: 'x' },
       ['customerExternalId: ambiguous'],
     ],
     ['/customer/contact-person', { lastName: 'x' }, ['customerId: required']],

@@ -8,10 +8,13 @@ export function fullBody(definition: Definition, idOf: (resource: string) => str
 
 function fill(fields: Fields, idOf: (resource: string) => string): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => {
-      if (field.fields) return [name, fill(field.fields, idOf)];
-      return [name, field.reference ? idOf(field.reference.resources[0]!) : sampleValue(field)];
-    }),
+    Object.entries(fields)
+      // A reference has one of its two names.
+      .filter(([, field]) => !field.twinOf)
+      .map(([name, field]) => {
+        if (field.fields) return [name, fill(field.fields, idOf)];
+        return [name, field.reference ? idOf(field.reference.resources[0]!) : sampleValue(field)];
+      }),
   );
 }
 

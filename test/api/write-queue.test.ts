@@ -11,6 +11,7 @@ import { buildWrites } from '../../server/engine/sql/row-store.ts';
 import type { ApiError } from '../../server/errors.ts';
 import { parseJson } from '../../server/http/json-body.ts';
 import { customer } from '../../server/resources/customer.ts';
+import { resources } from '../../server/resources/index.ts';
 import { startService, validCustomer } from '../service.ts';
 
 const service = await startService();
@@ -26,7 +27,7 @@ function creationOf(columns: object = {}): Creation {
 
 function openQueue(maxConnections: number) {
   const database = openDatabase(service.serviceConnection, { maxConnections });
-  const queue = buildCreationBatches(database, buildWrites(customer, []));
+  const queue = buildCreationBatches(database, buildWrites(customer, resources));
   const create = (creation: Creation) =>
     queue.create(creation, performance.now() + database.requestDeadlineMs);
   return { database, create };

@@ -1,7 +1,7 @@
 // What a resource is: data from which its routes, validation, OpenAPI, SQL, import and export follow.
 import type { AttentionCode } from '../../../core/codes.ts';
 import type { Language } from '../../messages.ts';
-import { externalIdName, externalIdSchema, type Field, type Fields, text } from './fields.ts';
+import { externalIdName, externalIdSchema, type Field, type Fields, text, withTwins } from './fields.ts';
 
 export interface Definition {
   /** Singular, as in the journal and in imports: "site", "contact-person". */
@@ -61,7 +61,7 @@ export function defineResource(
     duplicateFields: undefined,
     attentions: [],
     ...definition,
-    fields: { ...definition.fields, externalId },
+    fields: { ...withTwins(definition.fields), externalId },
     uniqueFields: ['externalId', ...(definition.uniqueFields ?? [])],
   };
   refuseTextsBeyondIndex(complete);
@@ -148,29 +148,51 @@ export function startColumn({ name }: Column): string {
   return `${name}_start`;
 }
 
-/** An owner of a resource: the column of its id, how a body may name it instead, and its table. */
-export interface Owner {
+/** How a resource names others: the column of the id, how a body may name it instead, and where it is looked for. */
+export interface Reference {
   readonly column: Column;
   readonly externalName: string;
+  /** Of a row that is written. Stored only while nothing has the external id, and never for an owner. */
   readonly externalColumn: string;
+  /** Looked through in this order. */
+  readonly resources: readonly string[];
+  readonly isOwner: boolean;
+}
+
+/** An owner is of one kind. */
+export interface Owner extends Reference {
   readonly resource: string;
   readonly table: string;
 }
 
+export function referencesOf(definition: Definition): Reference[] {
+  return columnsOf(definition.fields).flatMap((column) => {
+    const { reference } = column.field;
+    if (!reference) return [];
+    const externalName = externalIdName(column.path[0]!);
+    return [{ column, externalName, externalColumn: columnName([externalName]), ...reference }];
+  });
+}
+
 export function ownersOf(definition: Definition): Owner[] {
-  return columnsOf(definition.fields)
-    .filter((column) => column.field.reference?.isOwner)
-    .map((column) => {
-      const externalName = externalIdName(column.path[0]!);
-      const resource = column.field.reference!.resources[0]!;
-      return {
-        column,
-        externalName,
-        externalColumn: columnName([externalName]),
-        resource,
-        table: tableOf(resource),
-      };
+  return referencesOf(definition)
+    .filter(({ isOwner }) => isOwner)
+    .map((reference) => {
+      const resource = reference.resources[0]!;
+      return { ...reference, resource, table: tableOf(resource) };
     });
+}
+
+/** References whose objects may arrive later. */
+export function looseReferencesOf(definition: Definition): Reference[] {
+  return referencesOf(definition).filter(({ isOwner }) => !isOwner);
+}
+
+/** Resources that keep references to objects of this one until they arrive. */
+export function referrersOf(definition: Definition, all: readonly Definition[]): Definition[] {
+  return all.filter((other) =>
+    looseReferencesOf(other).some(({ resources }) => resources.includes(definition.name)),
+  );
 }
 
 /** What may be owned by objects of this resource. */

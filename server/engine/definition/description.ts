@@ -61,6 +61,7 @@ function describeField(name: string, field: Field, path: readonly string[]): Fie
     choices: choiceTitles && [...choiceTitles].map(([value, title]) => ({ value, title })),
     default: field.default,
     reference: field.reference,
+    twinOf: field.twinOf,
     fields: field.fields && describeFields(field.fields, path),
   };
 }

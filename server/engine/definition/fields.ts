@@ -33,6 +33,8 @@ export interface Field {
   readonly fields?: Fields;
   /** The resources of which one has this id. An owner must exist; anything else may arrive later. */
   readonly reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
+  /** Of the external id of something that does not exist yet: the reference that waits for it. */
+  readonly twinOf?: string;
   /** The shape of a list's items that the office can show. Any other is stored all the same. */
   readonly knownItem?: ObjectShape;
   /**
@@ -141,7 +143,7 @@ export function owner(resource: string, options: Options): Field {
   return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, filter: 'whole' });
 }
 
-/** Stored whatever it names, since what it names may arrive later. */
+/** Any id is stored, since its object may arrive later. An external id is kept until its object arrives. */
 export function reference(resources: readonly string[], options: Options): Field {
   const reference = { resources, isOwner: false };
   return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, filter: 'whole' });
@@ -161,11 +163,30 @@ export function group(options: Options & { fields: Fields }): Field {
 }
 
 /** customerId may be named by customerExternalId instead. */
-export function externalIdName(ownerName: string): string {
-  return ownerName.replace(/Id$/, 'ExternalId');
+export function externalIdName(referenceName: string): string {
+  return referenceName.replace(/Id$/, 'ExternalId');
 }
 
 export const externalIdSchema = { type: 'string', maxLength: 100, pattern: '\\S' };
+
+/** Adds the field that keeps an external id behind each reference that may arrive in any order. */
+export function withTwins(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) =>
+      field.reference && !field.reference.isOwner
+        ? [
+            [name, field],
+            [externalIdName(name), twinOf(name, field)],
+          ]
+        : [[name, field]],
+    ),
+  );
+}
+
+function twinOf(name: string, { de }: Field): Field {
+  const description = `Your own id of it, instead of \`${name}\`. Kept, and answered, until an object has this external id.`;
+  return field('text', externalIdSchema, { de: `${de} externe Id`, description }, { twinOf: name });
+}
 
 /**
  * The schema of an object with these fields. Unknown members are allowed: they are ignored and named in the answer.

@@ -227,7 +227,7 @@ function findNestingFaults(root: unknown, path: FieldError['path']): FieldError[
   return [];
 }
 
-/** Owners that are named by neither of their ids or by both, and fields of which one is needed. */
+/** Owners that are named by neither of their ids, and fields of which one is needed. */
 function findMissingAlternatives(
   definition: Definition,
   owners: readonly Owner[],
@@ -236,15 +236,13 @@ function findMissingAlternatives(
   const faults: FieldError[] = [];
   for (const { column, externalName } of owners) {
     const name = column.path[0]!;
-    const isNamed = Object.hasOwn(sent, name);
-    const isNamedExternally = Object.hasOwn(sent, externalName);
-    if (isNamed && isNamedExternally)
-      faults.push({ path: [externalName], code: 'ambiguous', params: { other: name } });
-    else if (!isNamed && !isNamedExternally && column.field.isRequired)
-      faults.push({ path: [name], code: 'required' });
+    const isNamed = Object.hasOwn(sent, name) || Object.hasOwn(sent, externalName);
+    if (!isNamed && column.field.isRequired)
+      faults.push({ path: [name], code: 'required', params: { name, instead: externalName } });
   }
   for (const names of definition.requiredOneOf) {
-    if (names.some((name) => Object.hasOwn(sent, name))) continue;
+    if (names.some((name) => Object.hasOwn(sent, name) || Object.hasOwn(sent, externalIdName(name))))
+      continue;
     faults.push({ path: [names[0]!], code: 'required_one_of', params: { fields: names } });
   }
   return faults;

@@ -1,6 +1,6 @@
 // JSON Merge Patch (RFC 7396) for objects that a definition describes.
 import { type JsonBody, parseJson } from '../../http/json-body.ts';
-import { type Definition, ownersOf } from '../definition/definition.ts';
+import { type Definition, type Reference, referencesOf } from '../definition/definition.ts';
 import type { Fields } from '../definition/fields.ts';
 import { isObject } from '../definition/validation.ts';
 
@@ -30,36 +30,44 @@ function withoutOwnMembers(value: unknown): unknown {
 /** What the object becomes. A null clears, a group is merged, everything else is replaced. */
 export function mergePatch(definition: Definition, stored: JsonBody, patch: JsonBody): JsonBody {
   if (!isObject(patch.value)) return patch;
+  const references = referencesOf(definition);
+  const { value, exact } = stored;
+  const merge = (target: unknown, changes: unknown) => {
+    const kept = withoutRenamed(references, target as Record<string, unknown>, changes as object);
+    return mergeFields(definition.fields, kept, changes as object, references);
+  };
   return {
     ...patch,
-    value: mergeFields(
-      definition.fields,
-      dropRenamedOwners(definition, stored.value, patch.value),
-      patch.value,
-    ),
-    exact:
-      (stored.exact ?? patch.exact) &&
-      mergeFields(definition.fields, stored.exact ?? stored.value, (patch.exact ?? patch.value) as object),
+    value: merge(value, patch.value),
+    exact: (exact ?? patch.exact) && merge(exact ?? value, patch.exact ?? patch.value),
   };
 }
 
-function mergeFields(fields: Fields, target: unknown, patch: object): Record<string, unknown> {
+/** An unknown name stays even if it clears, to be named as ignored. */
+function mergeFields(
+  fields: Fields,
+  target: unknown,
+  patch: object,
+  references: readonly Reference[] = [],
+): Record<string, unknown> {
   const merged: Record<string, unknown> = isObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
-    const members = Object.hasOwn(fields, name) ? fields[name]!.fields : undefined;
-    if (value === null) delete merged[name];
-    else merged[name] = members && isObject(value) ? mergeFields(members, merged[name], value) : value;
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const isKnown = field !== undefined || references.some(({ externalName }) => externalName === name);
+    if (value === null && isKnown) delete merged[name];
+    else
+      merged[name] =
+        field?.fields && isObject(value) ? mergeFields(field.fields, merged[name], value) : value;
   }
   return merged;
 }
 
-/** Whoever names an owner by its external id replaces the id that is stored. */
-function dropRenamedOwners(definition: Definition, stored: unknown, patch: Record<string, unknown>): unknown {
-  const renamed = ownersOf(definition).filter(
-    ({ column, externalName }) =>
-      Object.hasOwn(patch, externalName) && !Object.hasOwn(patch, column.path[0]!),
-  );
-  const kept = { ...(stored as Record<string, unknown>) };
-  for (const { column } of renamed) delete kept[column.path[0]!];
+/** A reference has two names: a patch that sends one of them replaces what is stored under the other. */
+function withoutRenamed(references: readonly Reference[], stored: Record<string, unknown>, patch: object) {
+  const kept = { ...stored };
+  for (const { column, externalName } of references) {
+    const names = [column.path[0]!, externalName];
+    if (names.some((name) => Object.hasOwn(patch, name))) for (const name of names) delete kept[name];
+  }
   return kept;
 }

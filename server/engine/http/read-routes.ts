@@ -1,10 +1,11 @@
 // Reading one object and lists of them, from a definition.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Batcher } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
+import { isStorableText } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { readDocs } from '../openapi/routes.ts';
@@ -22,7 +23,8 @@ import { representation } from '../sql/representation.ts';
 export function addReadRoutes(api: FastifyInstance, definition: Definition, database: Database): void {
   const docs = readDocs(definition);
   const json = representation(definition, 'subject');
-  const readOne = buildReadOne(definition, json, database);
+  const readById = buildReadOne(definition, json, database, { column: 'id', type: 'uuid' });
+  const readByExternalId = buildReadOne(definition, json, database, { column: 'external_id', type: 'text' });
 
   async function query<Row extends object>(
     { tenantId, deadline }: FastifyRequest,
@@ -41,6 +43,15 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
     return query(request, { ...statement, name }, true);
   }
 
+  function answerOne({ headers }: FastifyRequest, reply: FastifyReply, stored: Found | undefined) {
+    if (!stored) throw new ApiError('not_found');
+    const etag = etagOf(stored.version);
+    reply.header('ETag', etag);
+    if (matchesEtag((headers['if-none-match'] ?? '').replaceAll('W/', ''), etag))
+      return reply.code(304).send();
+    return sendJson(reply, stored.json);
+  }
+
   api.get<{ Params: { id: string } }>(
     `/${definition.collection}/:id`,
     { schema: docs.read },
@@ -48,13 +59,22 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       const { id } = request.params;
       refuseUnknownParameters(request, []);
       if (!isUuid(id)) throw new ApiError('not_found');
-      const stored = await readOne(request.tenantId, id, request.deadline);
-      if (!stored) throw new ApiError('not_found');
-      const etag = etagOf(stored.version);
-      reply.header('ETag', etag);
-      if (matchesEtag((request.headers['if-none-match'] ?? '').replaceAll('W/', ''), etag))
-        return reply.code(304).send();
-      return sendJson(reply, stored.json);
+      return answerOne(request, reply, await readById(request.tenantId, id, request.deadline));
+    },
+  );
+
+  api.get<{ Params: { externalId: string } }>(
+    `/${definition.collection}/by-external-id/:externalId`,
+    { schema: docs.readByExternalId },
+    async (request, reply) => {
+      const { externalId } = request.params;
+      refuseUnknownParameters(request, []);
+      if (!isStorableText(externalId)) throw new ApiError('not_found');
+      return answerOne(
+        request,
+        reply,
+        await readByExternalId(request.tenantId, externalId, request.deadline),
+      );
     },
   );
 
@@ -88,17 +108,22 @@ interface Found {
 }
 
 /** Objects that are asked for at the same time are read with one statement, whichever tenants they belong to. */
-function buildReadOne(definition: Definition, json: string, database: Database) {
+function buildReadOne(
+  definition: Definition,
+  json: string,
+  database: Database,
+  { column, type }: { column: string; type: string },
+) {
   const statement = {
-    name: `read ${definition.name}`,
+    name: `read ${definition.name} by ${column}`,
     text: `SELECT asked.place, subject.version, ${json} AS json
-      FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, id, place)
-      JOIN ${definition.table} AS subject ON subject.tenant_id = asked.tenant_id AND subject.id = asked.id`,
+      FROM unnest($1::uuid[], $2::${type}[]) WITH ORDINALITY AS asked (tenant_id, name, place)
+      JOIN ${definition.table} AS subject ON subject.tenant_id = asked.tenant_id AND subject.${column} = asked.name`,
   };
-  const reads = new Batcher<{ tenantId: string; id: string }, Found | undefined>({
+  const reads = new Batcher<{ tenantId: string; name: string }, Found | undefined>({
     async run(asked) {
       const tenantIds = asked.map(({ tenantId }) => tenantId);
-      const values = [tenantIds, asked.map(({ id }) => id)];
+      const values = [tenantIds, asked.map(({ name }) => name)];
       // For a list of one id PostgreSQL would make a new plan each time, which takes longer than reading the row.
       const { rows } = await database.queryInTenants<Found & { place: string }>(
         [...new Set(tenantIds)],
@@ -113,7 +138,7 @@ function buildReadOne(definition: Definition, json: string, database: Database) 
     maxItems: 100,
     paceMs: 0,
   });
-  return (tenantId: string, id: string, deadline: number) => reads.add({ tenantId, id }, deadline);
+  return (tenantId: string, name: string, deadline: number) => reads.add({ tenantId, name }, deadline);
 }
 
 function nextAddress(url: string, cursor: string): string {

@@ -1,7 +1,7 @@
 // All routes of a resource.
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database.ts';
-import { type Definition, dependantsOf } from '../definition/definition.ts';
+import type { Definition } from '../definition/definition.ts';
 import { attentionChecksOf } from '../sql/attention-checks.ts';
 import { addExportRoutes } from './export-routes.ts';
 import { addReadRoutes } from './read-routes.ts';
@@ -13,8 +13,7 @@ export function addResourceRoutes(
   all: readonly Definition[],
   database: Database,
 ): void {
-  const dependants = dependantsOf(definition, all);
-  addWriteRoutes(api, definition, { database, dependants, attentionChecks: attentionChecksOf(definition) });
+  addWriteRoutes(api, definition, all, { database, attentionChecks: attentionChecksOf(definition) });
   addReadRoutes(api, definition, database);
   addExportRoutes(api, definition, database);
 }

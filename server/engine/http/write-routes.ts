@@ -11,6 +11,7 @@ import {
   isDryRun,
   languageOf,
   nameIgnoredFields,
+  readFlag,
   refuseMisspeltDryRun,
   refuseUnknownParameters,
   sendJson,
@@ -38,20 +39,23 @@ import { mergePatch, parseStored } from './merge-patch.ts';
 
 export interface ResourceContext {
   database: Database;
-  /** What may be owned by objects of this resource. */
-  dependants: readonly Definition[];
   attentionChecks: readonly AttentionCheck[];
 }
 
-export function addWriteRoutes(api: FastifyInstance, definition: Definition, context: ResourceContext): void {
-  const { database, dependants, attentionChecks } = context;
+export function addWriteRoutes(
+  api: FastifyInstance,
+  definition: Definition,
+  all: readonly Definition[],
+  { database, attentionChecks }: ResourceContext,
+): void {
   const docs = writeDocs(definition);
   const check = buildCheck(definition);
-  const writes = buildWrites(definition, dependants);
+  const writes = buildWrites(definition, all);
   const replacement = buildReplacement(definition, check, writes);
   const { canResolveOwners, replace } = replacement;
   const queue = buildCreationBatches(database, writes);
-  const upserts = buildUpsertBatches(database, definition, queue, replacement);
+  const upserts = buildUpsertBatches(database, definition, queue, writes, replacement);
+  const byExternalId = `/${definition.collection}/by-external-id/:externalId`;
 
   api.post<{ Body: JsonBody }>(definition.path, { schema: docs.create }, async (request, reply) => {
     const { row, ignoredFields } = await checkNew(request.body, request, reply);
@@ -71,7 +75,7 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
   });
 
   api.put<{ Params: { externalId: string }; Body: JsonBody }>(
-    `/${definition.collection}/by-external-id/:externalId`,
+    byExternalId,
     { schema: docs.upsert },
     async (request, reply) => {
       refuseUnknownParameters(request, ['dryRun']);
@@ -84,23 +88,24 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
       const upsert = { row, become, isMerge: false, author, demand };
       const upserted = isDryRun(request) ? undefined : await upserts.upsert(upsert, request.deadline);
       if (upserted) {
-        reply.code(upserted.isNew ? 201 : 200);
-        return { id: upserted.id };
+        noteChange(reply, upserted);
+        return { id: upserted.id, version: upserted.version, changed: upserted.isChanged };
       }
-      const { answer, isNew } = await inTransaction(request, async (client) => {
+      return inTransaction(request, async (client) => {
         const current = await writes.find(client, request.tenantId, { externalId }, 'FOR NO KEY UPDATE');
         demandVersion(request, current);
-        const id = current?.id ?? row.id;
-        if (current) await replace(client, current, checked, request.tenantId, author);
-        else await insertOne(client, { row, author }).catch(lookAgainIfCreatedMeanwhile);
-        const stored = { tenant_id: request.tenantId, id };
-        const answer = isDryRun(request)
-          ? { ...(await rehearsed(client, request, stored, ignoredFields)), ...(current && { id }) }
-          : { id };
-        return { answer, isNew: !current };
+        const stored = current
+          ? await replace(client, current, checked, request.tenantId, author)
+          : await insertUpserted(client, { row, author });
+        const { id, version } = stored;
+        if (isDryRun(request)) {
+          const tried = { tenant_id: request.tenantId, id };
+          return { ...(await rehearsed(client, request, tried, ignoredFields)), ...(current && { id }) };
+        }
+        const isChanged = version !== current?.version;
+        noteChange(reply, { version, isNew: !current, isChanged });
+        return { id, version, changed: isChanged };
       });
-      reply.code(isNew && !isDryRun(request) ? 201 : 200);
-      return answer;
     },
   );
 
@@ -111,39 +116,72 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
       refuseUnknownParameters(request, ['dryRun']);
       const patched = await inTransaction(request, async (client) => {
         const current = await findForChange(client, request, 'FOR NO KEY UPDATE');
-        const merged = check(mergePatch(definition, parseStored(current.json), request.body));
-        nameIgnoredFields(reply, merged.ignoredFields);
-        return replace(client, current, merged, request.tenantId, authorOf(request));
+        return merge(client, current, request.body, request, reply);
       });
-      if (!isDryRun(request)) reply.header('ETag', etagOf(patched.version));
       return sendJson(reply, patched.json);
     },
   );
 
-  api.delete<{ Params: { id: string } }>(
-    `/${definition.collection}/:id`,
-    { schema: docs.delete },
+  api.patch<{ Params: { externalId: string }; Body: JsonBody }>(
+    byExternalId,
+    { schema: docs.merge },
     async (request, reply) => {
-      refuseUnknownParameters(request, ['dryRun']);
-      await inTransaction(request, async (client) => {
-        const { id } = await findForChange(client, request, 'FOR UPDATE');
-        await writes.deleteRow(client, request.tenantId, id, authorOf(request));
+      refuseUnknownParameters(request, ['dryRun', 'create']);
+      const mayCreate = readFlag(request, 'create', true);
+      const body = withExternalId(request.body, request.params.externalId);
+      const answered = await inTransaction(request, async (client) => {
+        const current = await findNamed(client, request, 'FOR NO KEY UPDATE');
+        if (!current && !mayCreate) throw new ApiError('not_found');
+        demandVersion(request, current);
+        if (current) return (await merge(client, current, body, request, reply)).json;
+        const created = mergePatch(definition, nothing, body);
+        const { row, ignoredFields } = await checkNew(created, request, reply, (work) => work(client));
+        const stored = await insertUpserted(client, { row, author: authorOf(request) });
+        if (isDryRun(request)) return rehearsed(client, request, row, ignoredFields);
+        noteChange(reply, { version: stored.version, isNew: true, isChanged: true });
+        return stored.json;
       });
-      reply.code(204);
+      return typeof answered === 'string' ? sendJson(reply, answered) : answered;
     },
   );
 
+  for (const path of [`/${definition.collection}/:id`, byExternalId]) {
+    api.delete<{ Params: ObjectName }>(
+      path,
+      { schema: path === byExternalId ? docs.deleteByExternalId : docs.delete },
+      async (request, reply) => {
+        refuseUnknownParameters(request, ['dryRun', 'cascade']);
+        const isCascade = readFlag(request, 'cascade', false);
+        const deleted = await inTransaction(request, async (client) => {
+          const { id } = await findForChange(client, request, 'FOR UPDATE');
+          return writes.deleteRow(client, request.tenantId, id, authorOf(request), isCascade);
+        });
+        if (isCascade) return { deleted };
+        reply.code(204);
+      },
+    );
+  }
+
   /** The row of a new object; throws everything that is wrong with it at once, the owners included. */
-  async function checkNew(body: JsonBody, request: FastifyRequest, reply: FastifyReply) {
+  async function checkNew(
+    body: JsonBody,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    run: RunInTransaction = (work) => inTransaction(request, work),
+  ) {
     const checked = check(body);
     const { faults, ignoredFields, row: checkedRow } = checked;
     nameIgnoredFields(reply, ignoredFields);
     const row: NewRow = { ...checkedRow, tenant_id: request.tenantId, id: randomUUIDv7() };
     if (faults.length > 0) {
       const found = canResolveOwners(faults)
-        ? await inTransaction(request, (client) => writes.resolveOwners(client, row))
+        ? await run((client) => writes.resolveReferences(client, row))
         : [];
       throw validationError([...faults, ...found]);
+    }
+    if (writes.namesTwice(row)) {
+      const found = await run((client) => writes.resolveReferences(client, row));
+      if (found.length > 0) throw validationError(found);
     }
     return { checked, row, ignoredFields };
   }
@@ -151,6 +189,28 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
   async function insertOne(client: pg.ClientBase, creation: Creation): Promise<void> {
     const [outcome] = await createClaimed(client, writes, [creation]);
     if (outcome instanceof ApiError) throw outcome;
+  }
+
+  /** Creates what was looked for by its external id in vain. */
+  async function insertUpserted(client: pg.ClientBase, creation: Creation): Promise<Stored> {
+    await insertOne(client, creation).catch(lookAgainIfCreatedMeanwhile);
+    const { tenant_id: tenantId, id } = creation.row;
+    return (await writes.find(client, tenantId, { id }))!;
+  }
+
+  async function merge(
+    client: pg.ClientBase,
+    current: Stored,
+    patch: JsonBody,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Stored> {
+    const merged = check(mergePatch(definition, parseStored(current.json), patch));
+    nameIgnoredFields(reply, merged.ignoredFields);
+    const stored = await replace(client, current, merged, request.tenantId, authorOf(request));
+    const isChanged = stored.version !== current.version;
+    if (!isDryRun(request)) noteChange(reply, { version: stored.version, isNew: false, isChanged });
+    return stored;
   }
 
   /** What a dry run of a creation or replacement is answered with. */
@@ -166,14 +226,21 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
 
   async function findForChange(
     client: pg.ClientBase,
-    request: FastifyRequest<{ Params: { id: string } }>,
+    request: FastifyRequest<{ Params: ObjectName }>,
     lock: 'FOR UPDATE' | 'FOR NO KEY UPDATE',
   ): Promise<Stored> {
-    const { id } = request.params;
-    const current = isUuid(id) ? await writes.find(client, request.tenantId, { id }, lock) : undefined;
+    const current = await findNamed(client, request, lock);
     if (!current) throw new ApiError('not_found');
     demandVersion(request, current);
     return current;
+  }
+
+  async function findNamed(
+    client: pg.ClientBase,
+    { params, tenantId }: FastifyRequest<{ Params: ObjectName }>,
+    lock: 'FOR UPDATE' | 'FOR NO KEY UPDATE',
+  ): Promise<Stored | undefined> {
+    return canBeStored(params) ? writes.find(client, tenantId, params, lock) : undefined;
   }
 
   async function inTransaction<Result>(
@@ -183,6 +250,27 @@ export function addWriteRoutes(api: FastifyInstance, definition: Definition, con
     const options = { isDryRun: isDryRun(request), deadline: request.deadline };
     return retryRaces(() => database.inTenants([request.tenantId], work, options));
   }
+}
+
+/** How a path names an object. */
+export type ObjectName = { id: string } | { externalId: string };
+
+export function canBeStored(name: ObjectName): boolean {
+  return 'id' in name ? isUuid(name.id) : isStorableText(name.externalId);
+}
+
+type RunInTransaction = <Result>(work: (client: pg.ClientBase) => Promise<Result>) => Promise<Result>;
+
+const nothing: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, faults: [] };
+
+/** Tells the version that the object has now, and whether the request changed anything. */
+function noteChange(
+  reply: FastifyReply,
+  { version, isNew, isChanged }: { version: number; isNew: boolean; isChanged: boolean },
+): void {
+  reply.code(isNew ? 201 : 200);
+  reply.header('ETag', etagOf(version));
+  reply.header('Stamm-Changed', String(isChanged));
 }
 
 /** The path names the object; a body that names another one is a mistake. */

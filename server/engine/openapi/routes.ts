@@ -26,6 +26,10 @@ export const originHeader = {
     examples: ['erp'],
   },
 };
+const changeHeaders = {
+  ...etagHeader,
+  'Stamm-Changed': { type: 'string', enum: ['true', 'false'], description: 'Whether anything changed.' },
+};
 const ifMatch = {
   type: 'object',
   properties: {
@@ -45,6 +49,16 @@ export const idParameter = {
   properties: { id: { type: 'string', format: 'uuid', description: 'Identifier.' } },
   required: ['id'],
 };
+function externalIdParameter({ example }: Definition) {
+  const { externalId } = example as { externalId?: string };
+  return {
+    type: 'object',
+    properties: {
+      externalId: { type: 'string', description: 'The id in your own system.', examples: [externalId] },
+    },
+    required: ['externalId'],
+  };
+}
 export const dryRun = {
   type: 'object',
   properties: {
@@ -118,22 +132,21 @@ export function writeDocs(definition: Definition) {
       tags,
       body: requestBody(reference(`New${name}`), { [definition.name]: withoutExternalId }),
       querystring: dryRun,
-      params: {
-        type: 'object',
-        properties: {
-          externalId: { type: 'string', description: 'The id in your own system.', examples: [externalId] },
-        },
-        required: ['externalId'],
-      },
+      params: externalIdParameter(definition),
       headers: preconditions,
       response: {
         200: answer(
-          'Replaced; or, in a dry run, what would be attended to.',
-          { anyOf: [{ $ref: 'IdResponse#' }, { $ref: 'DryRun#' }] },
-          ignoredFieldsHeader,
-          { replaced: { id: exampleId }, ...dryRunExample },
+          'Replaced, or unchanged; or, in a dry run, what would be attended to.',
+          { anyOf: [{ $ref: 'UpsertResponse#' }, { $ref: 'DryRun#' }] },
+          { ...changeHeaders, ...ignoredFieldsHeader },
+          { replaced: { id: exampleId, version: 2, changed: true }, ...dryRunExample },
         ),
-        201: answer('Created.', { $ref: 'IdResponse#' }, ignoredFieldsHeader, created),
+        201: answer(
+          'Created.',
+          { $ref: 'UpsertResponse#' },
+          { ...changeHeaders, ...ignoredFieldsHeader },
+          { created: { id: exampleId, version: 1, changed: true } },
+        ),
         ...errorResponses(400, 401, 403, 409, 412, 413, 415, 429, 500),
       },
     },
@@ -151,22 +164,80 @@ export function writeDocs(definition: Definition) {
         'application/json',
       ]),
       response: {
-        200: answer('As it is now.', { $ref: `${name}#` }, { ...etagHeader, ...ignoredFieldsHeader }),
+        200: answer('As it is now.', { $ref: `${name}#` }, { ...changeHeaders, ...ignoredFieldsHeader }),
         ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
       },
     },
-    delete: {
+    merge: {
+      operationId: `merge${name}ByExternalId`,
+      summary: `Create or merge ${thing} by your own id`,
+      description:
+        'JSON Merge Patch (RFC 7396): what is sent replaces, `null` clears, everything else stays. A complete body of an unknown id creates.',
+      tags,
+      params: externalIdParameter(definition),
+      headers: preconditions,
+      querystring: {
+        ...dryRun,
+        properties: {
+          ...dryRun.properties,
+          create: {
+            type: 'boolean',
+            default: true,
+            description: '`false` answers 404 for an unknown id.',
+          },
+        },
+      },
+      body: requestBody(
+        reference(`${name}Patch`),
+        { [definition.name]: withoutExternalId, ...patchExamples(definition) },
+        ['application/merge-patch+json', 'application/json'],
+      ),
+      response: {
+        200: answer(
+          'As it is now; or, in a dry run that would create, what would be attended to.',
+          { anyOf: [{ $ref: `${name}#` }, { $ref: 'DryRun#' }] },
+          { ...changeHeaders, ...ignoredFieldsHeader },
+        ),
+        201: answer('Created.', { $ref: `${name}#` }, { ...changeHeaders, ...ignoredFieldsHeader }),
+        ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
+      },
+    },
+    delete: deletion({
       operationId: `delete${name}`,
       summary: `Delete ${thing}`,
-      description: 'Refused while other objects belong to it.',
       tags,
       params: idParameter,
-      headers: ifMatch,
-      querystring: dryRun,
-      response: {
-        204: { description: 'Deleted.', headers: commonHeaders, type: 'null' },
-        ...errorResponses(400, 401, 403, 404, 409, 412, 429, 500),
+    }),
+    deleteByExternalId: deletion({
+      operationId: `delete${name}ByExternalId`,
+      summary: `Delete ${thing} by your own id`,
+      tags,
+      params: externalIdParameter(definition),
+    }),
+  };
+}
+
+function deletion(own: object) {
+  return {
+    ...own,
+    description: 'Refused while other objects belong to it, unless `cascade` takes them along.',
+    headers: ifMatch,
+    querystring: {
+      ...dryRun,
+      properties: {
+        ...dryRun.properties,
+        cascade: {
+          type: 'boolean',
+          default: false,
+          description:
+            'Also delete everything that belongs to it, up to 10,000 objects, together or not at all.',
+        },
       },
+    },
+    response: {
+      200: answer('Deleted with everything that belonged to it.', { $ref: 'Deletion#' }),
+      204: { description: 'Deleted.', headers: commonHeaders, type: 'null' },
+      ...errorResponses(400, 401, 403, 404, 409, 412, 429, 500),
     },
   };
 }
@@ -207,6 +278,21 @@ export function readDocs(definition: Definition) {
       description: 'The object as it is now, with its version as ETag.',
       tags,
       params: idParameter,
+      headers: {
+        type: 'object',
+        properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },
+      },
+      response: {
+        200: answer('The object.', { $ref: `${name}#` }, etagHeader),
+        304: { description: 'Unchanged.', headers: { ...commonHeaders, ...etagHeader }, type: 'null' },
+        ...errorResponses(400, 401, 403, 404, 429, 500),
+      },
+    },
+    readByExternalId: {
+      operationId: `get${name}ByExternalId`,
+      summary: `Read ${withArticle(definition)} by your own id`,
+      tags,
+      params: externalIdParameter(definition),
       headers: {
         type: 'object',
         properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },

@@ -51,6 +51,37 @@ export const sharedSchemas: readonly JsonSchema[] = [
   ),
   codeSchema('FieldErrorCode', 'The reason why a field is invalid, for programs.', fieldErrorCodes),
   codeSchema('AttentionCode', 'The reason for an entry of the attention list.', attentionCodes),
+  {
+    $id: 'UpsertResponse',
+    title: 'UpsertResponse',
+    type: 'object',
+    properties: {
+      id: { type: 'string', format: 'uuid', description: 'Identifier of the object.' },
+      version: { type: 'integer', minimum: 1, description: 'Version that it has now; also the ETag.' },
+      changed: { type: 'boolean', description: 'Whether this request created or changed it.' },
+    },
+    required: ['id', 'version', 'changed'],
+  },
+  {
+    $id: 'Deletion',
+    title: 'Deletion',
+    type: 'object',
+    properties: {
+      deleted: {
+        type: 'array',
+        description: 'Everything that is gone, by type; what belonged to something stands before it.',
+        items: {
+          type: 'object',
+          properties: {
+            resource: { type: 'string', description: 'Type of the objects.', examples: ['site'] },
+            ids: { type: 'array', items: { type: 'string', format: 'uuid' } },
+          },
+          required: ['resource', 'ids'],
+        },
+      },
+    },
+    required: ['deleted'],
+  },
   { $id: 'Problem', title: 'Problem', type: 'object', properties: problem, required: Object.keys(problem) },
   {
     $id: 'Conflict',

@@ -3,7 +3,14 @@
 import type pg from 'pg';
 import type { AttentionCode } from '../../../core/codes.ts';
 import { type Language, text } from '../../messages.ts';
-import { columnName, columnsOf, type Definition, shapeColumnsOf, tableOf } from '../definition/definition.ts';
+import {
+  columnName,
+  columnsOf,
+  type Definition,
+  looseReferencesOf,
+  shapeColumnsOf,
+  tableOf,
+} from '../definition/definition.ts';
 import type { Fields } from '../definition/fields.ts';
 
 export interface AttentionCheck {
@@ -51,6 +58,9 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
           true,
         ),
       ),
+    ...looseReferencesOf(definition).map(({ externalName, externalColumn }) =>
+      check('pending_reference', externalName, `subject.${externalColumn} IS NOT NULL`),
+    ),
     ...shapeColumnsOf(definition).map(({ name, list }) =>
       check('unknown_shape', list.path.join('.'), `NOT subject.${name}`),
     ),

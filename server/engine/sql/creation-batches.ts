@@ -77,7 +77,11 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     }
     const rows = creations.map(toSentRow);
     const query = { ...writes.insert, values: [JSON.stringify(rows)] };
-    const result = await database.queryInTenants<Inserted>(tenantIds, query, { ...options, isBatch: true });
+    const result = await database.queryInTenants<Inserted>(tenantIds, query, {
+      ...options,
+      isBatch: true,
+      followedBy: writes.linksAfter(rows, () => true),
+    });
     const known = writes.readInserted(result.rows);
     const outcomeOf = ({ row: { id } }: Creation) => toCreationOutcome(known.get(id)!, id);
     const refused = creations.filter(({ row }) => !known.has(row.id));

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { type FieldError, validationError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
-import { type Definition, ownersOf } from '../definition/definition.ts';
+import { type Definition, ownersOf, referencesOf } from '../definition/definition.ts';
 import type { Check, Checked } from '../definition/validation.ts';
 import { parseStored } from '../http/merge-patch.ts';
 import type { NewRow, Stored, Update, Writes } from './row-store.ts';
@@ -11,8 +11,10 @@ import type { NewRow, Stored, Update, Writes } from './row-store.ts';
 export type Replacement = ReturnType<typeof buildReplacement>;
 
 export function buildReplacement(definition: Definition, check: Check, writes: Writes) {
-  const owners = ownersOf(definition);
-  const ownerNames = new Set(owners.flatMap(({ column, externalName }) => [column.path[0]!, externalName]));
+  const references = referencesOf(definition);
+  const ownerNames = new Set(
+    ownersOf(definition).flatMap(({ column, externalName }) => [column.path[0]!, externalName]),
+  );
 
   /** Owners can be looked for unless what names them is itself at fault. */
   function canResolveOwners(faults: readonly FieldError[]): boolean {
@@ -29,7 +31,7 @@ export function buildReplacement(definition: Definition, check: Check, writes: W
   ): Promise<Stored> {
     const row: NewRow = { ...after.row, tenant_id: tenantId, id: current.id };
     const faults = canResolveOwners(after.faults)
-      ? [...after.faults, ...(await writes.resolveOwners(client, row))]
+      ? [...after.faults, ...(await writes.resolveReferences(client, row))]
       : after.faults;
     if (faults.length > 0) throw validationError(faults);
     const update = { row, current, changes: findChanges(current, after, row) };
@@ -40,9 +42,14 @@ export function buildReplacement(definition: Definition, check: Check, writes: W
     return replaced!;
   }
 
-  /** The fields that differ, of a row that holds the ids of its owners. */
+  /** The fields that differ, of a row whose references have been looked up. */
   function findChanges(current: Stored, { value }: Checked, row: NewRow): Update['changes'] {
-    const resolved = Object.fromEntries(owners.map(({ column }) => [column.path[0], row[column.name]]));
+    const resolved = Object.fromEntries(
+      references.flatMap(({ column, externalName, externalColumn }) => [
+        [column.path[0], row[column.name]],
+        [externalName, row[externalColumn]],
+      ]),
+    );
     const before = check(parseStored(current.json)).value;
     const after: Record<string, unknown> = { ...value, ...resolved };
     const changed = Object.keys(definition.fields).filter(

@@ -5,12 +5,15 @@ import { type Author, authorColumns } from '../../http/conventions.ts';
 import {
   type Column,
   type Definition,
+  dependantsOf,
   ownersOf,
   sqlType,
   uniqueColumnsOf,
 } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
-import { buildOwnerLookUp } from './owner-look-up.ts';
+import { lockDependants } from './dependants.ts';
+import { buildLinks } from './links.ts';
+import { buildReferenceLookUp } from './reference-look-up.ts';
 import { representation } from './representation.ts';
 import { buildDelete, buildInsert, buildUpdate } from './statements.ts';
 import { findHolders } from './value-look-up.ts';
@@ -34,6 +37,11 @@ export interface Update {
   changes: Record<string, unknown>;
 }
 
+export interface Deleted {
+  resource: string;
+  ids: readonly string[];
+}
+
 /** Written, or the reason why not. */
 export type Outcome = 'written' | ApiError;
 
@@ -55,11 +63,14 @@ export class RaceError extends Error {
 
 export type Writes = ReturnType<typeof buildWrites>;
 
-export function buildWrites(definition: Definition, dependants: readonly Definition[]) {
+/** `all` are the resources that may belong to this one, or refer to it. */
+export function buildWrites(definition: Definition, all: readonly Definition[]) {
+  const dependants = dependantsOf(definition, all);
+  const { link, linksAfter } = buildLinks(definition, all);
   const insert = buildInsert(definition);
   const update = buildUpdate(definition);
-  const remove = buildDelete(definition);
-  const { resolveOwners, resolveOwnersOfAll, findOwnerFaults } = buildOwnerLookUp(definition);
+  const { resolveReferences, resolveReferencesOfAll, findOwnerFaults, namesTwice } =
+    buildReferenceLookUp(definition);
   const uniqueColumns = uniqueColumnsOf(definition);
   const selection = `SELECT id, version, ${representation(definition, definition.table)} AS json FROM ${definition.table}`;
 
@@ -69,6 +80,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     rows: readonly (NewRow & { actor: string })[],
   ): Promise<Outcome[]> {
     const result = await client.query<Inserted>({ ...insert, values: [JSON.stringify(rows)] });
+    await link(client, rows);
     return explainOutcomes(client, rows, readInserted(result.rows));
   }
 
@@ -168,6 +180,7 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
   ): Promise<Stored[]> {
     const sent = updates.map((update) => toSentUpdate(update, author));
     const { rows } = await client.query<Stored>({ ...update, values: [JSON.stringify(sent)] });
+    await link(client, sent, ({ changes }) => Object.hasOwn(changes as object, 'externalId'));
     return rows;
   }
 
@@ -185,16 +198,20 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     );
   }
 
+  /** Deletes a locked object, with everything that belongs to it if it is a cascade. Answers what was deleted. */
   async function deleteRow(
     client: pg.ClientBase,
     tenantId: string,
     id: string,
     author: Author,
-  ): Promise<void> {
-    const found = await findDependants(client, tenantId, id);
-    if (found.length > 0) throw new ApiError('has_dependants', { details: { dependants: found } });
-    const sent = { tenant_id: tenantId, id, ...authorColumns(author) };
-    await client.query({ ...remove, values: [JSON.stringify(sent)] });
+    isCascade = false,
+  ): Promise<Deleted[]> {
+    const locked = isCascade ? await lockDependants(client, tenantId, definition, [id], all) : undefined;
+    const dependants = locked ? [] : await findDependants(client, tenantId, id);
+    if (dependants.length > 0) throw new ApiError('has_dependants', { details: { dependants } });
+    const gone = [...(locked ?? []), [definition, [id]] as const];
+    for (const [kind, ids] of gone) await remove(client, kind, tenantId, ids, author);
+    return gone.map(([{ name: resource }, ids]) => ({ resource, ids }));
   }
 
   async function findDependants(client: pg.ClientBase, tenantId: string, id: string) {
@@ -218,9 +235,11 @@ export function buildWrites(definition: Definition, dependants: readonly Definit
     insert,
     insertRows,
     readInserted,
+    linksAfter,
     explainOutcomes,
-    resolveOwners,
-    resolveOwnersOfAll,
+    resolveReferences,
+    resolveReferencesOfAll,
+    namesTwice,
     find,
     findByExternalIds,
     updateRows,
@@ -237,6 +256,17 @@ export function toSentUpdate({ row, current, changes }: Update, author: Author) 
 /** Whether an object with the same external id stands in the way. */
 export function isExternalIdTaken(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'conflict' && error.details.field === 'externalId';
+}
+
+async function remove(
+  client: pg.ClientBase,
+  definition: Definition,
+  tenantId: string,
+  ids: readonly string[],
+  author: Author,
+): Promise<void> {
+  const named = ids.map((id) => ({ tenant_id: tenantId, id, ...authorColumns(author) }));
+  await client.query({ ...buildDelete(definition), values: [JSON.stringify(named)] });
 }
 
 function conflictAt(column: Column, id: string): ApiError {

@@ -2,10 +2,13 @@
 import {
   columnsOf,
   type Definition,
+  looseReferencesOf,
   type Owner,
   ownersOf,
+  type Reference,
   shapeColumnsOf,
   sqlType,
+  tableOf,
 } from '../definition/definition.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
@@ -44,8 +47,8 @@ export function sentRecord(definition: Definition): string {
   return columns.map(({ name, type }) => `${name} ${type}`).join(', ');
 }
 
-/** The column of `resolved` with the id of a row's owner, which may have been named by its external id. */
-export function resolvedOwner({ column }: Owner): string {
+/** The column of `sent` with the id that a row's reference has, which may have been named by its external id. */
+export function resolvedId({ column }: Reference): string {
   return `resolved_${column.name}`;
 }
 
@@ -54,9 +57,20 @@ export function resolvedOwner({ column }: Owner): string {
  * for one with the result of a sub-select.
  */
 export function resolveOwner(owner: Owner): string {
-  const { column, externalColumn, table } = owner;
-  return `coalesce(sent.${column.name}, (SELECT ${table}.id FROM ${table}
-    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.${externalColumn})) AS ${resolvedOwner(owner)}`;
+  return `coalesce(sent.${owner.column.name}, ${findByExternalId(owner.table, `sent.${owner.externalColumn}`)}) AS ${resolvedId(owner)}`;
+}
+
+/** An SQL expression: the id of the object of the same tenant that has this external id. */
+export function findByExternalId(table: string, externalId: string, tenantId = 'sent.tenant_id'): string {
+  return `(SELECT ${table}.id FROM ${table} WHERE ${table}.tenant_id = ${tenantId} AND ${table}.external_id = ${externalId})`;
+}
+
+/** Most rows name nothing externally, and look nothing up. */
+export function resolveLoosely(reference: Reference): string {
+  const { column, externalColumn, resources } = reference;
+  const found = resources.map((resource) => findByExternalId(tableOf(resource), `sent.${externalColumn}`));
+  return `CASE WHEN sent.${externalColumn} IS NULL THEN sent.${column.name}
+    ELSE coalesce(sent.${column.name}, ${found.join(', ')}) END AS ${resolvedId(reference)}`;
 }
 
 /**
@@ -66,7 +80,7 @@ export function resolveOwner(owner: Owner): string {
 export function ownerExists(owner: Owner, lock: '' | 'FOR KEY SHARE' = 'FOR KEY SHARE'): string {
   const { column, externalColumn, table } = owner;
   const exists = `EXISTS (SELECT FROM ${table}
-    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.${resolvedOwner(owner)} ${lock})`;
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.${resolvedId(owner)} ${lock})`;
   return column.field.isRequired
     ? exists
     : `((sent.${column.name} IS NULL AND sent.${externalColumn} IS NULL) OR ${exists})`;
@@ -84,15 +98,26 @@ function holder(table: string): string {
  * value that is taken, is left out.
  */
 export function buildInsert(definition: Definition): Statement {
-  const owners = new Map(ownersOf(definition).map((owner) => [owner.column.name, owner]));
+  const owners = ownersOf(definition);
+  const loose = looseReferencesOf(definition);
   const names = writtenColumns(definition).map(({ name }) => name);
-  const values = names.map((name) => (owners.has(name) ? resolvedOwner(owners.get(name)!) : name));
-  const isFree = ['sent.holder_id IS NULL', ...[...owners.values()].map((owner) => ownerExists(owner))];
-  const isTaken = [
-    'sent.holder_id IS NOT NULL',
-    ...[...owners.values()].map((owner) => ownerExists(owner, '')),
-  ];
-  const resolutions = [...owners.values()].map((owner) => `, ${resolveOwner(owner)}`);
+  const written = new Map([
+    ...[...owners, ...loose].map(
+      (reference) => [reference.column.name, `sent.${resolvedId(reference)}`] as const,
+    ),
+    // An external id is kept only until its object is there.
+    ...loose.map(
+      (reference) =>
+        [
+          reference.externalColumn,
+          `CASE WHEN sent.${resolvedId(reference)} IS NULL THEN sent.${reference.externalColumn} END`,
+        ] as const,
+    ),
+  ]);
+  const values = names.map((name) => written.get(name) ?? `sent.${name}`);
+  const isFree = ['sent.holder_id IS NULL', ...owners.map((owner) => ownerExists(owner))];
+  const isTaken = ['sent.holder_id IS NOT NULL', ...owners.map((owner) => ownerExists(owner, ''))];
+  const resolutions = [...owners.map(resolveOwner), ...loose.map(resolveLoosely)].map((one) => `, ${one}`);
   return {
     name: `insert ${definition.name}`,
     text: `
@@ -101,7 +126,7 @@ export function buildInsert(definition: Definition): Statement {
         FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
       ), written AS (
         INSERT INTO ${definition.table} (tenant_id, id, ${names.join(', ')})
-        SELECT sent.tenant_id, sent.id, ${values.map((value) => `sent.${value}`).join(', ')} FROM sent
+        SELECT sent.tenant_id, sent.id, ${values.join(', ')} FROM sent
         WHERE ${isFree.join(' AND ')}
         ON CONFLICT DO NOTHING
         RETURNING tenant_id, id
@@ -129,13 +154,13 @@ export function buildUpdate(definition: Definition): Statement {
   };
 }
 
-/** Deletes the row that $1 names, and leaves a tombstone in the journal. */
+/** Deletes the rows that $1 names, and leaves a tombstone of each in the journal. */
 export function buildDelete(definition: Definition): Statement {
   const { table } = definition;
   return {
     name: `delete ${definition.name}`,
     text: `
-      WITH named AS (SELECT * FROM json_to_record($1) AS named (${sentRecord(definition)})),
+      WITH named AS (SELECT * FROM json_to_recordset($1) AS named (${sentRecord(definition)})),
       written AS (
         DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,

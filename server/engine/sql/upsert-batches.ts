@@ -6,12 +6,19 @@ import type { Database } from '../../database/database.ts';
 import { DeadlineError, isDatabaseAway, OutcomeUnknownError, toReadError } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
-import { type Definition, ownersOf } from '../definition/definition.ts';
+import { type Definition, looseReferencesOf, ownersOf } from '../definition/definition.ts';
 import type { Checked } from '../definition/validation.ts';
 import type { CreationBatches } from './creation-batches.ts';
 import type { Replacement } from './replacement.ts';
-import { isExternalIdTaken, type NewRow, type Stored, toSentUpdate, type Update } from './row-store.ts';
-import { resolvedOwner } from './statements.ts';
+import {
+  isExternalIdTaken,
+  type NewRow,
+  type Stored,
+  toSentUpdate,
+  type Update,
+  type Writes,
+} from './row-store.ts';
+import { resolvedId } from './statements.ts';
 import { buildComparison, buildGuardedUpdate } from './upsert-statements.ts';
 
 export interface Upsert {
@@ -40,7 +47,7 @@ export interface UpsertBatches {
 interface Found extends Stored {
   place: number;
   is_same: boolean;
-  [resolvedOwner: string]: unknown;
+  [resolvedId: string]: unknown;
 }
 
 interface AuthoredUpdate extends Update {
@@ -54,9 +61,11 @@ export function buildUpsertBatches(
   database: Database,
   definition: Definition,
   creations: CreationBatches,
+  { linksAfter }: Writes,
   { findChanges }: Replacement,
 ): UpsertBatches {
   const owners = ownersOf(definition);
+  const looseReferences = looseReferencesOf(definition);
   const comparison = buildComparison(definition);
   const guardedUpdate = buildGuardedUpdate(definition);
   const finds = new Batcher<Upsert, Found | undefined>({
@@ -87,15 +96,18 @@ export function buildUpsertBatches(
     const tenantIds = tenantsOf(some);
     // In one order everywhere, to avoid deadlocks. Of two updates of one object, the statement takes one.
     const sent = new Map(some.toSorted(byId).map((update) => [update.row.id, update]));
-    const query = { ...guardedUpdate, values: [JSON.stringify([...sent.values()].map(toSent))] };
+    const rows = [...sent.values()].map(toSent);
+    const query = { ...guardedUpdate, values: [JSON.stringify(rows)] };
     // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
     const lockTimeoutMs = tenantIds.length > 1 ? longestSharedWaitMs : undefined;
     try {
-      const { rows } = await database.queryInTenants<{ id: string }>(tenantIds, query, {
+      const result = await database.queryInTenants<{ id: string }>(tenantIds, query, {
         lockTimeoutMs,
         isBatch: true,
+        // An upsert keeps its external id, and brings nothing that others wait for.
+        followedBy: linksAfter(rows, () => false),
       });
-      const written = new Set(rows.map(({ id }) => id));
+      const written = new Set(result.rows.map(({ id }) => id));
       return some.map((update) => sent.get(update.row.id) === update && written.has(update.row.id));
     } catch (error) {
       if (isDatabaseAway(error)) throw error;
@@ -131,8 +143,14 @@ export function buildUpsertBatches(
     const row: NewRow = { ...after.row, tenant_id: upsert.row.tenant_id, id: current.id };
     for (const owner of owners) {
       if (row[owner.externalColumn] === undefined) continue;
-      row[owner.column.name] = current[resolvedOwner(owner)] ?? undefined;
+      row[owner.column.name] = current[resolvedId(owner)] ?? undefined;
       if (row[owner.column.name] === undefined) return undefined;
+    }
+    for (const reference of looseReferences) {
+      const id = current[resolvedId(reference)];
+      if (row[reference.externalColumn] === undefined || !id) continue;
+      row[reference.column.name] = id;
+      delete row[reference.externalColumn];
     }
     if (after.faults.length > 0) return undefined;
     const changes = findChanges(current, after, row);

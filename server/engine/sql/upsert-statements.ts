@@ -1,10 +1,17 @@
 // The SQL of upserts that arrive together: one statement compares them with what is stored, one writes what differs.
-import { columnsOf, type Definition, ownersOf, uniqueColumnsOf } from '../definition/definition.ts';
+import {
+  columnsOf,
+  type Definition,
+  looseReferencesOf,
+  ownersOf,
+  uniqueColumnsOf,
+} from '../definition/definition.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
 import {
   ownerExists,
-  resolvedOwner,
+  resolvedId,
+  resolveLoosely,
   resolveOwner,
   type Statement,
   sentRecord,
@@ -16,28 +23,33 @@ import {
  * JSON only where a column differs, and always for a merge: most objects of a nightly run are unchanged.
  */
 export function buildComparison(definition: Definition): Statement {
-  const owners = ownersOf(definition);
-  const resolutions = owners.map((owner) => `, ${resolveOwner(owner)}`);
-  const resolved = owners.map((owner) => `, sent.${resolvedOwner(owner)}`);
+  const loose = looseReferencesOf(definition);
+  const references = [...ownersOf(definition), ...loose];
+  const resolutions = [...ownersOf(definition).map(resolveOwner), ...loose.map(resolveLoosely)];
+  const resolved = references.map((reference) => `, ${resolvedId(reference)}`).join('');
   const sameness = columnsOf(definition.fields).map(({ name, field }) => {
-    const owner = owners.find(({ column }) => column.name === name);
+    const reference = references.find(({ column }) => column.name === name);
+    const kept = loose.find(({ externalColumn }) => externalColumn === name);
+    if (reference) return `stored.${name} IS NOT DISTINCT FROM sent.${resolvedId(reference)}`;
+    if (kept)
+      return `stored.${name} IS NOT DISTINCT FROM CASE WHEN sent.${resolvedId(kept)} IS NULL THEN sent.${name} END`;
     // Digits of a decimal and white space of a list are compared by the service, which knows what they mean.
     const cast = field.kind === 'list' || field.kind === 'decimal' ? '::text' : '';
-    return `stored.${name}${cast} IS NOT DISTINCT FROM sent.${owner ? resolvedOwner(owner) : name}${cast}`;
+    return `stored.${name}${cast} IS NOT DISTINCT FROM sent.${name}${cast}`;
   });
   return {
     name: `compare ${definition.name}`,
     text: `
       WITH sent AS MATERIALIZED (
-        SELECT sent.* ${resolutions.join('')}
+        SELECT ${['sent.*', ...resolutions].join(', ')}
         FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, ${sentRecord(definition)})
       ), compared AS MATERIALIZED (
-        SELECT sent.place, sent.is_merge IS NOT TRUE AND ${sameness.join(' AND ')} AS is_same, stored.* ${resolved.join('')}
+        SELECT sent.place, sent.is_merge IS NOT TRUE AND ${sameness.join(' AND ')} AS is_same, stored.* ${resolved}
         FROM sent, LATERAL (SELECT * FROM ${definition.table} AS subject
           WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
       )
       SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN ${representation(definition, 'compared')} END AS json
-        ${owners.map((owner) => `, ${resolvedOwner(owner)}`).join('')}
+        ${resolved}
       FROM compared`,
   };
 }
@@ -63,7 +75,7 @@ export function buildGuardedUpdate(definition: Definition): Statement {
     text: `
       WITH sent AS MATERIALIZED (
         SELECT sent.* ${ownersOf(definition)
-          .map((owner) => `, sent.${owner.column.name} AS ${resolvedOwner(owner)}`)
+          .map((owner) => `, sent.${owner.column.name} AS ${resolvedId(owner)}`)
           .join('')}
         FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
       ), locked AS MATERIALIZED (

@@ -4,6 +4,8 @@ import type pg from 'pg';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
 import { toApiError } from '../../database/errors.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
+import { buildCollectedLinks } from '../../engine/sql/links.ts';
 import { ApiError } from '../../errors.ts';
 import { buildTurns, type Lanes, openLanes } from './lanes.ts';
 import { defaultImportLimits, type ImportLimits } from './limits.ts';
@@ -38,7 +40,12 @@ export type ImportConfig = Pick<Config, 'IMPORT_TRANSACTION_MAX_MINUTES'> & {
   importLimits?: Partial<ImportLimits>;
 };
 
-export function buildImports(database: Database, config: ImportConfig): OpenSession {
+export function buildImports(
+  database: Database,
+  config: ImportConfig,
+  resources: readonly Definition[],
+): OpenSession {
+  const links = buildCollectedLinks(resources);
   const limits: ImportLimits = {
     ...defaultImportLimits,
     transactionMs: config.IMPORT_TRANSACTION_MAX_MINUTES * 60_000,
@@ -66,7 +73,7 @@ export function buildImports(database: Database, config: ImportConfig): OpenSess
       place.giveWay = () => displaced.abort(new ApiError('too_many_imports'));
       const abandoned = AbortSignal.any([displaced.signal, ...(signal ? [signal] : [])]);
       const lock = (client: pg.Client) => lockImport(client, { tenantId, key, deadline, signal: abandoned });
-      const lanes = await openLanes(database, options, inTurn, lock);
+      const lanes = await openLanes(database, { ...options, links }, inTurn, lock);
       if (abandoned.aborted) {
         await lanes.close();
         throw abandoned.reason;

@@ -4,12 +4,16 @@
 import pg from 'pg';
 import { beginFor, commit as commitTransaction, type Database } from '../../database/database.ts';
 import { cut } from '../../database/timeouts.ts';
+import { maxCollectedLinks } from '../../engine/sql/links.ts';
+import type { Statement } from '../../engine/sql/statements.ts';
 import { lanesOfAnImport } from './limits.ts';
 
 interface LaneOptions {
   tenantId: string;
   /** Whether everything is stored together at the commit, or each write by itself. */
   isOneTransaction: boolean;
+  /** Run once the journal's head is locked. */
+  links: readonly Statement[];
 }
 
 export interface Lanes {
@@ -75,7 +79,7 @@ export async function openLanes(
 
 async function openLane(
   database: Database,
-  { tenantId, isOneTransaction }: LaneOptions,
+  { tenantId, isOneTransaction, links }: LaneOptions,
   lock?: (client: pg.Client) => Promise<void>,
 ): Promise<Omit<Lanes, 'lanes'>> {
   const client = await database.connect();
@@ -123,7 +127,13 @@ async function openLane(
   }
 
   async function commit(): Promise<void> {
-    await client.query({ ...moveJournal, values: [tenantId] });
+    const { rows } = await client.query<{ entries: string }>({ ...moveJournal, values: [tenantId, 0] });
+    const entries = rows[0]?.entries;
+    // The head is locked now: everything that others have committed can be seen, and linked.
+    if (entries !== undefined) {
+      for (const link of links) await client.query({ ...link, values: [tenantId, maxCollectedLinks] });
+      await client.query({ ...moveJournal, values: [tenantId, entries] });
+    }
     await commitTransaction(client);
   }
 
@@ -181,16 +191,19 @@ const twins = `
 const entryColumns =
   'at, resource, resource_id, external_id, action, version, actor, actor_id, request_id, origin, changes';
 
+/** Moves the entries behind position $2 of the twin. */
 const moveJournal = {
   name: 'move journal',
   text: `
-    WITH counted AS (SELECT count(*) AS entries FROM pg_temp.journal),
+    WITH counted AS (SELECT count(*) AS entries FROM pg_temp.journal WHERE position > $2),
     moved AS (
       UPDATE public.journal_head SET last_position = last_position + entries FROM counted
       WHERE tenant_id = $1 AND entries > 0
-      RETURNING last_position - entries AS last_position
+      RETURNING last_position - entries AS last_position, entries
+    ), written AS (
+      INSERT INTO public.journal (tenant_id, position, ${entryColumns})
+      SELECT $1, moved.last_position + collected.position - $2, ${entryColumns}
+      FROM pg_temp.journal AS collected CROSS JOIN moved WHERE collected.position > $2
     )
-    INSERT INTO public.journal (tenant_id, position, ${entryColumns})
-    SELECT $1, moved.last_position + collected.position, ${entryColumns}
-    FROM pg_temp.journal AS collected CROSS JOIN moved`,
+    SELECT entries FROM moved`,
 };

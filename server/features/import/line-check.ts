@@ -1,6 +1,12 @@
 // One line against its envelope and against the definition of what it holds.
 import type { Definition } from '../../engine/definition/definition.ts';
-import { type Owner, ownersOf, uniqueColumnsOf } from '../../engine/definition/definition.ts';
+import {
+  type Owner,
+  ownersOf,
+  type Reference,
+  referencesOf,
+  uniqueColumnsOf,
+} from '../../engine/definition/definition.ts';
 import { buildCheck, type Check, type Checked, isObject } from '../../engine/definition/validation.ts';
 import { buildReplacement, type Replacement } from '../../engine/sql/replacement.ts';
 import { buildWrites, type Writes } from '../../engine/sql/row-store.ts';
@@ -18,6 +24,7 @@ export interface ImportedResource {
   uniqueColumns: readonly string[];
   /** What owns it. A line can call an owner that another line brings by its external id. */
   owners: readonly Owner[];
+  references: readonly Reference[];
 }
 
 export interface CheckedLine {
@@ -30,8 +37,7 @@ export interface CheckedLine {
 export function prepareResources(definitions: readonly Definition[]): ImportedResource[] {
   return definitions.map((definition) => {
     const check = buildCheck(definition);
-    // An import deletes nothing, so that nobody asks for dependants.
-    const writes = buildWrites(definition, []);
+    const writes = buildWrites(definition, definitions);
     return {
       definition,
       check,
@@ -39,6 +45,7 @@ export function prepareResources(definitions: readonly Definition[]): ImportedRe
       replacement: buildReplacement(definition, check, writes),
       uniqueColumns: uniqueColumnsOf(definition).map(({ name }) => name),
       owners: ownersOf(definition),
+      references: referencesOf(definition),
     };
   });
 }

@@ -96,7 +96,7 @@ async function writeWave(
   const resolvable = [...unrepeated, ...invalid].filter(({ line }) =>
     replacement.canResolveOwners(line.checked.faults),
   );
-  const ownerErrors = await writes.resolveOwnersOfAll(
+  const ownerErrors = await writes.resolveReferencesOfAll(
     client,
     tenantId,
     resolvable.map(({ row }) => row),

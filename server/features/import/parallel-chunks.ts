@@ -7,7 +7,7 @@ import type { Line } from './lines.ts';
 interface Names {
   /** What only one object may be called, of those that the chunk brings. */
   brought: Set<string>;
-  /** The same, and what it calls owners. */
+  /** The same, and what it calls other objects. */
   named: string[];
 }
 
@@ -66,13 +66,13 @@ export function namesIn(lines: readonly (CheckedLine | ApiError)[]): Names {
   for (const line of lines) {
     if (line instanceof ApiError) continue;
     const { row } = line.checked;
-    const { definition, uniqueColumns, owners } = line.resource;
+    const { definition, uniqueColumns, references } = line.resource;
     for (const column of uniqueColumns) {
       if (row[column] !== undefined) names.brought.add(`${definition.name} ${column} ${row[column]}`);
     }
-    for (const { externalColumn, resource } of owners) {
-      if (row[externalColumn] !== undefined)
-        names.named.push(`${resource} external_id ${row[externalColumn]}`);
+    for (const { externalColumn, resources } of references) {
+      if (row[externalColumn] === undefined) continue;
+      for (const resource of resources) names.named.push(`${resource} external_id ${row[externalColumn]}`);
     }
   }
   names.named.push(...names.brought);

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { recordAudit } from '../../auth/audit-log.ts';
 import type { Database } from '../../database/database.ts';
 import { longStatementMs } from '../../database/timeouts.ts';
-import { columnsOf, type Definition, dependantsOf } from '../../engine/definition/definition.ts';
+import { columnsOf, type Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { answer, commonHeaders, errorResponses } from '../../engine/openapi/answers.ts';
@@ -48,7 +48,7 @@ export async function personalDataRoutes(
 ): Promise<void> {
   const kinds = personalOnes(resources).map((definition) => ({
     definition,
-    writes: buildWrites(definition, dependantsOf(definition, resources)),
+    writes: buildWrites(definition, resources),
   }));
   const redaction = buildRedaction(resources);
   const harmlessWords = harmlessWordsOf(resources);

@@ -28,7 +28,9 @@ interface Searched {
 export type Redaction = ReturnType<typeof buildRedaction>;
 
 export function buildRedaction(resources: readonly Definition[]) {
-  const searched = resources.filter((definition) => searchedColumns(definition).length > 0).map(toSearched);
+  const searched = resources
+    .filter((definition) => searchedColumns(definition).length > 0)
+    .map((definition) => toSearched(definition, resources));
 
   /** Locks the records that hold a text, but not the erased one. All rows are locked before the journal's head. */
   async function lockRecords(client: pg.ClientBase, tenantId: string, erasedId: string, texts: NamedTexts) {
@@ -72,7 +74,7 @@ export function buildRedaction(resources: readonly Definition[]) {
   return { lockRecords, redactRecords };
 }
 
-/** Unique values stay: other systems find the record by them. */
+/** Unique values and kept external ids stay: other systems find the record by them. */
 function searchedColumns({ fields, uniqueFields }: Definition): Column[] {
   return columnsOf(fields).filter(
     ({ path, field }) =>
@@ -80,9 +82,9 @@ function searchedColumns({ fields, uniqueFields }: Definition): Column[] {
   );
 }
 
-function toSearched(definition: Definition): Searched {
+function toSearched(definition: Definition, resources: readonly Definition[]): Searched {
   const check = buildCheck(definition);
-  const writes = buildWrites(definition, []);
+  const writes = buildWrites(definition, resources);
   return {
     definition,
     text: `concat_ws(' ', ${searchedColumns(definition)
@@ -94,8 +96,8 @@ function toSearched(definition: Definition): Searched {
   };
 }
 
-function isFreeText({ kind, choiceTitles }: Fields[string]): boolean {
-  return kind === 'text' && !choiceTitles;
+function isFreeText({ kind, choiceTitles, twinOf }: Fields[string]): boolean {
+  return kind === 'text' && !choiceTitles && !twinOf;
 }
 
 /** The merge patch that takes the texts away. */

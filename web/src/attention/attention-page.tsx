@@ -6,7 +6,15 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type AttentionCode, attentionCodes } from '../../../core/codes.ts';
 import { call, queryString } from '../api/client.ts';
-import { type Definition, labelOf, leavesOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
+import {
+  type Definition,
+  labelOf,
+  leavesOf,
+  pluralOf,
+  titleOf,
+  useDefinitions,
+  valueAt,
+} from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import type { AttentionEntry, Page } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
@@ -121,7 +129,10 @@ function Entry({ entry }: { entry: AttentionEntry }) {
             <Badge color="yellow">{t(`attention.codes.${code}`)}</Badge>
           </Group>
           <Text size="sm" c="dimmed">
-            {t(`attention.explain.${code}`, { field: fieldTitle(definition, entry.field) })}
+            {t(`attention.explain.${code}`, {
+              field: fieldTitle(definition, entry.field),
+              externalId: named ? valueAt(named.entity, entry.field) : '…',
+            })}
           </Text>
         </Stack>
         {isAdministrator && (

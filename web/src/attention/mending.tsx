@@ -40,9 +40,10 @@ function FieldMending({ definition, entity, entry, onDone }: MendingProps) {
   const initial = toValues(definition, entity, decimalSeparator());
   const [values, setValues] = useState(initial);
   const [localError, setLocalError] = useState<string>();
-  const fields = leavesOf(definition.fields).filter(
-    ({ path }) => path === entry.field || path.startsWith(`${entry.field}.`),
-  );
+  const leaves = leavesOf(definition.fields);
+  // Instead of an external id that nothing has, somebody in the office chooses a record.
+  const asked = leaves.find(({ path }) => path === entry.field)?.twinOf ?? entry.field;
+  const fields = leaves.filter(({ path }) => path === asked || path.startsWith(`${asked}.`));
   const saving = useMutation({
     mutationFn: () =>
       call('PATCH', `/${definition.collection}/${entity.id}`, {

@@ -27,6 +27,7 @@ export function useColumns(definition: Definition) {
   const { t } = useTranslation();
   const choosable: Column[] = [
     ...definition.fields.flatMap((field): Column[] => {
+      if (field.twinOf) return [];
       if (!field.fields) return [{ id: field.path, title: titleOf(field), field }];
       const members = leavesOf(field.fields).map((member) => ({
         id: member.path,

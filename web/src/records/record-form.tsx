@@ -93,7 +93,7 @@ export function RecordForm({
       />
     </div>
   );
-  const plain = definition.fields.filter((field) => !field.fields && field.kind !== 'list');
+  const plain = definition.fields.filter((field) => !field.fields && field.kind !== 'list' && !field.twinOf);
   return (
     <form ref={form} onSubmit={save} noValidate className={classes.form}>
       <Stack gap="lg">

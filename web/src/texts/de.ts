@@ -325,6 +325,7 @@ export const de: Texts = {
     fix: 'Beheben',
     codes: {
       unresolved_reference: 'Verknüpfter Eintrag fehlt',
+      pending_reference: 'Wartet auf Eintrag',
       unknown_shape: 'Angaben nicht lesbar',
       half_position: 'Position unvollständig',
       no_position: 'Keine Position',
@@ -334,6 +335,8 @@ export const de: Texts = {
     explain: {
       unresolved_reference:
         '{{field}}: Den verknüpften Eintrag gibt es nicht. Wählen Sie den richtigen, oder leeren Sie das Feld.',
+      pending_reference:
+        '{{field}} „{{externalId}}“: Stamm verknüpft den Eintrag, sobald es ihn gibt. Oder wählen Sie einen anderen.',
       unknown_shape:
         '{{field}}: Stamm kann die gesendeten Angaben nicht lesen. Tragen Sie sie neu ein, oder lassen Sie sie so.',
       half_position: 'Breiten- oder Längengrad fehlt. Ergänzen Sie die Position oder leeren Sie sie.',

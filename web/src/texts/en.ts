@@ -320,6 +320,7 @@ export const en = {
     fix: 'Fix',
     codes: {
       unresolved_reference: 'Broken reference',
+      pending_reference: 'Awaited record',
       unknown_shape: 'Unknown format',
       half_position: 'Incomplete position',
       no_position: 'No position',
@@ -329,6 +330,8 @@ export const en = {
     explain: {
       unresolved_reference:
         '{{field}} names a record that does not exist. Choose another one, or clear the field.',
+      pending_reference:
+        '{{field}} "{{externalId}}": Stamm links the record when it arrives. Or choose another one.',
       unknown_shape: '{{field}}: Stamm cannot read the data that was sent. Enter it again, or leave it.',
       half_position: 'Latitude or longitude is missing. Complete the position, or clear it.',
       no_position: 'Without a position the site is not on the map.',

@@ -1,0 +1,150 @@
+// Finding the objects that rows name, by their ids or by their external ids.
+import type pg from 'pg';
+import type { FieldError } from '../../errors.ts';
+import {
+  type Definition,
+  looseReferencesOf,
+  ownersOf,
+  type Reference,
+  referencesOf,
+  tableOf,
+} from '../definition/definition.ts';
+import type { Row } from '../definition/validation.ts';
+import { findHolders } from './value-look-up.ts';
+
+type OwnerKey = 'id' | 'external_id';
+
+/** The ids of the objects that exist, of those that rows name in `member`. */
+type FindNamed = (
+  table: string,
+  key: OwnerKey,
+  rows: readonly Row[],
+  member: string,
+) => Promise<Map<Row, string>>;
+
+export function buildReferenceLookUp(definition: Definition) {
+  const owners = ownersOf(definition);
+  const looseReferences = looseReferencesOf(definition);
+  const references = referencesOf(definition);
+
+  async function resolveOwners(
+    rows: readonly Row[],
+    faults: Map<Row, FieldError[]>,
+    find: FindNamed,
+  ): Promise<void> {
+    for (const owner of owners) {
+      const { column, externalColumn, externalName, table, resource } = owner;
+      const fault = { code: 'reference_not_found', params: { resource } } as const;
+      const external = rows.filter((row) => row[externalColumn] !== undefined);
+      const known = await find(table, 'external_id', external, externalColumn);
+      for (const row of external) {
+        const id = known.get(row);
+        if (!id) faults.get(row)!.push({ ...fault, path: [externalName] });
+        else if (differs(row, owner, id)) faults.get(row)!.push(ambiguous(owner));
+        else row[column.name] = id;
+      }
+      const direct = rows.filter(
+        (row) => row[externalColumn] === undefined && row[column.name] !== undefined,
+      );
+      const existing = await find(table, 'id', direct, column.name);
+      for (const row of direct) {
+        if (!existing.has(row)) faults.get(row)!.push({ ...fault, path: column.path });
+      }
+    }
+  }
+
+  /** What is found becomes an id; any other external id stays in the row, to be kept. */
+  async function resolveLooseReferences(
+    rows: readonly Row[],
+    faults: Map<Row, FieldError[]>,
+    find: FindNamed,
+  ): Promise<void> {
+    for (const reference of looseReferences) {
+      const { column, externalColumn, resources } = reference;
+      let open = rows.filter((row) => row[externalColumn] !== undefined);
+      for (const resource of resources) {
+        const known = await find(tableOf(resource), 'external_id', open, externalColumn);
+        for (const [row, id] of known) {
+          if (differs(row, reference, id)) continue;
+          row[column.name] = id;
+          delete row[externalColumn];
+        }
+        open = open.filter((row) => row[externalColumn] !== undefined);
+      }
+      for (const row of open) if (row[column.name] !== undefined) faults.get(row)!.push(ambiguous(reference));
+    }
+  }
+
+  async function resolve(rows: readonly Row[], find: FindNamed): Promise<FieldError[][]> {
+    const faults = new Map<Row, FieldError[]>(rows.map((row) => [row, []]));
+    await resolveOwners(rows, faults, find);
+    await resolveLooseReferences(rows, faults, find);
+    return rows.map((row) => faults.get(row)!);
+  }
+
+  /** Puts the ids of what was named externally into the row, and tells which owners do not exist. */
+  async function resolveReferences(client: pg.ClientBase, row: Row): Promise<FieldError[]> {
+    const [faults] = await resolveReferencesOfAll(client, String(row.tenant_id), [row]);
+    return faults!;
+  }
+
+  /** The same for many rows of a tenant; answers with the faults of each. */
+  function resolveReferencesOfAll(
+    client: pg.ClientBase,
+    tenantId: string,
+    rows: readonly Row[],
+  ): Promise<FieldError[][]> {
+    return resolve(rows, (table, key, some, member) => lockNamed(client, tenantId, table, key, some, member));
+  }
+
+  /** The owners that rows of any tenants name and that do not exist. For rows that are not written: it locks nothing. */
+  function findOwnerFaults(client: pg.ClientBase, rows: readonly Row[]): Promise<FieldError[][]> {
+    const copies = rows.map((row) => ({ ...row }));
+    const faults = new Map<Row, FieldError[]>(copies.map((row) => [row, []]));
+    return resolveOwners(copies, faults, (table, key, some, member) => {
+      const type = key === 'id' ? 'uuid' : 'text';
+      return findHolders(client, { table, column: key, type }, some, member);
+    }).then(() => copies.map((row) => faults.get(row)!));
+  }
+
+  /** Whether a row names something by both ids, which must then be compared before it is written. */
+  function namesTwice(row: Row): boolean {
+    return references.some(
+      ({ column, externalColumn }) => row[column.name] !== undefined && row[externalColumn] !== undefined,
+    );
+  }
+
+  return { resolveReferences, resolveReferencesOfAll, findOwnerFaults, namesTwice };
+}
+
+function differs(row: Row, { column }: Reference, id: string): boolean {
+  return row[column.name] !== undefined && row[column.name] !== id;
+}
+
+function ambiguous({ column, externalName }: Reference): FieldError {
+  return { path: [externalName], code: 'ambiguous', params: { other: column.path[0]! } };
+}
+
+/** Nobody can delete the objects found before the transaction ends. */
+async function lockNamed(
+  client: pg.ClientBase,
+  tenantId: string,
+  table: string,
+  key: OwnerKey,
+  rows: readonly Row[],
+  member: string,
+): Promise<Map<Row, string>> {
+  if (rows.length === 0) return new Map();
+  const { rows: found } = await client.query<{ id: string; name: string }>(
+    `SELECT id, ${key} AS name FROM ${table} WHERE tenant_id = $1 AND ${key} = ANY ($2)
+     ORDER BY id FOR KEY SHARE`,
+    [tenantId, [...new Set(rows.map((row) => row[member]))]],
+  );
+  const ids = new Map(found.map(({ id, name }) => [name, id]));
+  return new Map(
+    rows.flatMap((row) => {
+      const id = ids.get(String(row[member]));
+      return id ? [[row, id] as const] : [];
+    }),
+  );
+}
