@@ -1,0 +1,79 @@
+// Webhooks while the service is killed, and while the receiver is away.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startReceiver, verify } from '../api/webhook-receiver.ts';
+import { until } from '../waiting.ts';
+import { cleanUpLater, createCustomer, makePreparedDataDir, runStamm, startStamm } from './process.ts';
+
+test('a service that is killed again and again loses no change and keeps the order', async () => {
+  const { dataDir, tenantId, key } = await makePreparedDataDir();
+  const env = {
+    DATA_DIR: dataDir,
+    WORKERS: '1',
+    RATE_LIMIT_PER_MINUTE: '1000000000',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+  };
+  const receiver = await startReceiver();
+  cleanUpLater(() => receiver.close());
+  const command = ['webhook', 'create', '--tenant', tenantId, '--url', receiver.url, '--json'];
+  const made = await runStamm(command, env);
+  assert.equal(made.code, 0, made.stderr);
+  const { id, secret } = JSON.parse(made.stdout);
+  assert.match(secret, /^whsec_/);
+
+  const created: string[] = [];
+  for (let round = 0; round < 3; round++) {
+    const service = await startStamm(env);
+    const seen = receiver.received.length;
+    for (let count = 0; count < 20; count++) {
+      const response = await createCustomer(service.origin, key);
+      assert.equal(response.status, 201);
+      created.push(((await response.json()) as { id: string }).id);
+    }
+    await until('some deliveries', () => receiver.received.length > seen + 3);
+    // In the middle of a delivery: the receiver has the message, and no answer arrives.
+    receiver.behaviour = () => {};
+    const before = receiver.received.length;
+    await createCustomer(service.origin, key).then(async (response) =>
+      created.push(((await response.json()) as { id: string }).id),
+    );
+    await until('a request under way', () => receiver.received.length > before);
+    await service.kill();
+    receiver.accept();
+  }
+  const last = await startStamm(env);
+  await until('all changes', () => receiver.cursors().length === created.length);
+  const { code } = await last.stop();
+  assert.equal(code, 0);
+  for (const one of receiver.received) verify(one, secret);
+
+  const firsts = receiver.received.filter(
+    ({ headers }, index) =>
+      receiver.received.findIndex((one) => one.headers['webhook-id'] === headers['webhook-id']) === index,
+  );
+  assert.deepEqual(
+    firsts.map(({ message }) => message.data.id),
+    created,
+    'each change arrives, in the order of the journal',
+  );
+  let furthest = 0;
+  for (const { message } of receiver.received) {
+    const position = Number(message.data.cursor);
+    assert.ok(position >= furthest, 'only the message under way is repeated');
+    furthest = Math.max(furthest, position);
+  }
+
+  const listed = await runStamm(['webhook', 'list', '--tenant', tenantId, '--json'], env);
+  const [webhook] = JSON.parse(listed.stdout).webhooks;
+  assert.deepEqual([webhook.id, webhook.waitingEntries, webhook.secret], [id, 0, undefined]);
+  const named = ['--tenant', tenantId, '--id', id, '--json'];
+  const tested = await runStamm(['webhook', 'test', ...named], env);
+  assert.equal(JSON.parse(tested.stdout).status, 200, tested.stderr);
+  assert.equal(receiver.received.at(-1)!.message.type, 'stamm.test');
+  const resent = await runStamm(['webhook', 'resend', ...named, '--since', '2026-01-01T00:00:00Z'], env);
+  assert.equal(JSON.parse(resent.stdout).entries, created.length, resent.stderr);
+  assert.equal((await runStamm(['webhook', 'pause', ...named], env)).code, 0);
+  assert.equal((await runStamm(['webhook', 'resume', ...named], env)).code, 0);
+  assert.equal((await runStamm(['webhook', 'delete', ...named], env)).code, 0);
+  assert.equal((await runStamm(['webhook', 'delete', ...named], env)).code, 1);
+});
