@@ -18,6 +18,7 @@ import { formatAgo, formatNumber } from '../texts/format.ts';
 import { AttentionCard } from './attention-card.tsx';
 import { Checklist } from './checklist.tsx';
 import classes from './home.module.css';
+import { WebhookNotice } from './webhook-notice.tsx';
 
 export function HomePage() {
   const { t } = useTranslation();
@@ -31,6 +32,7 @@ export function HomePage() {
         title={t(greeting, { name: person.name })}
         text={t('home.text', { business: business.name })}
       />
+      {isAdministrator && <WebhookNotice />}
       {isAdministrator && <Checklist />}
       <Numbers />
       <div className={classes.columns}>

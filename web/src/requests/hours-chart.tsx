@@ -2,6 +2,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import type { TFunction } from 'i18next';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FailureNote } from '../frame/failure.tsx';
@@ -194,7 +195,7 @@ function periodText({ start, end }: Bucket, isDaily: boolean): string {
 
 function countsText(
   { requests, refusals, failures }: Pick<Bucket, 'requests' | 'refusals' | 'failures'>,
-  t: ReturnType<typeof useTranslation>['t'],
+  t: TFunction,
 ): string {
   return [
     t('requests.count', { count: requests, formatted: formatNumber(requests) }),

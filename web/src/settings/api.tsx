@@ -18,6 +18,7 @@ import { Card } from '../records/card.tsx';
 import { formatAgo, formatNumber } from '../texts/format.ts';
 import { ReadyCalls } from './ready-calls.tsx';
 import classes from './settings.module.css';
+import { WebhooksCard } from './webhooks.tsx';
 
 interface Key {
   prefix: string;
@@ -55,6 +56,7 @@ export function ApiPage() {
         <Stack gap="lg">
           <KeyCard apiKey={data.key} onNewKey={setNewKey} />
           <ReadyCalls apiKey={newKey} />
+          <WebhooksCard />
           {data.ended.length > 0 && <EndedKeys keys={data.ended} />}
         </Stack>
       )}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { createPerson } from '../api/office.ts';
+import { startReceiver, verify } from '../api/webhook-receiver.ts';
+import { until } from '../waiting.ts';
+import { findBarriers, openOffice } from './office.ts';
+
+describe('webhooks in the settings', async () => {
+  const receiver = await startReceiver();
+  after(() => receiver.close());
+
+  test('Verwaltung adds an address, tests it, reads its log, pauses and deletes it', async () => {
+    const office = await openOffice({ WEBHOOK_ALLOW_PRIVATE: true });
+    const { email } = await createPerson(office);
+    const { page, complaints } = await office.enter(email);
+    await page.goto(`${office.origin}/settings/api`);
+    await page.getByRole('button', { name: 'Adresse hinzufügen' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Webhook hinzufügen' });
+    await dialog.getByLabel('Adresse des Empfängers').fill('kein Ort');
+    await dialog.getByRole('button', { name: 'Adresse hinzufügen' }).click();
+    await dialog.getByText(/Bitte eine Adresse wie/).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await dialog.getByLabel('Adresse des Empfängers').fill(receiver.url);
+    await dialog.getByLabel('Standorte').check();
+    await dialog.getByRole('button', { name: 'Adresse hinzufügen' }).click();
+    const shown = page.getByRole('dialog', { name: 'Geheimnis des Webhooks' });
+    const secret = await shown.locator('code').textContent();
+    assert.match(secret!, /^whsec_/);
+    await shown.getByRole('button', { name: 'Ich habe es gesichert' }).click();
+
+    await page.getByRole('button', { name: 'Testen' }).click();
+    await page.getByText('Test angekommen: Status 200').waitFor();
+    verify(receiver.received[0]!, secret!);
+    await page.getByRole('button', { name: 'Protokoll' }).click();
+    await page.getByText('stamm.test').waitFor();
+    await page.getByText('thank you').waitFor();
+    await page.getByRole('button', { name: 'Erneut senden' }).click();
+    await until('the second test', () => receiver.received.length === 2);
+    assert.deepEqual(await findBarriers(page), []);
+
+    await page.getByRole('button', { name: 'Anhalten' }).click();
+    await page.getByRole('button', { name: 'Fortsetzen' }).waitFor();
+    await office.owner.query(`UPDATE webhook SET paused_because = 'FAILED' WHERE tenant_id = $1`, [
+      office.tenant.tenantId,
+    ]);
+    await page.reload();
+    await page.getByText(/drei Tage lang nicht geantwortet/).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    assert.ok(!(await page.content()).includes(secret!));
+    await page.goto(office.origin);
+    await page.getByText('Ein Webhook ist angehalten').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+
+    await page.goto(`${office.origin}/settings/api`);
+    await page.getByRole('button', { name: 'Fortsetzen' }).click();
+    await page.getByText('Aktiv', { exact: true }).waitFor();
+    const row = page.getByRole('listitem').filter({ hasText: receiver.url });
+    await row.getByRole('button', { name: 'Löschen' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Löschen' }).click();
+    await row.waitFor({ state: 'detached' });
+    assert.deepEqual(complaints, []);
+  });
+});

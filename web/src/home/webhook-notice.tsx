@@ -1,0 +1,21 @@
+// On the first page: webhooks that Stamm paused because their receiver did not answer.
+import { Alert } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Icon } from '../icons.tsx';
+import { webhooksQuery } from '../settings/webhooks.tsx';
+
+export function WebhookNotice() {
+  const { t } = useTranslation();
+  const { data } = useQuery(webhooksQuery);
+  const stopped = data?.data.filter(
+    ({ pausedBecause }) => pausedBecause === 'FAILED' || pausedBecause === 'GONE',
+  );
+  if (!stopped || stopped.length === 0) return null;
+  return (
+    <Alert color="red" variant="light" icon={<Icon name="warning" />} mb="lg">
+      {t('webhooks.notice', { count: stopped.length })} <Link to="/settings/api">{t('api.title')}</Link>
+    </Alert>
+  );
+}
