@@ -37,7 +37,10 @@ let pagesRead = 0;
 database.pool.on('acquire', () => pagesRead++);
 
 async function untilStill(): Promise<number> {
-  for (let before = -1; before !== pagesRead; await sleep(200)) before = pagesRead;
+  const { pool } = database;
+  for (let before = -1; before !== pagesRead || pool.idleCount < pool.totalCount; await sleep(200)) {
+    before = pagesRead;
+  }
   return pagesRead;
 }
 

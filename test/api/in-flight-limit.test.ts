@@ -4,10 +4,12 @@ import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { text } from '../../server/messages.ts';
 import { startService, validCustomer } from '../service.ts';
 import { until } from '../waiting.ts';
+import { untilLocked } from './locks.ts';
 import { createPerson } from './office.ts';
 import { exchange, listen, postBytes } from './raw-client.ts';
 
@@ -15,6 +17,8 @@ const service = await startService();
 const strict = await startService({ FAILED_AUTH_LIMIT_PER_MINUTE: 1, RATE_LIMIT_PER_MINUTE: 1 });
 const port = await listen(service.app);
 const { get, createTenant } = service;
+
+const countConnections = promisify(service.app.server.getConnections.bind(service.app.server));
 
 async function flood(keys: readonly string[], count: number, onAnswer = () => {}) {
   const ask = async (key: string) => {
@@ -87,10 +91,15 @@ test('clients that hang up while their key is looked up take no room afterwards'
   const sockets = Array.from({ length: 60 }, () =>
     connect({ host: '127.0.0.1', port }).on('error', () => {}),
   );
+  let arrived = 0;
+  const count = () => arrived++;
+  service.app.server.on('request', count);
   for (const socket of sockets) socket.write(head.repeat(10));
-  await sleep(400);
+  await until('all requests are there', () => arrived === 600);
+  service.app.server.off('request', count);
+  await untilLocked(service.owner);
   for (const socket of sockets) socket.resetAndDestroy();
-  await sleep(200);
+  await until('the service knows that they are gone', async () => (await countConnections()) === 0);
   await service.owner.query('COMMIT');
   // When the next one has its answer, they have been looked up.
   await flood([key], 1);

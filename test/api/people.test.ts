@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { changePerson } from '../../server/auth/people.ts';
 import { startService } from '../service.ts';
+import { untilLocked } from './locks.ts';
 import { callOffice, cookieOf, createPerson, password } from './office.ts';
 
 const service = await startService();
@@ -172,7 +172,7 @@ test('somebody always administers the business, also when two demote each other 
     await changePerson(client, tenantId, pflege.id, { role: 'PFLEGE' });
     // The first has not been committed when the second begins.
     second = pflege.call('DELETE', `/people/${verwaltung.id}`);
-    await sleep(200);
+    await untilLocked(owner);
   });
   assert.equal((await second!).statusCode, 409);
   const { rows } = await owner.query(`SELECT id FROM person WHERE tenant_id = $1 AND role = 'VERWALTUNG'`, [

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import { buildApp } from '../../server/http/app.ts';
 import { generousLimits, startService, validCustomer, validSite } from '../service.ts';
+import { untilLocked } from './locks.ts';
 
 const service = await startService();
 const { post, patch, put, delete: remove, createCustomer } = service;
@@ -128,7 +129,7 @@ test('who waits for another is answered, also where the server itself would not 
     impatient.post('/customer', validCustomer),
     impatient.patch(`/customers/${id}`, { comment: 'later' }),
   ]);
-  await owner.query('SELECT pg_sleep(0.2)');
+  await untilLocked(owner, 2, 100);
   await owner.query('COMMIT');
   assert.deepEqual(statusesOf(await answers), [200, 201]);
 });

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { trimRecordedCalls } from '../../server/features/call-log/recorded-calls.ts';
 import { startService, type TestService, validCustomer, validSite } from '../service.ts';
 import { until, within } from '../waiting.ts';
@@ -406,11 +405,18 @@ test('of calls that succeed some are recorded and all are counted, and of refuse
 
 test('while the record cannot be written the API answers, and the calls are counted afterwards', async () => {
   const { person, asKey } = await createBusiness();
-  await owner.query('ALTER TABLE recorded_request RENAME TO recorded_request_away');
+  // A sequence counts on where a transaction is undone.
+  await owner.query(`CREATE SEQUENCE refused_write;
+    CREATE FUNCTION refuse_write() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+      $$ BEGIN PERFORM nextval('refused_write'); RAISE 'no room'; END $$;
+    CREATE TRIGGER refuse_write BEFORE INSERT ON recorded_request EXECUTE FUNCTION refuse_write()`);
   assert.equal((await service.get('/sites', asKey)).statusCode, 200);
-  await sleep(1500);
+  await until('a write is refused', async () => {
+    const { rows } = await owner.query('SELECT is_called FROM refused_write');
+    return rows[0].is_called;
+  });
   assert.equal((await service.get('/sites', asKey)).statusCode, 200);
-  await owner.query('ALTER TABLE recorded_request_away RENAME TO recorded_request');
+  await owner.query('DROP TRIGGER refuse_write ON recorded_request');
   const isComplete = (data: Call[]) => data.reduce((sum, hour) => sum + Number(hour.requests), 0) === 2;
   const hours = await recorded(person, '/requests/hours', isComplete);
   assert.ok(hours.reduce((sum, hour) => sum + Number(hour.unrecorded), 0) >= 1);
@@ -441,8 +447,11 @@ test('calls are told live, also those that another process served, and only to t
   assert.equal(JSON.parse(data!).id, created.headers['x-request-id']);
   assert.equal(JSON.parse(data!).status, 400);
   assert.doesNotMatch(heardByOther.text, /event: request/);
-  await sleep(1200);
-  assert.equal(heard.text.match(/event: request/g)!.length, 1, 'each call is told once');
+  await second.post('/customer', { companyName: '' }, one.asKey);
+  const told = () =>
+    [...heard.text.matchAll(/event: request\ndata: (.*)\n\n/g)].map(([, json]) => JSON.parse(json!).id);
+  await until('the next call is told', () => new Set(told()).size === 2);
+  assert.equal(told().length, 2, 'each call is told once');
   leave.abort();
 });
 

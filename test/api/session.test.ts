@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { endSetupToken, makeSetupToken, useSetup } from '../../server/auth/one-time-links.ts';
 import { hashPassword } from '../../server/auth/passwords.ts';
@@ -11,6 +10,7 @@ import { hashToken } from '../../server/auth/secrets.ts';
 import { buildApp } from '../../server/http/app.ts';
 import { generousLimits, startService } from '../service.ts';
 import { until } from '../waiting.ts';
+import { untilLocked } from './locks.ts';
 import { callOffice, cookieOf, createPerson, password, signIn } from './office.ts';
 
 const service = await startService();
@@ -89,7 +89,7 @@ test('a link that is used while another one is being used is too late', async ()
       use(tokens[1], 'b@x.example', async () => {}),
       { code: 'not_found' },
     );
-    await sleep(200);
+    await untilLocked(empty.owner);
   });
   await second;
   assert.equal((await empty.owner.query('SELECT FROM person')).rowCount, 1);

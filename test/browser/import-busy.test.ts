@@ -22,7 +22,7 @@ for (const { locale, told, again, fine } of [
   },
 ]) {
   test(`says that another import is running, and goes on after it (${locale})`, async () => {
-    const office = await openOffice({ importLimits: { waitMs: 100, idleMs: patienceMs } });
+    const office = await openOffice({ importLimits: { waitMs: 3000, idleMs: patienceMs } });
     const { email } = await createPerson(office);
     const { page, complaints } = await office.enter(email, { locale });
     const running = openImport({ port: Number(new URL(office.origin).port), key: office.tenant.key });
