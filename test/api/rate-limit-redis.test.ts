@@ -1,6 +1,6 @@
 // The rate limit with a Redis that the test starts itself, stops, and lets come back.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -8,11 +8,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { Redis } from 'ioredis';
+import { redis as redisProgram, withoutRedis as skip } from '../programs.ts';
 import { startService, type TestService, validCustomer } from '../service.ts';
 import { startWatch, until } from '../waiting.ts';
-
-const program = ['redis-server', 'valkey-server'].find((name) => !spawnSync(name, ['--version']).error);
-const skip = program === undefined && 'neither redis-server nor valkey-server is installed';
 
 const limit = 30;
 
@@ -27,7 +25,7 @@ async function freePort(): Promise<number> {
 
 async function startRedis(port: number, directory: string): Promise<ChildProcess> {
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
-  const child = spawn(program!, options, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(redisProgram!, options, { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const chunk of child.stdout!) {
     if (/ready to accept connections/i.test(String(chunk))) break;
   }

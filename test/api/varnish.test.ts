@@ -1,6 +1,6 @@
 // A shared cache in front of the service, as operators put it there: Varnish with no configuration of its own.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -8,14 +8,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createApiKey } from '../../server/auth/api-keys.ts';
+import { varnish as program, withoutVarnish as skip } from '../programs.ts';
 import { startService, validCustomer } from '../service.ts';
 import { until } from '../waiting.ts';
 import { createPerson } from './office.ts';
 import { listen } from './raw-client.ts';
-
-// Debian keeps it where only root looks.
-const program = ['varnishd', '/usr/sbin/varnishd'].find((name) => !spawnSync(name, ['-V']).error);
-const skip = program === undefined && 'varnishd is not installed';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
 import { createPerson, type OfficePerson } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
 import { validCustomer } from '../service.ts';
 import { type Office, openOffice, type Visit } from './office.ts';
 
-describe('the audit record in the office', () => {
+describe('the audit record in the office', { skip: withoutChromium }, () => {
   let office: Office;
   let vera: OfficePerson;
   let impostor: OfficePerson;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openImport } from '../api/import-client.ts';
 import { createPerson } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
 import { validCustomer } from '../service.ts';
 import { patienceMs } from '../waiting.ts';
 import { openOffice } from './office.ts';
@@ -21,7 +22,9 @@ for (const { locale, told, again, fine } of [
     fine: 'rows are valid.',
   },
 ]) {
-  test(`says that another import is running, and goes on after it (${locale})`, async () => {
+  test(`says that another import is running, and goes on after it (${locale})`, {
+    skip: withoutChromium,
+  }, async () => {
     const office = await openOffice({ importLimits: { waitMs: 3000, idleMs: patienceMs } });
     const { email } = await createPerson(office);
     const { page, complaints } = await office.enter(email, { locale });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
 import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
 
 /** As an older German spreadsheet writes it. */
@@ -13,7 +14,7 @@ function spreadsheet(lines: readonly string[]): { name: string; mimeType: string
   };
 }
 
-describe('import of a file', () => {
+describe('import of a file', { skip: withoutChromium }, () => {
   let office: Office;
   let visit: Visit;
   let email: string;

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
 import { validSite } from '../service.ts';
 import { findBarriers, type Office, openOffice } from './office.ts';
 
-describe('every page', () => {
+describe('every page', { skip: withoutChromium }, () => {
   let office: Office;
   let email: string;
   let paths: string[];

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
 import { validAddress, validSite } from '../service.ts';
 import { type Office, openOffice, type Visit } from './office.ts';
 
-describe('master data', () => {
+describe('master data', { skip: withoutChromium }, () => {
   let office: Office;
   let visit: Visit;
   before(async () => {

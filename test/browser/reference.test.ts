@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
 import { referenceRoutes } from '../../server/features/reference/reference-routes.ts';
+import { withoutChromium } from '../programs.ts';
 import { launchChromium } from './chromium.ts';
 
 const document = {
@@ -52,7 +53,7 @@ const document = {
 
 const createdId = '0199d0a4-7b1c-7000-8000-000000000001';
 
-describe('the API reference', () => {
+describe('the API reference', { skip: withoutChromium }, () => {
   let app: FastifyInstance;
   let browser: Browser;
   let origin: string;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson, password } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
 import { validCustomer } from '../service.ts';
 import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
 
-describe('settings', () => {
+describe('settings', { skip: withoutChromium }, () => {
   let office: Office;
   let visit: Visit;
   before(async () => {

@@ -3,9 +3,10 @@ import { before, describe, test } from 'node:test';
 import { makeSetupToken } from '../../server/auth/one-time-links.ts';
 import { startMailServer } from '../api/mail-server.ts';
 import { createPerson, password } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
 import { findBarriers, type Office, openOffice, signIn } from './office.ts';
 
-describe('before anybody has an account', () => {
+describe('before anybody has an account', { skip: withoutChromium }, () => {
   let office: Office;
   before(async () => {
     office = await openOffice();
@@ -40,7 +41,7 @@ describe('before anybody has an account', () => {
   });
 });
 
-describe('signing in', () => {
+describe('signing in', { skip: withoutChromium }, () => {
   let office: Office;
   let email: string;
   before(async () => {
@@ -155,7 +156,7 @@ describe('signing in', () => {
   });
 });
 
-describe('a forgotten password', () => {
+describe('a forgotten password', { skip: withoutChromium }, () => {
   test('with mail, the person sets a new one alone and signs in with it', async () => {
     const mail = await startMailServer();
     const office = await openOffice({ SMTP_URL: mail.url, PUBLIC_URL: 'https://stamm.example.com' });

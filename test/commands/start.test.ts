@@ -25,6 +25,7 @@ import {
   startUntil,
   withClient,
 } from '../faults/process.ts';
+import { postgres15, withoutPostgres15 } from '../programs.ts';
 import { until } from '../waiting.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
@@ -195,10 +196,8 @@ describe('a stop ends everything, with exit code 0', { concurrency: 3 }, () => {
   }
 });
 
-const debianPostgres = '/usr/lib/postgresql/15/bin';
-
 test('PostgreSQL 15 serves as well, under a login that owns the database and is no superuser', {
-  skip: existsSync(debianPostgres) ? false : `there is no PostgreSQL 15 in ${debianPostgres}`,
+  skip: withoutPostgres15,
 }, async () => {
   const superuser = await startDebianPostgres();
   const owner = { ...superuser, user: 'shop_owner', password: 'secret', database: 'shop' };
@@ -237,9 +236,9 @@ async function startDebianPostgres(): Promise<pg.ClientConfig> {
   if (account) await chown(folder, account.uid, account.gid);
   const options = { ...account, cwd: folder, stdio: 'ignore' as const };
   const words = ['-D', data, '-U', 'admin', '-A', 'trust', '-E', 'UTF8', '--locale', 'C', '--no-sync'];
-  execFileSync(`${debianPostgres}/initdb`, words, options);
+  execFileSync(`${postgres15}/initdb`, words, options);
   const settings = ['-c', 'listen_addresses=', '-c', 'fsync=off', '-k', folder];
-  const server = spawn(`${debianPostgres}/postgres`, ['-D', data, ...settings], options);
+  const server = spawn(`${postgres15}/postgres`, ['-D', data, ...settings], options);
   const exit = once(server, 'exit');
   cleanUpLater(async () => {
     server.kill('SIGQUIT');
