@@ -119,6 +119,12 @@ export const settings = {
       return integerBetween(1, 256, DATABASE_URL ? cores : Math.max(1, cores - 1))(text);
     },
   }),
+  DRAIN_SECONDS: setting({
+    meaning:
+      'How long the service still serves after SIGTERM. Meanwhile `/readyz` fails, so choose longer than a proxy takes to notice.',
+    default: '5 with `DATABASE_URL`, 0 without',
+    parse: (text, { DATABASE_URL }) => integerBetween(0, 3600, DATABASE_URL ? 5 : 0)(text),
+  }),
   DATABASE_CONNECTIONS: setting({
     meaning:
       'How many connections the workers open to the database at most, all together, beside two for each running import. Each worker has 4 at least.',

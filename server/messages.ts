@@ -177,6 +177,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Another import needed this place. Send the rest again, without pauses.',
     de: 'Ein anderer Import brauchte den Platz. Bitte den Rest zügig erneut senden.',
   },
+  import_stopped: {
+    en: 'The service restarts. Send the rest again.',
+    de: 'Der Dienst startet neu. Bitte den Rest erneut senden.',
+  },
   too_many_imports: {
     en: 'Other imports are running. Wait a moment, then try again.',
     de: 'Es laufen bereits andere Importe. Bitte kurz warten, dann erneut versuchen.',
@@ -200,6 +204,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
   overloaded: {
     en: 'The service is overloaded. Nothing was stored. Try again shortly.',
     de: 'Der Dienst ist überlastet. Nichts wurde gespeichert. Bitte gleich erneut versuchen.',
+  },
+  shutting_down: {
+    en: 'The service is shutting down. Use another node.',
+    de: 'Der Dienst wird beendet. Bitte einen anderen Knoten verwenden.',
   },
   database_unavailable: {
     en: 'The database is unavailable. Try again later.',

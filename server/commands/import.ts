@@ -114,7 +114,7 @@ async function importSource(
   const progress = startProgress(process.stderr, totalBytes);
   try {
     const isOneTransaction = mode === 'all-or-nothing' || importOptions.isDryRun;
-    const open = buildImports(database, config, resources);
+    const { open } = buildImports(database, config, resources);
     const session = await open({ tenantId, idempotencyKey: undefined, isOneTransaction }).catch((error) => {
       if (error.code !== 'too_many_imports') throw error;
       throw new UsageError('Another import of this tenant is running. Try again when it has ended.');

@@ -57,8 +57,10 @@ export async function buildApp(
 
   await addOpenapi(app);
   await addPublicRoutes(app, database, config.PUBLIC_URL);
-  const openImport = buildImports(database, config, resources);
-  const shared = { config, database, inFlight, openImport };
+  const imports = buildImports(database, config, resources);
+  // Once requests are no longer waited for: what an import has not got to is sent again elsewhere.
+  app.addHook('preClose', async () => imports.stop());
+  const shared = { config, database, inFlight, openImport: imports.open };
   await app.register(apiRoutes, {
     prefix: '/api/v1',
     ...shared,

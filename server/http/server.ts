@@ -1,6 +1,7 @@
 // Fastify as Stamm uses it: timeouts, and what is answered before a route is found.
 import { randomUUIDv7 } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { addDrain } from './drain.ts';
 import {
   answerBeforeRouting,
   refuseBeforeRouting,
@@ -44,5 +45,6 @@ export function buildServer(
   });
   routeSpecialRequests(app.server, log);
   refuseBeforeRouting(app.server, () => inFlight.isFull(), log);
+  addDrain(app);
   return app;
 }

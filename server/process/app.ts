@@ -1,4 +1,7 @@
 // The application in a process: with its connections, on its port.
+import { once } from 'node:events';
+import { Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type pg from 'pg';
 import type { CountFailures } from '../auth/rate-limit.ts';
@@ -26,8 +29,18 @@ const mostGarbagePercent = 100;
 
 export interface RunningApp {
   port: number;
+  /** From now on it is not ready, and its answers close their connections. It still serves. */
+  drain(): void;
   /** Answers what has arrived, and closes everything. */
   close(): Promise<void>;
+  /** Ends the connections that close() waits for. */
+  cut(): void;
+}
+
+/** One of several processes on a port. */
+export interface RunningWorker extends RunningApp {
+  /** Leaves new connections to the others, and closes once clients have left its own, or after this time. */
+  retire(timeoutMs: number): Promise<void>;
 }
 
 /** What listening fails with is Node's own error. */
@@ -35,7 +48,7 @@ export async function runApp(
   config: Config,
   connection: pg.ClientConfig,
   { countFailures, sendsWebhooks }: { countFailures?: CountFailures; sendsWebhooks: boolean },
-): Promise<RunningApp> {
+): Promise<RunningWorker> {
   setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`);
   const log = openLog(config.LOG_LEVEL);
   const database = openDatabase(connection, {
@@ -48,12 +61,17 @@ export async function runApp(
   const app = await buildApp({ ...config, importLimits }, database, log, countFailures);
   const stopUpkeep = startUpkeep(config, database);
   const stopWebhooks = sendsWebhooks ? await startWebhooks(config, connection, log) : undefined;
-  async function close() {
+  let closing: Promise<void> | undefined;
+  async function closeAll() {
     stopUpkeep();
     await stopWebhooks?.();
     await app.close();
     await database.close();
   }
+  const close = () => {
+    closing ??= closeAll();
+    return closing;
+  };
   try {
     await app.listen({ host: config.HOST, port: config.PORT, backlog: waitingConnections });
   } catch (error) {
@@ -61,11 +79,23 @@ export async function runApp(
     throw error;
   }
   const address = app.server.address();
+  const cut = () => app.server.closeAllConnections();
+  async function answerAndClose() {
+    setTimeout(cut, requestsEndAfterMs).unref();
+    await close();
+  }
   return {
     port: typeof address === 'object' && address ? address.port : config.PORT,
-    async close() {
-      setTimeout(() => app.server.closeAllConnections(), requestsEndAfterMs).unref();
-      await close();
+    drain: () => app.drain.begin(),
+    close: answerAndClose,
+    cut,
+    async retire(timeoutMs) {
+      app.drain.begin();
+      const left = once(app.server, 'close');
+      // That of an HTTP server also closes idle connections, on which a client may be sending just now.
+      Server.prototype.close.call(app.server);
+      await Promise.race([left, sleep(timeoutMs, undefined, { ref: false })]);
+      await answerAndClose();
     },
   };
 }

@@ -16,5 +16,7 @@ const spareConnections = 20;
 
 export function connectionsInAll(counts: Counts): number {
   const importConnections = importPlaces(counts.WORKERS) * lanesOfAnImport;
-  return counts.WORKERS * (connectionsOfWorker(counts) + importConnections) + spareConnections;
+  // While workers are replaced there is one more.
+  const processes = counts.WORKERS === 1 ? 1 : counts.WORKERS + 1;
+  return processes * (connectionsOfWorker(counts) + importConnections) + spareConnections;
 }

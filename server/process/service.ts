@@ -1,5 +1,6 @@
 // The service as a process: opens everything, listens, and closes everything when it is told to stop.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { endSetupToken, makeSetupToken } from '../auth/one-time-links.ts';
 import type { Config } from '../config.ts';
@@ -14,11 +15,9 @@ import { openLog } from '../http/log.ts';
 import type { RunningApp } from './app.ts';
 import { connectionsInAll } from './connection-count.ts';
 import { becomeAccount, findServingAccount } from './serving-account.ts';
+import { type Stop, watchSignals } from './signals.ts';
 import { buildWeb } from './web-build.ts';
 import { startWorkers } from './workers.ts';
-
-/** How long a stop may take altogether before the process ends all the same. */
-const stopTimeoutMs = 20_000;
 
 export interface Listening {
   /** Where it answers, such as http://127.0.0.1:3000. */
@@ -38,7 +37,8 @@ export async function listenUntilStopped(
   config: Config,
   announce: (listening: Listening) => Promise<string>,
 ): Promise<void> {
-  const stop = stopSignal();
+  const drainMs = config.DRAIN_SECONDS * 1000;
+  const stop = watchSignals(drainMs, () => processes.replace());
   const log = openLog(config.LOG_LEVEL);
   // Beside the database, which takes longer: a start costs nothing for it unless there is something to build.
   const webBuild = buildWeb(log);
@@ -81,7 +81,7 @@ export async function listenUntilStopped(
         const setupLink = setupToken && `${origin}/setup#${setupToken}`;
         try {
           process.stdout.write(await announce({ origin, connection, database, setupLink }));
-          await Promise.race([stop.asked, processes.failed]);
+          await Promise.race([serveUntilDrained(app, stop, drainMs), processes.failed]);
         } finally {
           // Nobody should find a link of a service that has been stopped, in a terminal or a log, and use it later.
           if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
@@ -99,10 +99,20 @@ export async function listenUntilStopped(
   }
 }
 
+/** Proxies notice by /readyz that the service is about to end; Ctrl-C comes from a terminal, which has none. */
+async function serveUntilDrained(app: RunningApp, stop: Stop, drainMs: number): Promise<void> {
+  const reason = await stop.asked;
+  stop.urgent.addEventListener('abort', () => app.cut());
+  if (reason !== 'SIGTERM') return;
+  app.drain();
+  await sleep(drainMs, undefined, { signal: stop.urgent }).catch(() => {});
+}
+
 interface Processes {
   listen(connection: pg.ClientConfig, account: Account): Promise<RunningApp>;
   /** Rejects where it cannot go on by itself. */
   failed: Promise<never>;
+  replace(): void;
   kill(): void;
 }
 
@@ -117,6 +127,8 @@ function startProcesses(config: Config, log: ReturnType<typeof openLog>): Proces
       return runApp(config, connection, { sendsWebhooks: true });
     },
     failed: new Promise(() => {}),
+    replace: () =>
+      log.warn('SIGHUP replaces workers in turn and needs WORKERS above 1. Restart the service instead.'),
     kill() {},
   };
 }
@@ -161,20 +173,4 @@ function listenError(error: NodeJS.ErrnoException, { HOST, PORT }: Config): Erro
     default:
       return error;
   }
-}
-
-/** Listens from the first moment on, so that a stop during the start leaves no PostgreSQL behind either. */
-function stopSignal(): { asked: Promise<void>; signal: AbortSignal } {
-  const stopping = new AbortController();
-  const asked = new Promise<void>((resolve) => {
-    const stop = () => {
-      stopping.abort();
-      setTimeout(() => process.exit(1), stopTimeoutMs).unref();
-      resolve();
-    };
-    // More signals change nothing: at Ctrl-C one comes from the terminal and another from npm.
-    process.on('SIGINT', stop);
-    process.on('SIGTERM', stop);
-  });
-  return { asked, signal: stopping.signal };
 }

@@ -1,10 +1,10 @@
 // What a worker does when the process that owns the port (workers.ts) tells it to start or stop.
 import type { CountFailures, WindowCount } from '../auth/rate-limit.ts';
-import { type RunningApp, runApp } from './app.ts';
+import { type RunningWorker, runApp } from './app.ts';
 import { becomeAccount } from './serving-account.ts';
 import type { Order, Report } from './workers.ts';
 
-let app: Promise<RunningApp> | undefined;
+let app: Promise<RunningWorker> | undefined;
 const asked = new Map<number, (count: WindowCount) => void>();
 let lastId = 0;
 
@@ -29,7 +29,9 @@ process.on('message', (order: Order) => {
   } else if (order.kind === 'counted') {
     asked.get(order.id)?.(order);
     asked.delete(order.id);
-  } else void stop();
+  } else if (order.kind === 'drain') void app?.then((running) => running.drain()).catch(() => {});
+  else if (order.kind === 'retire') void end((running) => running.retire(order.timeoutMs));
+  else void end((running) => running.close());
 });
 
 /** The port is opened by the process that started this one, so nothing here needs root. */
@@ -38,9 +40,9 @@ async function start({ config, connection, account, sendsWebhooks }: Extract<Ord
   return runApp(config, connection, { countFailures, sendsWebhooks });
 }
 
-async function stop(): Promise<void> {
+async function end(close: (running: RunningWorker) => Promise<void>): Promise<void> {
   const running = await app?.catch(() => undefined);
-  await running?.close();
+  if (running) await close(running);
   process.disconnect?.();
 }
 

@@ -2,4 +2,5 @@
 // Hence the handlers before anything is loaded: a signal during the start must not end a worker by itself.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
+process.on('SIGHUP', () => {});
 await import('./worker-orders.ts');

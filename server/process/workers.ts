@@ -11,10 +11,12 @@ import type { Account } from '../database/embedded/programs.ts';
 import { UsageError } from '../errors.ts';
 import type { RunningApp } from './app.ts';
 
-/** What a worker is told: to start, to stop, or the count that it asked for. */
+/** What a worker is told: to start, to end in one way or another, or the count that it asked for. */
 export type Order =
   | { kind: 'start'; config: Config; connection: pg.ClientConfig; account: Account; sendsWebhooks: boolean }
+  | { kind: 'drain' }
   | { kind: 'stop' }
+  | { kind: 'retire'; timeoutMs: number }
   | { kind: 'counted'; id: number; requests: number; windowEndsInMs: number };
 
 /** What a worker tells: that it listens or cannot, or that an address failed to authenticate. */
@@ -26,11 +28,19 @@ export type Report =
 /** A worker that dies as soon as it starts is not started again without a pause. */
 const restartAfterMs = 1000;
 
+/** How long clients have to leave the connections of a worker that is replaced. */
+const shortestRetirementMs = 5000;
+
+/** A worker that has not ended so long after its retirement hangs. */
+const retirementGraceMs = 20_000;
+
 export interface Workers {
   /** Resolves once all of them listen; rejects with what keeps one of them from it. */
   listen(connection: pg.ClientConfig, account: Account): Promise<RunningApp>;
   /** Rejects where no worker is left and none can open the port again. */
   failed: Promise<never>;
+  /** Starts a new worker for each, and ends the old one once the new one listens. */
+  replace(): void;
   /** Ends them whatever they do. */
   kill(): void;
 }
@@ -40,6 +50,9 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   cluster.setupPrimary({ exec: path.join(import.meta.dirname, './worker.ts'), args: [] });
   const countFailures = buildFailureCounter();
   const workers = new Set<Worker>();
+  const retiring = new Set<Worker>();
+  let serve: ((worker: Worker) => Promise<void>) | undefined;
+  let rounds = 0;
   let isStopping = false;
   let settled = config;
   const failure = Promise.withResolvers<never>();
@@ -76,7 +89,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
 
   function replaceWhenItDies(worker: Worker, serving: Serving, port: number): void {
     worker.on('exit', (code, signal) => {
-      if (isStopping) return;
+      if (isStopping || retiring.delete(worker)) return;
       log.error(`Worker ${worker.process.pid} ended (${signal ?? `exit code ${code}`}) and is replaced.`);
       setTimeout(() => {
         if (isStopping) return;
@@ -100,12 +113,57 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     return port;
   }
 
+  async function replaceInRounds(): Promise<void> {
+    for (; rounds > 0; rounds--) await replaceEach();
+  }
+
+  async function replaceEach(): Promise<void> {
+    if (!serve) return;
+    for (const old of [...workers]) {
+      if (isStopping) return;
+      const next = fork();
+      if (sender === old) sender = next;
+      try {
+        await serve(next);
+      } catch (error) {
+        if (isStopping) return;
+        next.process.kill('SIGKILL');
+        log.error(`Workers are not replaced, because a new one cannot start: ${(error as Error).message}`);
+        return;
+      }
+      if (isStopping) return;
+      await retire(old);
+    }
+    log.info('All workers are replaced.');
+  }
+
+  async function retire(worker: Worker): Promise<void> {
+    if (worker.isDead()) return;
+    retiring.add(worker);
+    const timeoutMs = Math.max(shortestRetirementMs, config.DRAIN_SECONDS * 1000);
+    const timer = setTimeout(() => worker.process.kill('SIGKILL'), timeoutMs + retirementGraceMs);
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    tell(worker, { kind: 'retire', timeoutMs });
+    await ended;
+    clearTimeout(timer);
+  }
+
   const first = Array.from({ length: config.WORKERS }, fork);
   return {
     async listen(connection, account) {
-      const [port] = await Promise.all(first.map((worker) => startFirst(worker, { connection, account })));
+      const serving = { connection, account };
+      const [port] = await Promise.all(first.map((worker) => startFirst(worker, serving)));
+      serve = async (worker) => {
+        await listening(worker, settled, { ...serving, sendsWebhooks: sendsWebhooks(worker) });
+        replaceWhenItDies(worker, serving, port!);
+      };
       return {
         port: port!,
+        drain() {
+          isStopping = true;
+          for (const worker of workers) tell(worker, { kind: 'drain' });
+        },
+        cut: kill,
         async close() {
           isStopping = true;
           const ends = [...workers].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
@@ -115,6 +173,11 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
       };
     },
     failed: failure.promise,
+    replace() {
+      // One more round for all that is asked for meanwhile.
+      rounds = Math.min(rounds + 1, 2);
+      if (rounds === 1) void replaceInRounds();
+    },
     kill,
   };
 }

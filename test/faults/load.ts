@@ -31,8 +31,17 @@ export interface Load {
 
 const retryDelayMs = 20;
 
-/** Repeaters among the senders send a request with an Idempotency-Key, and again until it is answered with 201. */
-export function startLoad(origin: string, key: string, senders = 16, repeaters = 0): Load {
+/**
+ * Repeaters among the senders send a request with an Idempotency-Key, and again until it is answered with 201. With
+ * `close` each request has a connection of its own.
+ */
+export function startLoad(
+  origin: string,
+  key: string,
+  senders = 16,
+  repeaters = 0,
+  connectionHeader: 'keep-alive' | 'close' = 'keep-alive',
+): Load {
   const { hostname, port } = new URL(origin);
   const attempts: Attempt[] = [];
   let isStopping = false;
@@ -43,7 +52,7 @@ export function startLoad(origin: string, key: string, senders = 16, repeaters =
     let marker: string | undefined;
     while (!isStopping) {
       marker ??= randomUUID();
-      const request = buildRequest(key, marker, isRepeater);
+      const request = buildRequest(key, marker, isRepeater, connectionHeader);
       const attempt: Attempt = { key, marker, sentAt: performance.now(), answeredAt: 0, tookMs: 0 };
       let watch = startWatch();
       try {
@@ -76,12 +85,13 @@ export function startLoad(origin: string, key: string, senders = 16, repeaters =
   return { attempts, stop };
 }
 
-function buildRequest(key: string, marker: string, isRepeatable: boolean): string {
+function buildRequest(key: string, marker: string, isRepeatable: boolean, connectionHeader: string): string {
   const body = JSON.stringify({ ...validCustomer, comment: marker });
   return [
     'POST /api/v1/customer HTTP/1.1',
     'Host: stamm.test',
     `ApiKey: ${key}`,
+    `Connection: ${connectionHeader}`,
     ...(isRepeatable ? [`Idempotency-Key: ${marker}`] : []),
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,

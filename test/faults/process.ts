@@ -61,6 +61,7 @@ function cleanEnvironment(env: Environment): Environment {
     PORT: '0',
     LOG_LEVEL: 'error',
     DATABASE_WAIT_SECONDS: '0',
+    DRAIN_SECONDS: '0',
     REQUEST_DEADLINE_MS: String(generousLimits.REQUEST_DEADLINE_MS),
     ...env,
   };

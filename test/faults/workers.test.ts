@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { until } from '../waiting.ts';
+import { startLoad } from './load.ts';
 import {
   connectionTo,
   findServers,
@@ -42,6 +43,38 @@ function workersOf(service: Pick<StammProcess, 'pid'>): number[] {
     .filter(({ parent }) => parent === service.pid)
     .map(({ pid }) => pid);
 }
+
+test('SIGHUP replaces all workers in turn under load, and no request fails', async () => {
+  const { key, service } = await startWorkers(2, { LOG_LEVEL: 'info' });
+  const before = workersOf(service);
+  const loads = [startLoad(service.origin, key, 4), startLoad(service.origin, key, 2, 0, 'close')];
+  const answered = () => loads.map(({ attempts }) => attempts.length);
+  await until('load', () => answered().every((count) => count > 50));
+  process.kill(service.pid, 'SIGHUP');
+  await until('all are replaced', () => service.output.stdout.includes('All workers are replaced.'));
+  const after = workersOf(service);
+  assert.equal(after.length, 2);
+  assert.deepEqual(
+    after.filter((pid) => before.includes(pid)),
+    [],
+  );
+  const counts = answered();
+  await until('more load', () => answered().every((count, index) => count > counts[index]! + 50));
+  const attempts = (await Promise.all(loads.map((load) => load.stop()))).flat();
+  assert.deepEqual(
+    attempts.filter(({ status }) => status !== 201),
+    [],
+  );
+  assert.equal((await service.stop()).code, 0);
+});
+
+test('SIGHUP leaves a single process as it is, and says why', async () => {
+  const { service } = await startWorkers(1, { LOG_LEVEL: 'warn' });
+  process.kill(service.pid, 'SIGHUP');
+  await until('it says so', () => service.output.stdout.includes('needs WORKERS above 1'));
+  assert.equal((await fetch(`${service.origin}/livez`)).status, 200);
+  assert.equal((await service.stop()).code, 0);
+});
 
 test('workers end with the process that started them, even if that is killed', async () => {
   const { service } = await startWorkers(2);

@@ -22,6 +22,7 @@ export async function healthRoutes(
   // Ready means that a request would be served: the database answers, as the role that requests run as.
   app.get('/readyz', hidden, async (_request, reply) => {
     reply.headers(notStored);
+    if (app.drain.isUnderWay) throw new ApiError('shutting_down');
     await checkDatabase().catch((cause) => {
       throw new ApiError('database_unavailable', { cause });
     });

@@ -237,6 +237,7 @@ An import ends early, with a \`code\` in its summary:
 
 - \`import_idle\`: no complete line came for 30 seconds.
 - \`import_too_slow\`: another tenant needed the place, and this import sent fewer than ten lines per second or ran for more than ten minutes.
+- \`import_stopped\`: the service restarts.
 - \`import_expired\`: all or nothing, or a dry run, took longer than the operator allows (60 minutes by default).
 
 Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others again, under the same \`Idempotency-Key\`. If the connection breaks, the import stops.`,

@@ -40,11 +40,17 @@ export type ImportConfig = Pick<Config, 'IMPORT_TRANSACTION_MAX_MINUTES'> & {
   importLimits?: Partial<ImportLimits>;
 };
 
+export interface Imports {
+  open: OpenSession;
+  /** Ends all of them in order, because the process ends: what is under way is stored and answered. */
+  stop(): void;
+}
+
 export function buildImports(
   database: Database,
   config: ImportConfig,
   resources: readonly Definition[],
-): OpenSession {
+): Imports {
   const links = buildCollectedLinks(resources);
   const limits: ImportLimits = {
     ...defaultImportLimits,
@@ -55,9 +61,12 @@ export function buildImports(
   const inTurn = buildTurns(mostWrites);
   /** Keys of imports that run or wait here. */
   const keys = new Set<string>();
+  const running = new Set<ImportSession>();
+  const stopping = new AbortController();
 
-  return async function open(options) {
-    const { tenantId, idempotencyKey, signal } = options;
+  async function open(options: SessionOptions): Promise<ImportSession> {
+    const { tenantId, idempotencyKey } = options;
+    const signal = AbortSignal.any([stopping.signal, ...(options.signal ? [options.signal] : [])]);
     const key = idempotencyKey === undefined ? undefined : `${tenantId} ${idempotencyKey}`;
     if (key !== undefined && keys.has(key)) throw new ApiError('request_in_progress');
     if (key !== undefined) keys.add(key);
@@ -71,18 +80,31 @@ export function buildImports(
       place = await enterQueue(tenantId, signal);
       const displaced = new AbortController();
       place.giveWay = () => displaced.abort(new ApiError('too_many_imports'));
-      const abandoned = AbortSignal.any([displaced.signal, ...(signal ? [signal] : [])]);
+      const abandoned = AbortSignal.any([displaced.signal, signal]);
       const lock = (client: pg.Client) => lockImport(client, { tenantId, key, deadline, signal: abandoned });
       const lanes = await openLanes(database, { ...options, links }, inTurn, lock);
       if (abandoned.aborted) {
         await lanes.close();
         throw abandoned.reason;
       }
-      return supervise(lanes, options, limits, place, leave);
+      const session = supervise(lanes, options, limits, place, () => {
+        running.delete(session);
+        leave();
+      });
+      running.add(session);
+      return session;
     } catch (error) {
       leave();
       throw toApiError(error);
     }
+  }
+
+  return {
+    open,
+    stop() {
+      stopping.abort(new ApiError('too_many_imports'));
+      for (const session of running) session.stop(new ApiError('import_stopped'));
+    },
   };
 }
 

@@ -1,0 +1,61 @@
+// Nodes behind a real HAProxy are restarted in turn under load, and no request fails.
+// ROLLING_RESTARTS=20 makes as many restarts; npm test makes a few.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createTestDatabase } from '../service.ts';
+import { until } from '../waiting.ts';
+import { findFreePort, startHAProxy } from './haproxy.ts';
+import { idsOf, type Load, startLoad } from './load.ts';
+import { createTenant, databaseUrl, startStamm, withClient } from './process.ts';
+
+const restarts = Number(process.env.ROLLING_RESTARTS ?? 2);
+/** How many requests each kind of client sends between two restarts. */
+const enough = 50;
+
+async function answered(loads: readonly Load[]): Promise<void> {
+  const before = loads.map(({ attempts }) => attempts.length);
+  await until('answers to each kind of client', () =>
+    loads.every(({ attempts }, index) => attempts.length >= before[index]! + enough),
+  );
+}
+
+test(`${restarts} restarts of two nodes in turn fail no request, on kept and on new connections`, async () => {
+  const connection = await createTestDatabase();
+  const { key } = await withClient(connection, createTenant);
+  const ports = [await findFreePort(), await findFreePort()];
+  const env = {
+    DATABASE_URL: databaseUrl(connection),
+    RATE_LIMIT_PER_MINUTE: '1000000000',
+    // As where nobody sets anything.
+    DRAIN_SECONDS: '',
+  };
+  const startNode = (port: number) => startStamm({ ...env, PORT: String(port) });
+  const nodes = await Promise.all(ports.map(startNode));
+  const proxy = await startHAProxy(ports);
+  for (const port of ports) await proxy.untilNode(port, 'UP');
+  const loads = [startLoad(proxy.origin, key, 4), startLoad(proxy.origin, key, 2, 0, 'close')];
+  for (let restart = 0; restart < restarts; restart++) {
+    await answered(loads);
+    const place = restart % 2;
+    const { code, stderr } = await nodes[place]!.stop();
+    assert.deepEqual([code, stderr], [0, '']);
+    await proxy.untilNode(ports[place]!, 'DOWN');
+    nodes[place] = await startNode(ports[place]!);
+    await proxy.untilNode(ports[place]!, 'UP');
+  }
+  await answered(loads);
+  const attempts = (await Promise.all(loads.map((load) => load.stop()))).flat();
+  assert.deepEqual(
+    attempts.filter(({ status }) => status !== 201),
+    [],
+  );
+  const { rows } = await withClient(connection, (client) =>
+    client.query('SELECT id FROM customer ORDER BY id'),
+  );
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    idsOf(attempts).sort(),
+    'each 201 is one row, and there is no other',
+  );
+  for (const node of nodes) assert.equal((await node.stop()).code, 0);
+});
