@@ -127,7 +127,7 @@ export const settings = {
   }),
   DATABASE_CONNECTIONS: setting({
     meaning:
-      'How many connections the workers open to the database at most, all together, beside two for each running import. Each worker has 4 at least.',
+      'How many connections the workers open to the database at most, all together, beside two for each running import and one for health checks. Each worker has 4 at least.',
     default: '20',
     parse: integerBetween(4, 1000, 20),
   }),

@@ -12,8 +12,9 @@ import { listBackups } from '../features/backup/schedule.ts';
 import { ownLoginAdvice } from '../process/service.ts';
 import { findServingAccount } from '../process/serving-account.ts';
 import type { Command } from './command.ts';
+import { checkConnections, checkServiceSession, checkWrites } from './doctor-database.ts';
 
-interface Finding {
+export interface Finding {
   check: string;
   status: 'ok' | 'warning' | 'failed';
   message: string;
@@ -32,6 +33,7 @@ export const doctor: Command = {
       checkRuntime(),
       { check: 'settings', status: 'ok', message: 'all settings can be read' },
       checkProxy(config),
+      ...checkPublicUrl(config),
       ...(await checkDatabase(config)),
       ...(await checkRedis(config)),
       await checkBackups(config),
@@ -72,6 +74,14 @@ function checkProxy({ HOST, TRUST_PROXY }: Config): Finding {
       };
 }
 
+/** Behind a proxy the address of a request may be one that only the proxy uses. */
+function checkPublicUrl({ PUBLIC_URL, TRUST_PROXY }: Config): Finding[] {
+  if (PUBLIC_URL !== undefined || TRUST_PROXY.length === 0) return [];
+  const message =
+    'PUBLIC_URL is not set: links and passkeys use the address of each request. Set it to the address that people open.';
+  return [{ check: 'address', status: 'warning', message }];
+}
+
 async function checkDatabase(config: Config): Promise<Finding[]> {
   const disk = config.DATABASE_URL === undefined ? [await checkDisk(config.DATA_DIR)] : [];
   try {
@@ -83,8 +93,17 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
         const role = await checkRole(client);
         if (migrations.status !== 'ok') return [database, migrations, role, ...disk];
         const login = await inspectServiceLogin(client, connection.client);
-        const account = await checkAccount(config, connection, login);
-        return [database, migrations, role, checkLogin(connection, login), ...account, ...disk];
+        return [
+          database,
+          await checkWrites(client, login.client),
+          await checkConnections(client, config),
+          migrations,
+          role,
+          checkLogin(connection, login),
+          ...(await checkServiceSession(login.client)),
+          ...(await checkAccount(config, connection, login)),
+          ...disk,
+        ];
       });
     } finally {
       await connection.close();

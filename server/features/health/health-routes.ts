@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 import { notStored } from '../../http/answer-headers.ts';
+import { buildWriteProbe } from './write-probe.ts';
 
 const hidden = { schema: { hide: true } };
 
@@ -12,14 +13,16 @@ export async function healthRoutes(
   app: FastifyInstance,
   { database }: { database: Database },
 ): Promise<void> {
-  const checkDatabase = shareFindings(() => database.pool.query('SELECT 1'));
+  const probe = buildWriteProbe(database);
+  const checkDatabase = shareFindings(() => probe.check());
+  app.addHook('onClose', async () => probe.close());
 
   app.get('/livez', hidden, async (_request, reply) => {
     reply.headers(notStored);
     return { status: 'ok' };
   });
 
-  // Ready means that a request would be served: the database answers, as the role that requests run as.
+  // Ready means that a request would be served: the database takes writes of the role that requests run as.
   app.get('/readyz', hidden, async (_request, reply) => {
     reply.headers(notStored);
     if (app.drain.isUnderWay) throw new ApiError('shutting_down');
