@@ -1,8 +1,8 @@
 // Whether the database takes writes, asked on a connection beside the pool: a full pool is load, not an outage.
 import type pg from 'pg';
-import { cut } from '../../database/client.ts';
 import type { Database } from '../../database/database.ts';
 import { DeadlineError } from '../../database/errors.ts';
+import { cut } from '../../database/timeouts.ts';
 
 /** Some settings of a database reach new sessions only. */
 const renewAfterMs = 60_000;
