@@ -4,7 +4,12 @@ import type { Config } from '../config.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { buildWriteProbe } from '../features/health/write-probe.ts';
 import { connectionsInAll } from '../process/connection-count.ts';
-import type { Finding } from './doctor.ts';
+
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warning' | 'failed';
+  message: string;
+}
 
 const diskFull = '53100';
 

@@ -12,13 +12,7 @@ import { listBackups } from '../features/backup/schedule.ts';
 import { ownLoginAdvice } from '../process/service.ts';
 import { findServingAccount } from '../process/serving-account.ts';
 import type { Command } from './command.ts';
-import { checkConnections, checkServiceSession, checkWrites } from './doctor-database.ts';
-
-export interface Finding {
-  check: string;
-  status: 'ok' | 'warning' | 'failed';
-  message: string;
-}
+import { checkConnections, checkServiceSession, checkWrites, type Finding } from './doctor-database.ts';
 
 const neededNodeVersion = 26;
 const lowDiskBytes = 1024 ** 3;
