@@ -3,7 +3,7 @@
 -- insert customer
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.external_id) END AS holder_id
+WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.external_id) END AS external_id_holder
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
         address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
         address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
@@ -16,7 +16,7 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.extern
     SELECT sent.tenant_id, sent.id, sent.company_name, sent.address_street_name, sent.address_house_number,
         sent.address_zip_code, sent.address_city, sent.address_location_lat, sent.address_location_lng,
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id FROM sent
-    WHERE sent.holder_id IS NULL
+    WHERE sent.external_id_holder IS NULL
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
   ),
@@ -35,8 +35,8 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id, NULL AS holder_id FROM written
-  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL;
+  SELECT id, NULL AS external_id_holder FROM written
+  UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
 
 -- update customer
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text,
@@ -218,7 +218,7 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.add
 -- insert contact-person
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT contact_person.id FROM contact_person
-WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.external_id) END AS holder_id ,
+WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.external_id) END AS external_id_holder ,
     coalesce(sent.customer_id,
     (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
@@ -230,7 +230,7 @@ WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id =
         mobile, language, comment, external_id)
     SELECT sent.tenant_id, sent.id, sent.resolved_customer_id, sent.last_name, sent.first_name, sent.salutation,
         sent.role, sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id FROM sent
-    WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM customer
+    WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -250,8 +250,9 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id, NULL AS holder_id FROM written
-  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND EXISTS (SELECT FROM customer
+  SELECT id, NULL AS external_id_holder FROM written
+  UNION ALL SELECT sent.id,
+      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id );
 
 -- update contact-person
@@ -411,7 +412,7 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.cus
 -- insert contract
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT contract.id FROM contract
-WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.external_id) END AS holder_id ,
+WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.external_id) END AS external_id_holder ,
     coalesce(sent.customer_id,
     (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
@@ -424,7 +425,7 @@ WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.extern
     SELECT sent.tenant_id, sent.id, sent.resolved_customer_id, sent.start_date, sent.type, sent.contract_number,
         sent.end_date, sent.notice_period_in_months, sent.net_price, sent.billing_interval, sent.status,
         sent.external_id FROM sent
-    WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM customer
+    WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -444,8 +445,9 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id, NULL AS holder_id FROM written
-  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND EXISTS (SELECT FROM customer
+  SELECT id, NULL AS external_id_holder FROM written
+  UNION ALL SELECT sent.id,
+      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id );
 
 -- update contract
@@ -604,7 +606,7 @@ SELECT count(*)::integer AS total FROM contract AS subject WHERE subject.tenant_
 -- insert employee
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT employee.id FROM employee
-WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.external_id) END AS holder_id
+WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.external_id) END AS external_id_holder
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
         email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
@@ -612,7 +614,7 @@ WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.extern
     INSERT INTO employee (tenant_id, id, first_name, last_name, employee_number, email, phone, active, external_id)
     SELECT sent.tenant_id, sent.id, sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone,
         sent.active, sent.external_id FROM sent
-    WHERE sent.holder_id IS NULL
+    WHERE sent.external_id_holder IS NULL
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
   ),
@@ -631,8 +633,8 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id, NULL AS holder_id FROM written
-  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL;
+  SELECT id, NULL AS external_id_holder FROM written
+  UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
 
 -- update employee
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text,
@@ -777,7 +779,7 @@ SELECT count(*)::integer AS total FROM employee AS subject WHERE subject.tenant_
 -- insert product
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT product.id FROM product
-WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external_id) END AS holder_id
+WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external_id) END AS external_id_holder
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
         unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
         external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
@@ -786,7 +788,7 @@ WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external
         description, active, external_id)
     SELECT sent.tenant_id, sent.id, sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id FROM sent
-    WHERE sent.holder_id IS NULL
+    WHERE sent.external_id_holder IS NULL
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
   ),
@@ -805,8 +807,8 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id, NULL AS holder_id FROM written
-  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL;
+  SELECT id, NULL AS external_id_holder FROM written
+  UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
 
 -- update product
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text,
@@ -960,7 +962,7 @@ SELECT count(*)::integer AS total FROM product AS subject WHERE subject.tenant_i
 -- insert site
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT site.id FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.external_id) END AS holder_id ,
+WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.external_id) END AS external_id_holder ,
     coalesce(sent.customer_id,
     (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id,
     CASE WHEN sent.service_record_recipient_external_id IS NULL THEN sent.service_record_recipient_id
@@ -1006,7 +1008,7 @@ ELSE coalesce(sent.contract_id,
         sent.resolved_contract_id, CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END,
         sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
         sent.opening_hours_is_known FROM sent
-    WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM customer
+    WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -1026,8 +1028,9 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id, NULL AS holder_id FROM written
-  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND EXISTS (SELECT FROM customer
+  SELECT id, NULL AS external_id_holder FROM written
+  UNION ALL SELECT sent.id,
+      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id );
 
 -- update site
@@ -1335,7 +1338,7 @@ subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL;
 -- insert container
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT container.id FROM container
-WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.external_id) END AS holder_id ,
+WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.external_id) END AS external_id_holder ,
     coalesce(sent.site_id,
     (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
     CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
@@ -1354,7 +1357,7 @@ ELSE coalesce(sent.product_id,
         CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END, sent.material, sent.color,
         sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres,
         sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment, sent.external_id FROM sent
-    WHERE sent.holder_id IS NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
+    WHERE sent.external_id_holder IS NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE))
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -1374,9 +1377,9 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id, NULL AS holder_id FROM written
+  SELECT id, NULL AS external_id_holder FROM written
   UNION ALL SELECT sent.id,
-      sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
+      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id ));
 
 -- update container
@@ -1564,7 +1567,7 @@ subject.product_external_id IS NOT NULL;
 -- insert plant
   WITH sent AS MATERIALIZED (
     SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT plant.id FROM plant
-WHERE plant.tenant_id = sent.tenant_id AND plant.external_id = sent.external_id) END AS holder_id ,
+WHERE plant.tenant_id = sent.tenant_id AND plant.external_id = sent.external_id) END AS external_id_holder ,
     coalesce(sent.site_id,
     (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
     CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
@@ -1587,7 +1590,7 @@ ELSE coalesce(sent.container_id,
         sent.resolved_container_id, CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END,
         sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
         sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id FROM sent
-    WHERE sent.holder_id IS NULL AND EXISTS (SELECT FROM site
+    WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id
@@ -1607,8 +1610,9 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id, NULL AS holder_id FROM written
-  UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE sent.holder_id IS NOT NULL AND EXISTS (SELECT FROM site
+  SELECT id, NULL AS external_id_holder FROM written
+  UNION ALL SELECT sent.id,
+      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id );
 
 -- update plant

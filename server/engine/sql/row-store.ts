@@ -48,7 +48,7 @@ export type Outcome = 'written' | ApiError;
 /** What an insertion returns of a row: that it is written, or who holds its external id. */
 export interface Inserted {
   id: string;
-  holder_id: string | null;
+  external_id_holder: string | null;
 }
 
 const uniqueViolation = '23505';
@@ -87,7 +87,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
   /** Outcomes by the ids of rows. A row that has none is still to be explained. */
   function readInserted(inserted: readonly Inserted[]): Map<string, Outcome> {
     return new Map(
-      inserted.map(({ id, holder_id: holder }) => [
+      inserted.map(({ id, external_id_holder: holder }) => [
         id,
         holder === null ? 'written' : conflictAt(uniqueColumns[0]!, holder),
       ]),

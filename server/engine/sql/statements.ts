@@ -89,7 +89,7 @@ export function ownerExists(owner: Owner, lock: '' | 'FOR KEY SHARE' = 'FOR KEY 
 /** The object that has the external id of a sent row already. */
 function holder(table: string): string {
   return `CASE WHEN sent.external_id IS NOT NULL THEN (SELECT ${table}.id FROM ${table}
-    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.external_id) END AS holder_id`;
+    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.external_id) END AS external_id_holder`;
 }
 
 /**
@@ -115,8 +115,8 @@ export function buildInsert(definition: Definition): Statement {
     ),
   ]);
   const values = names.map((name) => written.get(name) ?? `sent.${name}`);
-  const isFree = ['sent.holder_id IS NULL', ...owners.map((owner) => ownerExists(owner))];
-  const isTaken = ['sent.holder_id IS NOT NULL', ...owners.map((owner) => ownerExists(owner, ''))];
+  const isFree = ['sent.external_id_holder IS NULL', ...owners.map((owner) => ownerExists(owner))];
+  const isTaken = ['sent.external_id_holder IS NOT NULL', ...owners.map((owner) => ownerExists(owner, ''))];
   const resolutions = [...owners.map(resolveOwner), ...loose.map(resolveLoosely)].map((one) => `, ${one}`);
   return {
     name: `insert ${definition.name}`,
@@ -131,8 +131,8 @@ export function buildInsert(definition: Definition): Statement {
         ON CONFLICT DO NOTHING
         RETURNING tenant_id, id
       ), ${journalled(definition, 'CREATED')}
-      SELECT id, NULL AS holder_id FROM written
-      UNION ALL SELECT sent.id, sent.holder_id FROM sent WHERE ${isTaken.join(' AND ')}`,
+      SELECT id, NULL AS external_id_holder FROM written
+      UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE ${isTaken.join(' AND ')}`,
   };
 }
 
