@@ -15,10 +15,12 @@ import { nodes } from './scenarios/nodes.ts';
 import { overload } from './scenarios/overload.ts';
 import { plans } from './scenarios/plans.ts';
 import { reads } from './scenarios/reads.ts';
+import { upserts } from './scenarios/upserts.ts';
 import { watchStolenTime } from './stolen-time.ts';
 
 const scenarios: readonly Scenario[] = [
   creation,
+  upserts,
   importing,
   reads,
   growth,
