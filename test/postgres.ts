@@ -1,6 +1,7 @@
 // Before all tests: a PostgreSQL with a migrated database to copy from. It is of the kind that the service brings, or the
 // server that TEST_DATABASE_URL names (15 or newer; its login is a superuser).
 import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -59,6 +60,7 @@ async function startServer(): Promise<pg.ClientConfig> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
   const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
   embedded = { dataDir, postgres };
+  process.once('exit', () => endLeftServer(dataDir));
   connection = postgres.connection;
   // These databases live for a minute. What must survive a crash is tested on servers with the usual durability.
   await withServer(async (client) => {
@@ -66,6 +68,12 @@ async function startServer(): Promise<pg.ClientConfig> {
     await client.query('SELECT pg_reload_conf()');
   });
   return connection;
+}
+
+/** Ctrl-C ends the runner without a teardown. */
+function endLeftServer(dataDir: string): void {
+  const file = path.join(dataDir, 'postgres-18/postmaster.pid');
+  if (existsSync(file)) process.kill(Number.parseInt(readFileSync(file, 'utf8'), 10), 'SIGINT');
 }
 
 /** The address in parts: tests connect to other databases of the server, and under other names. */
