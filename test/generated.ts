@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
+import { generateTypes, isCurrent } from '../client/generate.ts';
 import { readConfig, settings } from '../server/config.ts';
 import { openDatabase } from '../server/database/database.ts';
 import { openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
@@ -63,6 +64,7 @@ ${rows.join('\n')}
 }
 
 const billOfMaterials = 'generated/sbom.json';
+const clientTypes = 'client/src/api-types.ts';
 
 function readCommitted(name: string): Promise<string> {
   return readFile(path.join(root, name), 'utf8').catch(() => '');
@@ -84,7 +86,12 @@ async function writeOrCheck(isCheck: boolean): Promise<void> {
     if (!isCheck) await writeFile(path.join(root, name), content);
     else if ((await readCommitted(name)) !== content) reportStale(name);
   }
-  // Making it takes seconds, so it is made only where it is stale.
+  // Making these takes seconds, so they are made only where they are stale.
+  const openapi = files.get('generated/openapi.json')!;
+  if (!isCurrent(await readCommitted(clientTypes), openapi)) {
+    if (isCheck) reportStale(clientTypes);
+    else await writeFile(path.join(root, clientTypes), await generateTypes(openapi));
+  }
   if (!(await isBillOfMaterialsCurrent(await readCommitted(billOfMaterials)))) {
     if (isCheck) reportStale(billOfMaterials);
     else await writeFile(path.join(root, billOfMaterials), await buildBillOfMaterials());

@@ -130,6 +130,23 @@ test('core imports nothing but itself', async () => {
   }
 });
 
-test('the web app imports only core', () => {
-  for (const { from, to } of webImports) assert.match(to, /^(web|core)\//, from);
+test('the web app imports only core, and the types of the API', () => {
+  for (const { from, to, isTypeOnly } of webImports) {
+    if (to === 'client/src/api-types.ts') assert.ok(isTypeOnly, from);
+    else assert.match(to, /^(web|core)\//, from);
+  }
+});
+
+test('the client imports only core and itself, and no package', async () => {
+  let count = 0;
+  for await (const file of glob('client/src/**/*.ts', { cwd: root })) {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    for (const [, specifier] of source.matchAll(/^(?:import|export) [^'"]*?from '([^']+)'/gms)) {
+      const to = path.join(path.dirname(file), specifier!);
+      assert.match(to, /^(client\/src|core)\//, `${file} imports ${specifier}`);
+      assert.match(specifier!, /^\.{1,2}\//, `${file} imports ${specifier}`);
+      count += 1;
+    }
+  }
+  assert.ok(count > 5);
 });

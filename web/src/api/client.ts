@@ -1,18 +1,14 @@
 // Calls to the service. Whatever goes wrong is an ApiError with a sentence for people.
 import i18next from 'i18next';
+import type { components } from '../../../client/src/api-types.ts';
 
-/** One invalid field, as the service names it. */
-export interface FieldError {
-  field: string;
-  code: string;
-  message: string;
-}
+type Schemas = components['schemas'];
+
+/** One invalid field, as the service names it; the office's own forms have more codes. */
+export type FieldError = Omit<Schemas['FieldError'], 'code'> & { code: string };
 
 /** What keeps an object from being deleted. */
-export interface Dependant {
-  resource: string;
-  count: number;
-}
+export type Dependant = Schemas['Dependants']['dependants'][number];
 
 export class ApiError extends Error {
   /** 0 where no answer came. */

@@ -1,6 +1,7 @@
 // Queries for master data. Every write makes everything that was read before stale.
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
+import type { components } from '../../../client/src/api-types.ts';
 import { call, queryString } from './client.ts';
 import type { Entity } from './definitions.ts';
 
@@ -57,21 +58,10 @@ export function recordQuery(collection: string, id: string) {
   });
 }
 
-export interface Change {
-  cursor: string;
-  at: string;
-  resource: string;
-  id: string;
-  action: 'CREATED' | 'CHANGED' | 'DELETED';
-  version: number;
-  actor: string;
-  actorType: 'PERSON' | 'KEY' | 'COMMAND_LINE';
-  actorId?: string;
-  actorEmail?: string;
-  /** The system that the writer named. */
-  origin?: string;
-  changes?: Record<string, { from?: unknown; to?: unknown }>;
-}
+type Schemas = components['schemas'];
+
+/** As the API has it, with the present address of the person who acted. */
+export type Change = Schemas['Change'] & { actorEmail?: string };
 
 export function historyQuery(resource: string, id: string) {
   return queryOptions({
@@ -85,13 +75,7 @@ export const latestChangesQuery = queryOptions({
   queryFn: ({ signal }) => call<{ data: Change[] }>('GET', '/history?limit=8', { signal }),
 });
 
-export interface AttentionEntry {
-  resource: string;
-  id: string;
-  field: string;
-  code: string;
-  message: string;
-}
+export type AttentionEntry = Schemas['AttentionEntry'];
 
 export const attentionCountQuery = queryOptions({
   queryKey: ['attention', 'count'],

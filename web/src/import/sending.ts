@@ -1,19 +1,14 @@
 // Sends the rows of a file, some at a time. Each part has a key of its own, so that sending it again is safe.
 import i18next from 'i18next';
+import type { components } from '../../../client/src/api-types.ts';
 import { columnAt } from '../../../core/columns.ts';
 import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { ApiError, type FieldError, send, toApiError, unreachable } from '../api/client.ts';
 import { fieldErrorText } from '../records/field-error-text.ts';
 import type { Reader } from './reader.ts';
 
-interface LineAnswer {
-  line: number;
-  status: number;
-  replayed?: boolean;
-  message?: string;
-  field?: string;
-  errors?: FieldError[];
-}
+type LineAnswer = components['schemas']['ImportResult'];
+type Summary = components['schemas']['ImportSummary']['summary'];
 
 export interface RowError {
   /** "" where no field is to blame. */
@@ -28,12 +23,7 @@ export interface RowResult {
   errors: RowError[];
 }
 
-export interface Counts {
-  created: number;
-  replaced: number;
-  unchanged: number;
-  failed: number;
-}
+export type Counts = Pick<Summary, 'created' | 'replaced' | 'unchanged' | 'failed'>;
 
 interface Sending {
   columns: ChosenColumns;
@@ -88,7 +78,7 @@ async function sendOnce(body: string, rows: readonly number[], sending: Sending)
   });
   const text = await response.text().catch(() => '');
   const last = text.lastIndexOf('{"summary"');
-  const summary = last < 0 ? undefined : (JSON.parse(text.slice(last)).summary as Counts & { code?: string });
+  const summary = last < 0 ? undefined : (JSON.parse(text.slice(last)).summary as Summary);
   // An answer that breaks off, or an import that ended early, does not speak for all rows.
   if (!summary) throw unreachable();
   if (summary.code) throw new ApiError(0, { code: summary.code, message: i18next.t('failure.offline') });

@@ -1,0 +1,76 @@
+// The change feed: what happened so far, or everything that still happens.
+import type { components, operations } from './api-types.ts';
+import { type CallOptions, type Http, pause } from './http.ts';
+
+export type Change = components['schemas']['Change'];
+export type ChangePage = components['schemas']['ChangePage'];
+export type ChangeQuery = NonNullable<operations['listChanges']['parameters']['query']>;
+
+/** Where a follower keeps its place. */
+export interface CursorStore {
+  load(): string | undefined | Promise<string | undefined>;
+  save(cursor: string): void | Promise<void>;
+}
+
+export interface FollowOptions extends Omit<ChangeQuery, 'after'>, CallOptions {
+  cursor: CursorStore;
+  /** How long to wait when nothing has happened, 5 seconds by default. */
+  pollSeconds?: number;
+}
+
+export interface Changes {
+  page(query?: ChangeQuery, options?: CallOptions): Promise<ChangePage>;
+  /** Everything that has happened so far. */
+  list(query?: ChangeQuery, options?: CallOptions): AsyncGenerator<Change, void, undefined>;
+  /**
+   * Everything that has happened and still happens, until `signal` ends it. A change counts as handled when the loop asks
+   * for the next one. After a crash it may come again, but none is left out.
+   */
+  follow(options: FollowOptions): AsyncGenerator<Change, void, undefined>;
+}
+
+export function openChanges(http: Http): Changes {
+  const page = (query?: ChangeQuery, { signal }: CallOptions = {}) =>
+    http.read<ChangePage>({ method: 'GET', path: '/changes', query, signal });
+
+  return {
+    page,
+    async *list(query, options) {
+      for (let after = query?.after; ; ) {
+        const found = await page({ ...query, ...(after !== undefined && { after }) }, options);
+        yield* found.data;
+        if (!found.hasMore) return;
+        after = found.nextCursor;
+      }
+    },
+    async *follow({ cursor, pollSeconds = 5, signal, ...query }) {
+      let saved = await cursor.load();
+      let handled = saved;
+      const save = async () => {
+        if (handled === undefined || handled === saved) return;
+        await cursor.save(handled);
+        saved = handled;
+      };
+      try {
+        while (!signal?.aborted) {
+          const found = await page(
+            { ...query, ...(handled !== undefined && { after: handled }) },
+            { signal },
+          );
+          for (const change of found.data) {
+            yield change;
+            handled = change.cursor;
+          }
+          handled = found.nextCursor;
+          await save();
+          if (!found.hasMore) await pause(pollSeconds * 1000, signal);
+        }
+      } catch (error) {
+        if (!signal?.aborted) throw error;
+      } finally {
+        // Also where the loop was left: what was handled before does not come again.
+        await save();
+      }
+    },
+  };
+}

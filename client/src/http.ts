@@ -1,0 +1,160 @@
+// One request: headers, retries that are safe, and failures as StammError.
+import { StammError, toStammError } from './error.ts';
+
+export interface StammOptions {
+  /** Address of the service, with or without `/api/v1`. */
+  baseUrl: string;
+  apiKey: string;
+  /** Language of messages; English if absent. */
+  language?: 'en' | 'de';
+  /** Name of your system, kept with every write, so that `changes` can leave out what it wrote itself. */
+  origin?: string;
+  /** How often a failed request is repeated, 4 by default. */
+  maxRetries?: number;
+  /** How long to wait for an answer, 60 seconds by default. */
+  timeoutMs?: number;
+  fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+export interface Call extends CallOptions {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  query?: object | undefined;
+  headers?: Record<string, string | undefined>;
+  body?: unknown;
+  contentType?: string;
+  /** A repetition would be refused or act twice where the first attempt was carried out but not answered. */
+  isUnsafe?: boolean;
+}
+
+/** What is sent as it is. */
+export type RawBody = ReadableStream<Uint8Array> | Blob;
+
+export interface Http {
+  /** The body of the answer, of the type that the document declares. */
+  read<Body>(call: Call): Promise<Body>;
+  /** Answers that are no success throw. */
+  send(call: Call): Promise<Response>;
+  /** A single attempt, for callers that repeat it themselves. */
+  attempt(call: Call & { rawBody?: RawBody; duplex?: 'half' }): Promise<Response>;
+  waitBeforeRetry(error: unknown, attempt: number, call: Call): Promise<void>;
+}
+
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+/** A rate limit ends within a minute. A service that asks for much more is left alone. */
+const longestRetryAfterMs = 120_000;
+const retryAfters = new WeakMap<StammError, number>();
+
+export function openHttp(options: StammOptions): Http {
+  const base = options.baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  const ask = options.fetch ?? globalThis.fetch.bind(globalThis);
+  const { maxRetries = 4, timeoutMs = 60_000 } = options;
+
+  const attempt: Http['attempt'] = async (call) => {
+    const isWrite = call.method !== 'GET';
+    const headers = new Headers({ ApiKey: options.apiKey, Accept: 'application/json' });
+    if (options.language) headers.set('Accept-Language', options.language);
+    if (options.origin !== undefined && isWrite) headers.set('Stamm-Origin', options.origin);
+    for (const [name, value] of Object.entries(call.headers ?? {}))
+      if (value !== undefined) headers.set(name, value);
+    const body = call.rawBody ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
+    if (body !== undefined) headers.set('Content-Type', call.contentType ?? 'application/json');
+    // A stream may take as long as it needs.
+    const timeout = call.rawBody === undefined ? [AbortSignal.timeout(timeoutMs)] : [];
+    const signal = AbortSignal.any([...timeout, ...(call.signal ? [call.signal] : [])]);
+    const url = `${base}/api/v1${call.path}${toQuery(call.query)}`;
+    const init = { method: call.method, headers, signal, redirect: 'error' as const };
+    const more = { ...(body !== undefined && { body }), ...(call.duplex && { duplex: call.duplex }) };
+    let response: Response;
+    try {
+      response = await ask(url, { ...init, ...more });
+    } catch (cause) {
+      call.signal?.throwIfAborted();
+      throw connectionFailed(cause);
+    }
+    if (response.ok || response.status === 304) return response;
+    const error = await toStammError(response);
+    const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
+    if (retryAfterMs !== undefined) retryAfters.set(error, retryAfterMs);
+    throw error;
+  };
+
+  const waitBeforeRetry: Http['waitBeforeRetry'] = async (error, attemptNumber, call) => {
+    if (!(error instanceof StammError) || attemptNumber > maxRetries || !isRetryable(error, call))
+      throw error;
+    const asked = retryAfters.get(error);
+    if (asked !== undefined && asked > longestRetryAfterMs) throw error;
+    const longest = Math.min(firstPauseMs * 2 ** attemptNumber, longestPauseMs);
+    await pause((asked ?? 0) + Math.random() * (asked === undefined ? longest : firstPauseMs), call.signal);
+  };
+
+  const send: Http['send'] = async (call) => {
+    for (let number = 1; ; number += 1) {
+      try {
+        return await attempt(call);
+      } catch (error) {
+        // The attempt before was carried out, and only its answer was lost.
+        const isGone = error instanceof StammError && error.code === 'not_found';
+        if (number > 1 && call.method === 'DELETE' && isGone) return new Response(null, { status: 204 });
+        await waitBeforeRetry(error, number, call);
+      }
+    }
+  };
+
+  async function read<Body>(call: Call): Promise<Body> {
+    return (await (await send(call)).json()) as Body;
+  }
+
+  return { attempt, read, send, waitBeforeRetry };
+}
+
+export function connectionFailed(cause: unknown): StammError {
+  const message = cause instanceof Error ? cause.message : 'The connection failed.';
+  return new StammError(0, { code: 'connection_failed', message }, { cause });
+}
+
+/** 429 and `overloaded` say that nothing was done; after other failures a request may have been carried out. */
+function isRetryable(error: StammError, call: Call): boolean {
+  if (error.status === 429 || error.code === 'overloaded' || error.code === 'request_in_progress')
+    return true;
+  return !call.isUnsafe && (error.status === 0 || error.status >= 500);
+}
+
+function parseRetryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** Lists are sent with commas, as `externalId=a,b`. */
+function toQuery(query: object = {}): string {
+  const sent = Object.entries(query).filter(([, value]) => value !== undefined);
+  const parameters = new URLSearchParams(sent.map(([name, value]) => [name, String(value)]));
+  return sent.length > 0 ? `?${parameters}` : '';
+}
+
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** Works on pages without TLS too, where `crypto.randomUUID` is missing. */
+export function makeIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,74 @@
+// The client of the Stamm API.
+import type { components, operations } from './api-types.ts';
+import { type Changes, openChanges } from './changes.ts';
+import { type Collection, openCollection } from './collection.ts';
+import { openHttp, type StammOptions } from './http.ts';
+import { type Import, openImport } from './import.ts';
+
+export type { components, operations, paths } from './api-types.ts';
+export type { Change, ChangePage, ChangeQuery, Changes, CursorStore, FollowOptions } from './changes.ts';
+export type {
+  ChangeOptions,
+  Collection,
+  CreateOptions,
+  DeleteOptions,
+  MergeOptions,
+  Page,
+  Reference,
+  WriteOptions,
+} from './collection.ts';
+export { type ErrorCode, type FieldError, StammError } from './error.ts';
+export type { CallOptions, StammOptions } from './http.ts';
+export type {
+  ImportLine,
+  ImportLines,
+  ImportOptions,
+  ImportResult,
+  ImportRun,
+  ImportSummary,
+} from './import.ts';
+export { verifyWebhook, WebhookError, type WebhookEvent, type WebhookRequest } from './webhooks.ts';
+
+type Schemas = components['schemas'];
+
+type KindOf<Name extends keyof Schemas, Query> = {
+  item: Schemas[Name];
+  new: Schemas[`New${Name}` & keyof Schemas];
+  patch: Schemas[`${Name}Patch` & keyof Schemas];
+  query: Query;
+};
+
+type QueryOf<Operation extends keyof operations> = operations[Operation] extends {
+  parameters: { query?: infer Query };
+}
+  ? Query
+  : never;
+
+export interface Stamm {
+  customers: Collection<KindOf<'Customer', QueryOf<'listCustomers'>>>;
+  contactPersons: Collection<KindOf<'ContactPerson', QueryOf<'listContactPersons'>>>;
+  contracts: Collection<KindOf<'Contract', QueryOf<'listContracts'>>>;
+  employees: Collection<KindOf<'Employee', QueryOf<'listEmployees'>>>;
+  products: Collection<KindOf<'Product', QueryOf<'listProducts'>>>;
+  sites: Collection<KindOf<'Site', QueryOf<'listSites'>>>;
+  containers: Collection<KindOf<'Container', QueryOf<'listContainers'>>>;
+  plants: Collection<KindOf<'Plant', QueryOf<'listPlants'>>>;
+  changes: Changes;
+  import: Import;
+}
+
+export function createStamm(options: StammOptions): Stamm {
+  const http = openHttp(options);
+  return {
+    customers: openCollection(http, 'customers', '/customer'),
+    contactPersons: openCollection(http, 'contact-persons', '/customer/contact-person'),
+    contracts: openCollection(http, 'contracts', '/customer/contract'),
+    employees: openCollection(http, 'employees', '/employee'),
+    products: openCollection(http, 'products', '/product'),
+    sites: openCollection(http, 'sites', '/customer/site'),
+    containers: openCollection(http, 'containers', '/customer/site/container'),
+    plants: openCollection(http, 'plants', '/customer/site/plant'),
+    changes: openChanges(http),
+    import: openImport(http),
+  };
+}
