@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
 import { startReceiver, verify } from '../api/webhook-receiver.ts';
+import { withoutChromium } from '../programs.ts';
 import { until } from '../waiting.ts';
 import { findBarriers, openOffice } from './office.ts';
 
-describe('webhooks in the settings', async () => {
+describe('webhooks in the settings', { skip: withoutChromium }, async () => {
   const receiver = await startReceiver();
   after(() => receiver.close());
 

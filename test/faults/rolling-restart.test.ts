@@ -7,6 +7,7 @@ import { until } from '../waiting.ts';
 import { findFreePort, startHAProxy } from './haproxy.ts';
 import { idsOf, type Load, startLoad } from './load.ts';
 import { createTenant, databaseUrl, startStamm, withClient } from './process.ts';
+import { findProgram } from './programs.ts';
 
 const restarts = Number(process.env.ROLLING_RESTARTS ?? 2);
 /** How many requests each kind of client sends between two restarts. */
@@ -19,7 +20,12 @@ async function answered(loads: readonly Load[]): Promise<void> {
   );
 }
 
-test(`${restarts} restarts of two nodes in turn fail no request, on kept and on new connections`, async () => {
+const withoutHAProxy =
+  findProgram('haproxy') === undefined && 'haproxy is not installed: apt-get install haproxy';
+
+test(`${restarts} restarts of two nodes in turn fail no request, on kept and on new connections`, {
+  skip: withoutHAProxy,
+}, async () => {
   const connection = await createTestDatabase();
   const { key } = await withClient(connection, createTenant);
   const ports = [await findFreePort(), await findFreePort()];
