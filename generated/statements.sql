@@ -253,7 +253,7 @@ moved AS (
   SELECT id, NULL AS external_id_holder FROM written
   UNION ALL SELECT sent.id,
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id );
+WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
 
 -- update contact-person
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text,
@@ -448,7 +448,7 @@ moved AS (
   SELECT id, NULL AS external_id_holder FROM written
   UNION ALL SELECT sent.id,
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id );
+WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
 
 -- update contract
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid,
@@ -1031,7 +1031,7 @@ moved AS (
   SELECT id, NULL AS external_id_holder FROM written
   UNION ALL SELECT sent.id,
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id );
+WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
 
 -- update site
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text,
@@ -1380,7 +1380,7 @@ moved AS (
   SELECT id, NULL AS external_id_holder FROM written
   UNION ALL SELECT sent.id,
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id ));
+WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET 0));
 
 -- update container
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text,
@@ -1613,7 +1613,7 @@ moved AS (
   SELECT id, NULL AS external_id_holder FROM written
   UNION ALL SELECT sent.id,
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id );
+WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET 0);
 
 -- update plant
   WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid,

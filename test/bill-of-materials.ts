@@ -45,8 +45,11 @@ export async function buildBillOfMaterials(): Promise<string> {
 /** Name and version of each package of the lockfile that is not for development only. */
 async function readRuntimePackages(): Promise<Set<string>> {
   const lockfile = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'));
-  const packages: [string, { version: string; dev?: boolean }][] = Object.entries(lockfile.packages);
-  const kept = packages.filter(([place, { dev }]) => place !== '' && !dev);
+  const packages: [string, { version: string; dev?: boolean; link?: boolean }][] = Object.entries(
+    lockfile.packages,
+  );
+  // The client is part of this repository, not a package that the service runs with.
+  const kept = packages.filter(([place, { dev, link }]) => place.includes('node_modules/') && !dev && !link);
   return new Set(kept.map(([place, { version }]) => `${place.split('node_modules/').at(-1)}@${version}`));
 }
 

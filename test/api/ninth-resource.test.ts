@@ -38,6 +38,7 @@ async function readPage(): Promise<Page> {
 
 const copied = [
   'core',
+  'client',
   'server',
   'migrations',
   'test',

@@ -56,9 +56,11 @@ test('the licence of the font is there, whole', () => {
 test('the bill of materials names each package of the lockfile that is not for development only, and no place', () => {
   const text = readFileSync(path.join(root, 'generated/sbom.json'), 'utf8');
   const lockfile = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
-  const packages: [string, { dev?: boolean; version: string }][] = Object.entries(lockfile.packages);
+  const packages: [string, { dev?: boolean; link?: boolean; version: string }][] = Object.entries(
+    lockfile.packages,
+  );
   const wanted = packages
-    .filter(([place, { dev }]) => place !== '' && !dev)
+    .filter(([place, { dev, link }]) => place.includes('node_modules/') && !dev && !link)
     .map(([place, { version }]) => `${place.split('node_modules/').at(-1)}@${version}`);
   const { components }: { components: { name: string; version: string; hashes: object[] }[] } =
     JSON.parse(text);

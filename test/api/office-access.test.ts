@@ -139,7 +139,7 @@ test('nothing of another business is read or changed through a session, on any r
     const body = { ...example, ...Object.fromEntries(known), externalId: `Geheim-${name}` };
     const response = await verwaltung.call('POST', path, body);
     assert.equal(response.statusCode, 201, response.body);
-    owners[`${name}Id`] = response.json().id;
+    owners[`${name}ExternalId`] = body.externalId;
     made.push({ collection, id: response.json().id });
   }
   const before = (await verwaltung.call('GET', '/changes?limit=1000')).json().nextCursor;

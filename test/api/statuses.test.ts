@@ -160,7 +160,7 @@ for (const { method, url } of routes) {
 for (const { method, url } of jsonRoutes) {
   /** What an empty object gets: an object that is not there, or everything that it lacks. */
   const emptyAnswer =
-    (method as string) === 'PATCH'
+    (method as string) === 'PATCH' && !url.includes('/by-external-id/')
       ? { status: 404, code: 'not_found' }
       : { status: 400, code: 'validation_failed' };
 

@@ -198,6 +198,7 @@ const codesOfOthers = new Set<string>([
   'invalid_gtin',
   'invalid_timestamp',
   'invalid_unit_code',
+  'not_printable',
   'out_of_range',
   'repeated_parameter',
   'required_one_of',

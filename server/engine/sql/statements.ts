@@ -73,11 +73,14 @@ export function resolveLoosely(reference: Reference): string {
     ELSE coalesce(sent.${column.name}, ${found.join(', ')}) END AS ${resolvedId(reference)}`;
 }
 
+/** Without this or a lock, the planner joins all owners of the tenant instead of looking one up. */
+const unlocked = 'OFFSET 0';
+
 /**
  * Locked here, before the journal's head: the foreign key's own check would come after it, and whoever changes the owner
  * takes the two the other way round.
  */
-export function ownerExists(owner: Owner, lock: '' | 'FOR KEY SHARE' = 'FOR KEY SHARE'): string {
+export function ownerExists(owner: Owner, lock: typeof unlocked | 'FOR KEY SHARE' = 'FOR KEY SHARE'): string {
   const { column, externalColumn, table } = owner;
   const exists = `EXISTS (SELECT FROM ${table}
     WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.${resolvedId(owner)} ${lock})`;
@@ -116,7 +119,10 @@ export function buildInsert(definition: Definition): Statement {
   ]);
   const values = names.map((name) => written.get(name) ?? `sent.${name}`);
   const isFree = ['sent.external_id_holder IS NULL', ...owners.map((owner) => ownerExists(owner))];
-  const isTaken = ['sent.external_id_holder IS NOT NULL', ...owners.map((owner) => ownerExists(owner, ''))];
+  const isTaken = [
+    'sent.external_id_holder IS NOT NULL',
+    ...owners.map((owner) => ownerExists(owner, unlocked)),
+  ];
   const resolutions = [...owners.map(resolveOwner), ...loose.map(resolveLoosely)].map((one) => `, ${one}`);
   return {
     name: `insert ${definition.name}`,
