@@ -86,14 +86,14 @@ moved AS (
 -- compare customer
 WITH sent AS MATERIALIZED (
   SELECT sent.*
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, company_name text,
+  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, company_name text,
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
       phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
       request_id uuid, origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.company_name IS NOT DISTINCT FROM sent.company_name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.customer_number IS NOT DISTINCT FROM sent.customer_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.vat_id IS NOT DISTINCT FROM sent.vat_id AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.company_name IS NOT DISTINCT FROM sent.company_name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.customer_number IS NOT DISTINCT FROM sent.customer_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.vat_id IS NOT DISTINCT FROM sent.vat_id AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.*
   FROM sent, LATERAL (SELECT * FROM customer AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -298,13 +298,13 @@ moved AS (
 WITH sent AS MATERIALIZED (
   SELECT sent.*, coalesce(sent.customer_id,
       (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-      last_name text, first_name text, salutation text, role text, email text, phone text, mobile text, language text,
-      comment text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, origin text, changes json)
+  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, customer_id uuid, last_name text,
+      first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
+      external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
+      origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.* , resolved_customer_id
   FROM sent, LATERAL (SELECT * FROM contact_person AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -494,13 +494,13 @@ moved AS (
 WITH sent AS MATERIALIZED (
   SELECT sent.*, coalesce(sent.customer_id,
       (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-      start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
-      net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
-      version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, customer_id uuid, start_date date,
+      type text, contract_number text, end_date date, notice_period_in_months bigint, net_price numeric,
+      billing_interval text, status text, external_id text, customer_external_id text, version integer, actor text,
+      actor_id uuid, request_id uuid, origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.* , resolved_customer_id
   FROM sent, LATERAL (SELECT * FROM contract AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -675,12 +675,12 @@ moved AS (
 -- compare employee
 WITH sent AS MATERIALIZED (
   SELECT sent.*
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, first_name text,
-      last_name text, employee_number text, email text, phone text, active boolean, external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, first_name text, last_name text,
+      employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
+      actor_id uuid, request_id uuid, origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.employee_number IS NOT DISTINCT FROM sent.employee_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.employee_number IS NOT DISTINCT FROM sent.employee_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.*
   FROM sent, LATERAL (SELECT * FROM employee AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -852,13 +852,13 @@ moved AS (
 -- compare product
 WITH sent AS MATERIALIZED (
   SELECT sent.*
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text, kind text,
+  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, name text, kind text,
       article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
       description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
       origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.kind IS NOT DISTINCT FROM sent.kind AND stored.article_number IS NOT DISTINCT FROM sent.article_number AND stored.gtin IS NOT DISTINCT FROM sent.gtin AND stored.unit_code IS NOT DISTINCT FROM sent.unit_code AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.currency IS NOT DISTINCT FROM sent.currency AND stored.vat_rate::text IS NOT DISTINCT FROM sent.vat_rate::text AND stored.description IS NOT DISTINCT FROM sent.description AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      stored.name IS NOT DISTINCT FROM sent.name AND stored.kind IS NOT DISTINCT FROM sent.kind AND stored.article_number IS NOT DISTINCT FROM sent.article_number AND stored.gtin IS NOT DISTINCT FROM sent.gtin AND stored.unit_code IS NOT DISTINCT FROM sent.unit_code AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.currency IS NOT DISTINCT FROM sent.currency AND stored.vat_rate::text IS NOT DISTINCT FROM sent.vat_rate::text AND stored.description IS NOT DISTINCT FROM sent.description AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.*
   FROM sent, LATERAL (SELECT * FROM product AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -1118,8 +1118,8 @@ ELSE coalesce(sent.contact_person_id,
     CASE WHEN sent.contract_external_id IS NULL THEN sent.contract_id
 ELSE coalesce(sent.contract_id,
     (SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id)) END AS resolved_contract_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-        name text, address_street_name text, address_house_number text, address_zip_code text, address_city text,
+    FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, customer_id uuid, name text,
+        address_street_name text, address_house_number text, address_zip_code text, address_city text,
         address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
         has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
         opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
@@ -1130,7 +1130,7 @@ ELSE coalesce(sent.contract_id,
         request_id uuid, origin text, changes json)
   ), compared AS MATERIALIZED (
     SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.service_record_recipient_id IS NOT DISTINCT FROM sent.resolved_service_record_recipient_id AND stored.service_record_recipient_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_service_record_recipient_id IS NULL THEN sent.service_record_recipient_external_id END AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.assigned_employee_id IS NOT DISTINCT FROM sent.resolved_assigned_employee_id AND stored.assigned_employee_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_assigned_employee_id IS NULL THEN sent.assigned_employee_external_id END AND stored.contact_person_id IS NOT DISTINCT FROM sent.resolved_contact_person_id AND stored.contact_person_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contact_person_id IS NULL THEN sent.contact_person_external_id END AND stored.contract_id IS NOT DISTINCT FROM sent.resolved_contract_id AND stored.contract_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.service_record_recipient_id IS NOT DISTINCT FROM sent.resolved_service_record_recipient_id AND stored.service_record_recipient_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_service_record_recipient_id IS NULL THEN sent.service_record_recipient_external_id END AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.assigned_employee_id IS NOT DISTINCT FROM sent.resolved_assigned_employee_id AND stored.assigned_employee_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_assigned_employee_id IS NULL THEN sent.assigned_employee_external_id END AND stored.contact_person_id IS NOT DISTINCT FROM sent.resolved_contact_person_id AND stored.contact_person_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contact_person_id IS NULL THEN sent.contact_person_external_id END AND stored.contract_id IS NOT DISTINCT FROM sent.resolved_contract_id AND stored.contract_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
         stored.* , resolved_customer_id, resolved_service_record_recipient_id, resolved_assigned_employee_id,
         resolved_contact_person_id, resolved_contract_id
     FROM sent, LATERAL (SELECT * FROM site AS subject
@@ -1436,14 +1436,14 @@ moved AS (
         CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
 ELSE coalesce(sent.product_id,
     (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text,
-        culture_system text, site_id uuid, product_id uuid, product_external_id text, material text, color text,
-        length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+    FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, name text, culture_system text,
+        site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
+        width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
         has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
         site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), compared AS MATERIALIZED (
     SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
         stored.* , resolved_site_id, resolved_product_id
     FROM sent, LATERAL (SELECT * FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -1673,15 +1673,14 @@ ELSE coalesce(sent.product_id,
     CASE WHEN sent.container_external_id IS NULL THEN sent.container_id
 ELSE coalesce(sent.container_id,
     (SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id)) END AS resolved_container_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, site_id uuid,
-        botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
-        container_id uuid, container_external_id text, building text, floor text, room text, position text,
-        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
-        comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+    FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, site_id uuid, botanical_name text,
+        product_id uuid, product_external_id text, common_name text, quantity bigint, container_id uuid,
+        container_external_id text, building text, floor text, room text, position text, height_in_cm bigint,
+        planted_on date, removed_on date, status text, ownership text, label_code text, comment text, external_id text,
+        site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), compared AS MATERIALIZED (
     SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.container_id IS NOT DISTINCT FROM sent.resolved_container_id AND stored.container_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.container_id IS NOT DISTINCT FROM sent.resolved_container_id AND stored.container_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
         stored.* , resolved_site_id, resolved_product_id, resolved_container_id
     FROM sent, LATERAL (SELECT * FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored

@@ -29,7 +29,6 @@ import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
 import { MigrationError } from './database/migration-files.ts';
 import { UsageError } from './errors.ts';
-import { BackupError } from './features/backup/errors.ts';
 import { CsvError } from './features/import/csv-file.ts';
 
 const commands: readonly Command[] = [
@@ -164,7 +163,6 @@ const expectedErrors = [
   EmbeddedPostgresError,
   MigrationError,
   CsvError,
-  BackupError,
 ];
 
 /** PostgreSQL's code for a login that may not do what was asked. */

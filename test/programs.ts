@@ -1,22 +1,26 @@
-// Programs that some tests need of the machine. Where one is missing its tests are skipped, and `npm test` says how to get it.
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+// Programs of the machine that some tests need. Without one its tests are skipped, and `npm test` says how to install it.
+import { existsSync, globSync } from 'node:fs';
+import path from 'node:path';
 
-function findProgram(names: readonly string[], versionFlag: string): string | undefined {
-  return names.find((name) => !spawnSync(name, [versionFlag]).error);
+/** Debian keeps servers in a folder that only root searches. */
+export function findProgram(name: string): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin'];
+  return folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file));
 }
 
-/** What node:test takes as `skip`. */
+/** The value for `skip` of node:test. */
 function unless(program: string | undefined, missing: string): string | false {
   return program === undefined && missing;
 }
 
-export const redis = findProgram(['redis-server', 'valkey-server'], '--version');
+export const redis = findProgram('redis-server') ?? findProgram('valkey-server');
 export const withoutRedis = unless(redis, 'Redis is missing: apt-get install redis-server');
 
-// Debian keeps it where only root looks.
-export const varnish = findProgram(['varnishd', '/usr/sbin/varnishd'], '-V');
+export const varnish = findProgram('varnishd');
 export const withoutVarnish = unless(varnish, 'Varnish is missing: apt-get install varnish');
+
+export const haproxy = findProgram('haproxy');
+export const withoutHAProxy = unless(haproxy, 'HAProxy is missing: apt-get install haproxy');
 
 const chromiumPaths = [
   '/usr/bin/chromium',
@@ -30,7 +34,7 @@ const chromiumPaths = [
 
 function findChromium(): string | undefined {
   const chosen = process.env.CHROMIUM_PATH;
-  if (!chosen) return chromiumPaths.find((path) => existsSync(path));
+  if (!chosen) return chromiumPaths.find((file) => existsSync(file));
   if (!existsSync(chosen)) throw new Error(`CHROMIUM_PATH names ${chosen}, which does not exist.`);
   return chosen;
 }
@@ -47,3 +51,6 @@ export const withoutPostgres15 = unless(
   postgres15,
   'PostgreSQL 15 is missing: apt-get install postgresql-15',
 );
+
+/** The programs of the newest PostgreSQL that Debian installed. */
+export const [newestPostgres] = globSync('/usr/lib/postgresql/*/bin').sort().reverse();

@@ -120,9 +120,14 @@ async function connectAlone(
   }
 }
 
+/** For the rest of a transaction: row-level security shows the rows of these tenants and no others. */
+export function seeTenants(tenantIds: readonly string[]): string {
+  return `SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantIds.join(','))}`;
+}
+
 /** The ids come from our own tables, never from a request. */
 export function beginFor(tenantIds: readonly string[], lockTimeoutMs?: number): string {
-  const begin = `BEGIN; SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantIds.join(','))}`;
+  const begin = `BEGIN; ${seeTenants(tenantIds)}`;
   return lockTimeoutMs === undefined ? begin : `${begin}; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
 }
 

@@ -11,7 +11,7 @@ import type { Account } from '../database/embedded/programs.ts';
 import { UsageError } from '../errors.ts';
 import type { RunningApp } from './app.ts';
 
-/** What a worker is told: to start, to end in one way or another, or the count that it asked for. */
+/** Orders to a worker: to start, to end in one way or another, or the count that it asked for. */
 export type Order =
   | { kind: 'start'; config: Config; connection: pg.ClientConfig; account: Account; sendsWebhooks: boolean }
   | { kind: 'drain' }

@@ -4,18 +4,20 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
 import { asDatabaseOwner } from '../../server/database/connection.ts';
 import { migrate } from '../../server/database/migrations.ts';
+import { UsageError } from '../../server/errors.ts';
 import { makeBackup } from '../../server/features/backup/backup.ts';
-import { BackupError } from '../../server/features/backup/errors.ts';
 import { restoreBackup, verifyBackup } from '../../server/features/backup/restore.ts';
-import { listBackups, startBackups } from '../../server/features/backup/schedule.ts';
+import { backUpIfDue, listBackups, startBackups } from '../../server/features/backup/schedule.ts';
 import { leftOut, readTables } from '../../server/features/backup/tables.ts';
 import { checkConsistency } from '../../server/features/consistency/consistency.ts';
 import { resources } from '../../server/resources/index.ts';
 import { createTestDatabase, startService, type TestService, validCustomer, validSite } from '../service.ts';
+import { until, within } from '../waiting.ts';
+import { untilLocked } from './locks.ts';
 
 const none = { passphrase: undefined };
 let folder: string;
@@ -103,14 +105,14 @@ test('a restored database answers the same reads byte for byte and is consistent
   const again = await restored.post('/customer', validCustomer, {
     headers: { apikey: service.tenant.key, 'idempotency-key': 'once' },
   });
-  assert.equal(again.headers['idempotency-replayed'] ?? 'true', 'true', 'a retry is still a retry');
+  assert.equal(again.headers['idempotency-replayed'], 'true', 'a retry is still a retry');
   const isForced = await restored.owner.query(
     `SELECT count(*)::integer AS count FROM pg_class WHERE relname = 'customer' AND relforcerowsecurity`,
   );
   assert.equal(isForced.rows[0].count, 1);
 });
 
-test('an owner without the right to bypass row-level security backs up and restores all the same', async () => {
+test('an owner without the right to bypass row-level security backs up and restores too', async () => {
   const role = `owner_${randomBytes(8).toString('hex')}`;
   await service.owner.query(`CREATE ROLE ${role} LOGIN CREATEROLE PASSWORD 'secret'`);
   await service.owner.query(`GRANT stamm_service TO ${role} WITH ADMIN OPTION`);
@@ -201,7 +203,7 @@ test('an encrypted backup needs its passphrase and shows nothing without it', as
   await assert.rejects(verifyBackup(file, undefined), /is encrypted/);
   const content = await readFile(file);
   await writeFile(file, content.subarray(0, -40));
-  await assert.rejects(verifyBackup(file, 'Gießkanne 7'), BackupError);
+  await assert.rejects(verifyBackup(file, 'Gießkanne 7'), UsageError);
 });
 
 describe('what is no whole backup is refused in a sentence, and nothing changes', () => {
@@ -227,7 +229,7 @@ describe('what is no whole backup is refused in a sentence, and nothing changes'
       const file = newPath();
       await writeFile(file, change(await readFile(whole)));
       const connection = await createEmptyDatabase();
-      await assert.rejects(restoreBackup(connection, { ...none, path: file }), BackupError);
+      await assert.rejects(restoreBackup(connection, { ...none, path: file }), UsageError);
       const { rows } = await asDatabaseOwner(connection, (client) =>
         client.query(`SELECT to_regclass('tenant') AS tenant`),
       );
@@ -267,29 +269,61 @@ test('every table is in a backup, or is left out for a reason', async () => {
     );
 });
 
-test('the service makes a backup when one is due, and keeps as many as it should', async () => {
-  const dir = path.join(folder, 'scheduled');
+describe('the service', () => {
   const lines: string[] = [];
   const log = { info: (line: string) => lines.push(line), error: (line: string) => lines.push(line) };
-  const settings = { BACKUP_DIR: dir, BACKUP_EVERY: 24, BACKUP_KEEP: 2, BACKUP_PASSPHRASE: undefined };
-  await startBackups(settings, service.connection, log)();
-  const [first] = await listBackups(dir);
-  assert.equal((await verifyBackup(first!.path, undefined)).header.tenantId, null);
-  await startBackups(settings, service.connection, log)();
-  assert.equal((await listBackups(dir)).length, 1, 'the next one is due tomorrow');
-  for (const day of ['01', '02', '03'])
-    await writeFile(path.join(dir, `stamm-202001${day}T000000Z.backup`), '');
-  await rm(first!.path);
-  await writeFile(path.join(dir, 'stamm-20200104T000000Z.backup.partial'), '');
-  await writeFile(path.join(dir, 'notes.txt'), '');
-  await startBackups(settings, service.connection, log)();
-  const kept = (await readdir(dir)).sort();
-  assert.equal(kept.length, 3, kept.join());
-  assert.deepEqual([kept[0], kept[1]], ['notes.txt', 'stamm-20200103T000000Z.backup']);
-  assert.equal(lines.length, 2, lines.join('\n'));
-  const isFile = { ...settings, BACKUP_DIR: path.join(dir, 'notes.txt') };
-  await startBackups(isFile, service.connection, log)();
-  assert.match(lines.at(-1)!, /^The backup failed: /);
+  const keepTwo = { BACKUP_EVERY: 24, BACKUP_KEEP: 2, BACKUP_PASSPHRASE: undefined };
+  beforeEach(() => {
+    lines.length = 0;
+  });
+
+  test('makes a backup when one is due, and keeps as many as it should', async () => {
+    const dir = path.join(folder, 'scheduled');
+    const settings = { ...keepTwo, BACKUP_DIR: dir, folder: dir };
+    const backUp = () => backUpIfDue(settings, service.connection, log, AbortSignal.any([]));
+    await backUp();
+    const [first] = await listBackups(dir);
+    assert.equal((await verifyBackup(first!.path, undefined)).header.tenantId, null);
+    await backUp();
+    assert.equal((await listBackups(dir)).length, 1, 'the next one is due tomorrow');
+    for (const day of ['01', '02', '03'])
+      await writeFile(path.join(dir, `stamm-202001${day}T000000Z.backup`), '');
+    await rm(first!.path);
+    await writeFile(path.join(dir, 'stamm-20200104T000000Z.backup.partial'), '');
+    await writeFile(path.join(dir, 'notes.txt'), '');
+    await backUp();
+    const kept = (await readdir(dir)).sort();
+    assert.equal(kept.length, 3, kept.join());
+    assert.deepEqual([kept[0], kept[1]], ['notes.txt', 'stamm-20200103T000000Z.backup']);
+    assert.equal(lines.length, 2, lines.join('\n'));
+  });
+
+  test('logs why a backup failed, and goes on', async () => {
+    const file = path.join(folder, 'no-folder');
+    await writeFile(file, '');
+    const stop = startBackups({ ...keepTwo, BACKUP_DIR: file }, service.connection, log);
+    await until('the failure is logged', () => lines.length > 0);
+    await stop();
+    assert.match(lines[0]!, /^The backup failed: /);
+  });
+
+  test('cuts off a backup under way when it stops, which leaves no file and no error', async () => {
+    const { connection, owner } = await startService();
+    const dir = path.join(folder, 'cut-off');
+    const reader = new pg.Client(connection);
+    await reader.connect();
+    try {
+      await reader.query('BEGIN; LOCK TABLE customer IN ACCESS EXCLUSIVE MODE');
+      const stop = startBackups({ ...keepTwo, BACKUP_DIR: dir }, connection, log);
+      await untilLocked(owner);
+      assert.match((await readdir(dir)).join(), /^stamm-[^,]+\.partial$/);
+      await within('the backup ends', stop());
+      assert.deepEqual(await readdir(dir), []);
+      assert.deepEqual(lines, []);
+    } finally {
+      await reader.end();
+    }
+  });
 });
 
 describe('the check finds', () => {

@@ -7,6 +7,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { haproxy } from '../programs.ts';
 import { until } from '../waiting.ts';
 import { cleanUpLater } from './process.ts';
 
@@ -51,7 +52,7 @@ ${servers.join('\n')}
 `;
   const file = path.join(folder, 'haproxy.cfg');
   await writeFile(file, configuration);
-  const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(haproxy!, ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   const output = text(child.stderr);
   const ended = once(child, 'exit');
   let hasEnded = false;

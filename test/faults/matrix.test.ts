@@ -5,6 +5,7 @@ import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { withoutRedis } from '../programs.ts';
 import { createTestDatabase } from '../service.ts';
 import { startWatch, until } from '../waiting.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
@@ -31,7 +32,7 @@ import {
   startStamm,
   withClient,
 } from './process.ts';
-import { redisProgram, startRedis, unprivileged } from './programs.ts';
+import { startRedis, unprivileged } from './programs.ts';
 
 const generous = { RATE_LIMIT_PER_MINUTE: '1000000000' };
 
@@ -235,7 +236,7 @@ for (const moment of ['before', 'after'] as const) {
 
 tryFault({
   name: 'Redis killed',
-  skip: redisProgram === undefined && 'neither redis-server nor valkey-server is installed',
+  skip: withoutRedis,
   async deploy() {
     const port = await findFreePort();
     const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));

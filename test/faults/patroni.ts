@@ -6,25 +6,18 @@ import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
+import { findProgram, haproxy, newestPostgres, redis } from '../programs.ts';
 import { until } from '../waiting.ts';
 import { findFreePort } from './matrix.ts';
 import { cleanUpLater, databaseUrl, type StammProcess, startStamm, withClient } from './process.ts';
-import {
-  findPostgresPrograms,
-  findProgram,
-  type Program,
-  redisProgram,
-  startProgram,
-  startRedis,
-  unprivileged,
-} from './programs.ts';
+import { type Program, startProgram, startRedis, unprivileged } from './programs.ts';
 
 const programs = {
   patroni: findProgram('patroni'),
   'etcd-server': findProgram('etcd'),
-  haproxy: findProgram('haproxy'),
-  'redis-server': redisProgram,
-  postgresql: findPostgresPrograms(),
+  haproxy,
+  'redis-server': redis,
+  postgresql: newestPostgres,
 };
 
 const missing = Object.entries(programs).filter(([, place]) => place === undefined);

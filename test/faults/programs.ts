@@ -1,23 +1,13 @@
-// Programs of the machine that tests start: in folders of their own, on loopback, and ended by their number.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+// Starts programs of the machine, each in a folder of its own and on loopback, and ends them by their pid.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, openSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { type Account, findAccount } from '../../server/database/embedded/programs.ts';
+import { redis } from '../programs.ts';
 import { until } from '../waiting.ts';
 import { cleanUpLater } from './process.ts';
-
-/** Where a program is; Debian keeps servers out of a user's path. */
-export function findProgram(name: string): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin'];
-  return folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file));
-}
-
-export function findPostgresPrograms(): string | undefined {
-  const [newest] = globSync('/usr/lib/postgresql/*/bin').sort().reverse();
-  return newest && !spawnSync(path.join(newest, 'postgres'), ['--version']).error ? newest : undefined;
-}
 
 /** PostgreSQL and what starts it refuse root. */
 export const unprivileged: Account = process.getuid?.() === 0 ? findAccount('postgres', 'nobody') : undefined;
@@ -70,9 +60,7 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-export const redisProgram = findProgram('redis-server') ?? findProgram('valkey-server');
-
 export function startRedis(folder: string, port: number): Promise<Program> {
   const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  return startProgram(folder, [redisProgram!, ...words], [port]);
+  return startProgram(folder, [redis!, ...words], [port]);
 }

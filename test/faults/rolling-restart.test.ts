@@ -2,12 +2,12 @@
 // ROLLING_RESTARTS=20 makes as many restarts; npm test makes a few.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withoutHAProxy } from '../programs.ts';
 import { createTestDatabase } from '../service.ts';
 import { until } from '../waiting.ts';
 import { findFreePort, startHAProxy } from './haproxy.ts';
 import { idsOf, type Load, startLoad } from './load.ts';
 import { createTenant, databaseUrl, startStamm, withClient } from './process.ts';
-import { findProgram } from './programs.ts';
 
 const restarts = Number(process.env.ROLLING_RESTARTS ?? 2);
 /** How many requests each kind of client sends between two restarts. */
@@ -19,9 +19,6 @@ async function answered(loads: readonly Load[]): Promise<void> {
     loads.every(({ attempts }, index) => attempts.length >= before[index]! + enough),
   );
 }
-
-const withoutHAProxy =
-  findProgram('haproxy') === undefined && 'haproxy is not installed: apt-get install haproxy';
 
 test(`${restarts} restarts of two nodes in turn fail no request, on kept and on new connections`, {
   skip: withoutHAProxy,

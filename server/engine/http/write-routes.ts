@@ -85,7 +85,7 @@ export function addWriteRoutes(
       const author = authorOf(request);
       const demand = (current: Stored | undefined) => demandVersion(request, current);
       const become = () => checked;
-      const upsert = { row, become, isMerge: false, author, demand };
+      const upsert = { row, become, author, demand };
       const upserted = isDryRun(request) ? undefined : await upserts.upsert(upsert, request.deadline);
       if (upserted) {
         noteChange(reply, upserted);

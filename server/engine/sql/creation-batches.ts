@@ -20,8 +20,8 @@ export interface CreationBatches {
 
 type CreationOutcome = { id: string; isReplay: boolean } | ApiError;
 
-const maxRowsPerStatement = 500;
-const longestSharedWaitMs = 50;
+export const maxRowsPerStatement = 500;
+export const longestSharedWaitMs = 50;
 
 export function buildCreationBatches(database: Database, writes: Writes): CreationBatches {
   const queue = new Batcher<Creation, CreationOutcome>({

@@ -1,7 +1,7 @@
 // Links references that were kept by external id to the objects that have these ids now.
 //
-// Whoever writes holds the journal's head until the commit. A statement that follows the write therefore sees everything
-// that other writers of the tenant have committed, and of two that need each other the second sees the first.
+// A writer holds the journal's head until the commit. A statement that follows the write therefore sees everything that
+// other writers of the tenant have committed, and of two that need each other the second sees the first.
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import {
@@ -219,8 +219,14 @@ export function buildCollectedLinks(all: readonly Definition[]): Statement[] {
 /** Of each name that a collected transaction brought. */
 export const maxCollectedLinks = 100;
 
+const maxTurns = 20;
+
 /** Makes the links that were left open, of all tenants. Any number of processes may do so at the same time. */
 export async function linkWaiting(database: Database, all: readonly Definition[]): Promise<void> {
+  const { rows: tenants } = await database.pool.query<{ id: string }>(
+    'SELECT tenants_with_waiting_links() AS id',
+  );
+  if (tenants.length === 0) return;
   const statements = new Map(
     all
       .filter((definition) => looseReferencesOf(definition).length > 0)
@@ -234,11 +240,9 @@ export async function linkWaiting(database: Database, all: readonly Definition[]
         ),
       ]),
   );
-  const { rows: tenants } = await database.pool.query<{ id: string }>(
-    'SELECT tenants_with_waiting_links() AS id',
-  );
   for (const { id: tenantId } of tenants) {
-    while (await linkNext(database, tenantId, statements));
+    // The rest of a long list waits for the next time, to let other tenants have their turn.
+    for (let turns = 0; turns < maxTurns && (await linkNext(database, tenantId, statements)); turns++);
   }
 }
 

@@ -8,7 +8,7 @@ import { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import { type Definition, looseReferencesOf, ownersOf } from '../definition/definition.ts';
 import type { Checked } from '../definition/validation.ts';
-import type { CreationBatches } from './creation-batches.ts';
+import { type CreationBatches, longestSharedWaitMs, maxRowsPerStatement } from './creation-batches.ts';
 import type { Replacement } from './replacement.ts';
 import {
   isExternalIdTaken,
@@ -22,11 +22,10 @@ import { resolvedId } from './statements.ts';
 import { buildComparison, buildGuardedUpdate } from './upsert-statements.ts';
 
 export interface Upsert {
-  /** What a new object is stored as. A merge needs of it only the tenant and the external id. */
+  /** What a new object is stored as. */
   row: NewRow;
   /** What a stored object becomes. */
   become(current: Stored): Checked;
-  isMerge: boolean;
   author: Author;
   /** Throws where the request may not write over this version, or over nothing. */
   demand(current: { version: number } | undefined): void;
@@ -54,9 +53,6 @@ interface AuthoredUpdate extends Update {
   author: Author;
 }
 
-const maxRowsPerStatement = 500;
-const longestSharedWaitMs = 50;
-
 export function buildUpsertBatches(
   database: Database,
   definition: Definition,
@@ -82,7 +78,7 @@ export function buildUpsertBatches(
   });
 
   async function find(upserts: readonly Upsert[]): Promise<(Found | undefined)[]> {
-    const sent = upserts.map(({ row, isMerge }, place) => ({ ...row, place, is_merge: isMerge }));
+    const sent = upserts.map(({ row }, place) => ({ ...row, place }));
     const query = { ...comparison, values: [JSON.stringify(sent)] };
     const options = { isPlannedOnce: true, isBatch: true };
     const { rows } = await database.queryInTenants<Found>(tenantsOf(upserts), query, options);
@@ -172,7 +168,7 @@ export function buildUpsertBatches(
         throw error instanceof ApiError ? error : toReadError(error);
       });
       upsert.demand(found);
-      if (!found) return upsert.isMerge ? undefined : create(upsert, deadline);
+      if (!found) return create(upsert, deadline);
       return found.is_same ? unchanged(found) : change(upsert, found, deadline);
     },
   };

@@ -20,7 +20,7 @@ import {
 
 /**
  * Finds the objects with the external ids of the rows in $1, of any tenants, and locks nothing. It returns an object as
- * JSON only where a column differs, and always for a merge: most objects of a nightly run are unchanged.
+ * JSON only where a column differs: most objects of a nightly run are unchanged.
  */
 export function buildComparison(definition: Definition): Statement {
   const loose = looseReferencesOf(definition);
@@ -42,9 +42,9 @@ export function buildComparison(definition: Definition): Statement {
     text: `
       WITH sent AS MATERIALIZED (
         SELECT ${['sent.*', ...resolutions].join(', ')}
-        FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, ${sentRecord(definition)})
+        FROM json_to_recordset($1) AS sent (place integer, ${sentRecord(definition)})
       ), compared AS MATERIALIZED (
-        SELECT sent.place, sent.is_merge IS NOT TRUE AND ${sameness.join(' AND ')} AS is_same, stored.* ${resolved}
+        SELECT sent.place, ${sameness.join(' AND ')} AS is_same, stored.* ${resolved}
         FROM sent, LATERAL (SELECT * FROM ${definition.table} AS subject
           WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
       )

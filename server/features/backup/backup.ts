@@ -2,8 +2,10 @@
 import { access } from 'node:fs/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { readTenantGroups } from '../../auth/tenants.ts';
+import { seeTenants } from '../../database/database.ts';
+import { UsageError } from '../../errors.ts';
 import { version } from '../../version.ts';
-import { BackupError } from './errors.ts';
 import { type Section, type Totals, writeBackup } from './file.ts';
 import { readTables, type Table } from './tables.ts';
 
@@ -15,15 +17,12 @@ export interface BackupOptions {
   onRows?: (totals: Totals) => void;
 }
 
-/** Row-level security compares each row with all tenants of the transaction, so these are few. */
-const tenantsAtATime = 100;
-
 /** `client` belongs to the owner of the database and runs nothing else meanwhile. */
 export async function makeBackup(client: pg.ClientBase, options: BackupOptions): Promise<Totals> {
   const { path, passphrase, tenantId = null, onRows } = options;
   await access(path).then(
     () => {
-      throw new BackupError(`${path} exists already.`);
+      throw new UsageError(`${path} exists already.`);
     },
     () => {},
   );
@@ -50,28 +49,20 @@ async function groupTenants(client: pg.ClientBase, tenantId: string | null): Pro
   if (tenantId !== null) {
     const { rowCount } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
     if (rowCount === 0) {
-      throw new BackupError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
+      throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
     }
     return [[tenantId]];
   }
   const { rows: login } = await client.query(
     'SELECT rolsuper OR rolbypassrls AS "seesAll" FROM pg_roles WHERE rolname = current_user',
   );
-  if (login[0].seesAll) return [undefined];
-  const { rows } = await client.query<{ tenant_id: string }>(
-    'SELECT tenant_id FROM tenant ORDER BY tenant_id',
-  );
-  const groups: string[][] = [];
-  for (let start = 0; start < rows.length; start += tenantsAtATime) {
-    groups.push(rows.slice(start, start + tenantsAtATime).map((row) => row.tenant_id));
-  }
-  return groups;
+  return login[0].seesAll ? [undefined] : readTenantGroups(client);
 }
 
 async function* readSections(client: pg.ClientBase, groups: readonly TenantGroup[]): AsyncGenerator<Section> {
   for (const table of await readTables(client)) {
     for (const group of groups) {
-      if (group) await client.query(`SET LOCAL stamm.tenants = ${pg.escapeLiteral(group.join(','))}`);
+      if (group) await client.query(seeTenants(group));
       const { name, columns } = table;
       yield { table: name, columns, rows: client.query(copyTo(copyStatement(table, group))) };
     }

@@ -3,7 +3,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
 import { promisify } from 'node:util';
-import { BackupError } from './errors.ts';
+import { UsageError } from '../../errors.ts';
 
 const cost = { N: 2 ** 16, r: 8, p: 1 };
 const maxmem = 256 * 1024 * 1024;
@@ -93,8 +93,8 @@ export function decrypt(key: Buffer, bound: string): Transform {
   });
 }
 
-function damaged(): BackupError {
-  return new BackupError('The passphrase is wrong, or the file is damaged.');
+function damaged(): UsageError {
+  return new UsageError('The passphrase is wrong, or the file is damaged.');
 }
 
 function orFail(done: TransformCallback, work: () => void): void {

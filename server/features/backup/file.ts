@@ -11,8 +11,8 @@ import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { UsageError } from '../../errors.ts';
 import { decrypt, deriveKey, type Encryption, encrypt, newEncryption } from './encryption.ts';
-import { BackupError } from './errors.ts';
 
 const magic = 'Stamm backup 1\n';
 const longestHeaderBytes = 1024 * 1024;
@@ -52,7 +52,7 @@ export async function writeBackup(
   const head = `${JSON.stringify({ ...header, encryption } satisfies Header)}\n`;
   const partial = `${path}.partial`;
   const file = await open(partial, 'wx', 0o600).catch((error) => {
-    throw new BackupError(`${partial} cannot be written: ${reasonOf(error)}.`);
+    throw new UsageError(`${partial} cannot be written: ${reasonOf(error)}.`);
   });
   try {
     await file.write(magic + head);
@@ -107,21 +107,21 @@ export async function readHeader(path: string): Promise<Header> {
 
 async function readHead(path: string): Promise<{ header: Header; head: string; start: number }> {
   const file = await open(path).catch((error) => {
-    throw new BackupError(`${path} cannot be read: ${reasonOf(error)}.`);
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
   });
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(longestHeaderBytes), 0, longestHeaderBytes, 0);
     const text = buffer.subarray(0, bytesRead).toString('latin1');
-    if (!text.startsWith('Stamm backup ')) throw new BackupError(`${path} is not a backup of Stamm.`);
+    if (!text.startsWith('Stamm backup ')) throw new UsageError(`${path} is not a backup of Stamm.`);
     if (!text.startsWith(magic)) {
-      throw new BackupError(`${path} was made by a newer Stamm. Use that version or a newer one.`);
+      throw new UsageError(`${path} was made by a newer Stamm. Use that version or a newer one.`);
     }
     const start = text.indexOf('\n', magic.length) + 1;
     if (start === 0) throw cutOff(path);
     const head = buffer.subarray(magic.length, start).toString();
     return { header: JSON.parse(head), head, start };
   } catch (error) {
-    if (error instanceof SyntaxError) throw new BackupError(`The header of ${path} is damaged.`);
+    if (error instanceof SyntaxError) throw new UsageError(`The header of ${path} is damaged.`);
     throw error;
   } finally {
     await file.close();
@@ -129,7 +129,7 @@ async function readHead(path: string): Promise<{ header: Header; head: string; s
 }
 
 /**
- * Hands each section to `take`, which has to read its rows. Throws a BackupError at the end if the content is not what was
+ * Hands each section to `take`, which has to read its rows. Throws a UsageError at the end if the content is not what was
  * written: nobody may keep what was read before this returns.
  */
 export async function readBackup(
@@ -139,7 +139,7 @@ export async function readBackup(
 ): Promise<Totals> {
   const { header, head, start } = await readHead(path);
   if (header.encryption && passphrase === undefined) {
-    throw new BackupError(`${path} is encrypted. Set BACKUP_PASSPHRASE.`);
+    throw new UsageError(`${path} is encrypted. Set BACKUP_PASSPHRASE.`);
   }
   const file = createReadStream(path, { start });
   const key = header.encryption && (await deriveKey(passphrase!, header.encryption));
@@ -239,12 +239,12 @@ function parseLine(line: Buffer, path: string): Record<string, unknown> & { colu
   }
 }
 
-function cutOff(path: string): BackupError {
-  return new BackupError(`${path} is damaged or incomplete.`);
+function cutOff(path: string): UsageError {
+  return new UsageError(`${path} is damaged or incomplete.`);
 }
 
-function damaged(path: string): BackupError {
-  return new BackupError(`${path} is damaged: its content does not match its checksum.`);
+function damaged(path: string): UsageError {
+  return new UsageError(`${path} is damaged: its content does not match its checksum.`);
 }
 
 function reasonOf(error: NodeJS.ErrnoException): string {

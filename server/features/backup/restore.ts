@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { asDatabaseOwner } from '../../database/connection.ts';
-import { commit } from '../../database/database.ts';
+import { commit, seeTenants } from '../../database/database.ts';
 import { appliedMigrations, migrate, unknownMigration } from '../../database/migrations.ts';
-import { BackupError } from './errors.ts';
+import { UsageError } from '../../errors.ts';
 import { type Header, readBackup, readHeader, type Section, type Totals } from './file.ts';
 import { accessTables, readTables, type Table } from './tables.ts';
 
@@ -33,7 +33,7 @@ export async function restoreBackup(connection: pg.ClientConfig, options: Restor
   const { header } = await verifyBackup(options.path, options.passphrase);
   const unknown = await unknownMigration(header.migrations);
   if (unknown !== undefined) {
-    throw new BackupError(
+    throw new UsageError(
       `${options.path} was made by Stamm ${header.stamm}, whose database is newer (${unknown}). Use that version or a newer one.`,
     );
   }
@@ -53,7 +53,7 @@ async function restoreAll(
     const applied = await appliedMigrations(client);
     const later = applied.find(({ name }) => !names.includes(name));
     if (later) {
-      throw new BackupError(
+      throw new UsageError(
         `The database is newer than the backup (${later.name}). Restore into a new database or DATA_DIR.`,
       );
     }
@@ -64,7 +64,7 @@ async function restoreAll(
       await client.query('LOCK TABLE tenant IN ACCESS EXCLUSIVE MODE');
       const { rowCount } = await client.query('SELECT FROM tenant LIMIT 1');
       if (rowCount !== 0) {
-        throw new BackupError('The database holds data. Restore into a new database or DATA_DIR.');
+        throw new UsageError('The database holds data. Restore into a new database or DATA_DIR.');
       }
       const tables = await readTables(client);
       const forced = tables.filter(({ isForced }) => isForced).map(({ name }) => pg.escapeIdentifier(name));
@@ -89,26 +89,26 @@ async function restoreTenant(
 ): Promise<Totals> {
   const tenantId = options.tenantId ?? header.tenantId!;
   if (header.tenantId !== null && header.tenantId !== tenantId) {
-    throw new BackupError(`${options.path} holds the tenant ${header.tenantId} only.`);
+    throw new UsageError(`${options.path} holds the tenant ${header.tenantId} only.`);
   }
   await migrate(connection);
   return asDatabaseOwner(connection, (client) =>
     inTransaction(client, async () => {
       const applied = await appliedMigrations(client);
       if (applied.length !== header.migrations.length) {
-        throw new BackupError(
+        throw new UsageError(
           `The backup is of an older Stamm (${header.stamm}). Restore it whole into a new database, and back the tenant up from there.`,
         );
       }
-      await client.query(`SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantId)}`);
+      await client.query(seeTenants([tenantId]));
       const { rowCount } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
-      if (rowCount !== 0) throw new BackupError(`The tenant ${tenantId} exists already.`);
+      if (rowCount !== 0) throw new UsageError(`The tenant ${tenantId} exists already.`);
       const tables = await readTables(client);
       const totals = await load(client, options, header, tables, (table, section) =>
         insertRows(client, table, section, tenantId),
       );
       const { rowCount: found } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
-      if (found === 0) throw new BackupError(`${options.path} holds no tenant ${tenantId}.`);
+      if (found === 0) throw new UsageError(`${options.path} holds no tenant ${tenantId}.`);
       return totals;
     }),
   );
@@ -127,7 +127,7 @@ async function load(
     if (withoutAccess && accessTables.has(section.table)) return;
     const table = byName.get(section.table);
     if (!table || section.columns.some((column) => !table.columns.includes(column))) {
-      throw new BackupError(`${path} holds a table or column that Stamm ${header.stamm} does not have.`);
+      throw new UsageError(`${path} holds a table or column that Stamm ${header.stamm} does not have.`);
     }
     rows += await write(table, section);
   });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import type { Config } from '../../config.ts';
 import { asDatabaseOwner } from '../../database/connection.ts';
+import { cut } from '../../database/timeouts.ts';
 import { makeBackup } from './backup.ts';
 
 type Settings = Pick<Config, 'BACKUP_DIR' | 'BACKUP_EVERY' | 'BACKUP_KEEP' | 'BACKUP_PASSPHRASE'>;
@@ -31,17 +32,20 @@ export async function listBackups(folder: string): Promise<{ path: string; at: n
   });
 }
 
-/** Answers with a function that stops it, after the backup under way. */
+/** Answers with a function that stops it. A backup under way is cut off, and leaves no file. */
 export function startBackups(settings: Settings, connection: pg.ClientConfig, log: Log): () => Promise<void> {
   const { BACKUP_DIR: folder } = settings;
   if (folder === undefined) return async () => {};
+  const stopping = new AbortController();
   let current = Promise.resolve();
   let isBusy = false;
   const look = () => {
     if (isBusy) return;
     isBusy = true;
-    current = backUpIfDue({ ...settings, folder }, connection, log)
-      .catch((error) => log.error(`The backup failed: ${error.message}`))
+    current = backUpIfDue({ ...settings, folder }, connection, log, stopping.signal)
+      .catch((error) => {
+        if (!stopping.signal.aborted) log.error(`The backup failed: ${error.message}`);
+      })
       .finally(() => {
         isBusy = false;
       });
@@ -50,19 +54,24 @@ export function startBackups(settings: Settings, connection: pg.ClientConfig, lo
   const timer = setInterval(look, checkIntervalMs).unref();
   return async () => {
     clearInterval(timer);
+    stopping.abort();
     await current;
   };
 }
 
-async function backUpIfDue(
+/** Makes a backup where the newest is old enough, and removes those beyond the number to keep. */
+export async function backUpIfDue(
   { folder, BACKUP_EVERY, BACKUP_KEEP, BACKUP_PASSPHRASE }: Settings & { folder: string },
   connection: pg.ClientConfig,
   log: Log,
+  signal: AbortSignal,
 ): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const newest = (await listBackups(folder)).at(-1);
   if (newest && Date.now() - newest.at < BACKUP_EVERY * 3_600_000) return;
   const isMade = await asDatabaseOwner(connection, async (client) => {
+    signal.throwIfAborted();
+    using _ = onAbort(signal, () => cut(client));
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "isOurs"', [backupLock]);
     if (!rows[0].isOurs) return false;
     const name = `stamm-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}.backup`;
@@ -76,7 +85,12 @@ async function backUpIfDue(
   for (const old of (await listBackups(folder)).slice(0, -BACKUP_KEEP)) await rm(old.path);
 }
 
-/** What a killed process left behind. */
+function onAbort(signal: AbortSignal, act: () => void): Disposable {
+  signal.addEventListener('abort', act);
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', act) };
+}
+
+/** Removes the files of killed processes. */
 async function removePartial(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const isPartial = name.endsWith('.partial') && namePattern.test(name.slice(0, -'.partial'.length));

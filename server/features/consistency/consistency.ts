@@ -1,5 +1,7 @@
 // Whether what is stored agrees with itself. Each check is a statement that returns what disagrees; nothing is changed.
-import pg from 'pg';
+import type pg from 'pg';
+import { readTenantGroups } from '../../auth/tenants.ts';
+import { seeTenants } from '../../database/database.ts';
 import { type Definition, ownersOf } from '../../engine/definition/definition.ts';
 
 export interface Finding {
@@ -9,7 +11,6 @@ export interface Finding {
   examples: string[];
 }
 
-const tenantsAtATime = 100;
 const mostExamples = 5;
 
 /** `client` belongs to the owner of the database. One snapshot, so a running service does not disturb it. */
@@ -25,12 +26,8 @@ export async function checkConsistency(
   }));
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   try {
-    const { rows } = await client.query<{ tenant_id: string }>(
-      'SELECT tenant_id FROM tenant ORDER BY tenant_id',
-    );
-    for (let start = 0; start < rows.length; start += tenantsAtATime) {
-      const tenants = rows.slice(start, start + tenantsAtATime).map((row) => row.tenant_id);
-      await client.query(`SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenants.join(','))}`);
+    for (const tenants of await readTenantGroups(client)) {
+      await client.query(seeTenants(tenants));
       for (const finding of findings) {
         const found = await client.query<{ what: string; count: number }>(
           `SELECT what, count(*) OVER ()::integer AS count FROM (${finding.sql}) AS wrong LIMIT ${mostExamples}`,

@@ -1,2 +1,0 @@
-/** What is wrong with a backup, in a sentence for the operator. */
-export class BackupError extends Error {}
