@@ -123,7 +123,7 @@ export function columnsOf(fields: Fields, parents: readonly string[] = []): Colu
   });
 }
 
-/** Columns whose value only one object of a tenant may have. Who holds the external id is told first: retries ask for that. */
+/** Columns with values unique per tenant. The external id comes first: a retry needs its holder. */
 export function uniqueColumnsOf({ fields, uniqueFields }: Definition): Column[] {
   const columns = columnsOf(fields);
   return uniqueFields.flatMap((name) => columns.filter(({ path }) => path.join('.') === name));

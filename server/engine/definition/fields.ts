@@ -35,7 +35,7 @@ export interface Field {
   readonly reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
   /** Of the external id of something that does not exist yet: the reference that waits for it. */
   readonly twinOf?: string;
-  /** The shape of a list's items that the office can show. Any other is stored all the same. */
+  /** The shape of a list's items that the office can show. Other shapes are stored too. */
   readonly knownItem?: ObjectShape;
   /**
    * How lists filter by it, if they do: by the whole value, or by its start, which has a column of its own because an

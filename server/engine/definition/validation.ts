@@ -1,4 +1,4 @@
-// A body against its definition: every fault at once, what was ignored, and the row that is to be stored.
+// Checks a body against its definition. Returns every invalid field, the ignored fields, and the row to store.
 import { Ajv, type ErrorObject } from 'ajv';
 import { hasShape } from '../../../core/shape.ts';
 import type { FieldError } from '../../errors.ts';
@@ -21,7 +21,7 @@ export interface Checked {
   faults: FieldError[];
   /** Paths of fields that were sent but are not known, such as "address.zip". */
   ignoredFields: string[];
-  /** What is known of the body, as it is stored. Complete only where there are no faults. */
+  /** The known fields as they are stored. Complete only without errors. */
   value: Record<string, unknown>;
   row: Row;
 }
@@ -66,7 +66,7 @@ function compileCheck(definition: Definition): Check {
   };
 }
 
-/** A list that is too long is told so once. Its items, of which there may be fifty thousand, are not looked at. */
+/** A list that is too long gets one error. Its items, perhaps fifty thousand, are not checked. */
 function withoutLongLists(
   lists: readonly (readonly [name: string, field: Field])[],
   sent: Record<string, unknown>,
@@ -248,7 +248,7 @@ function findMissingAlternatives(
   return faults;
 }
 
-/** Days can be compared where both are days, whatever else is wrong with the body. */
+/** Compares two days only if both are valid. */
 function findDateOrderFaults(
   definition: Definition,
   value: Record<string, unknown>,

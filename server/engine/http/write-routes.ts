@@ -1,4 +1,4 @@
-// Creating, changing and deleting, from a definition.
+// Routes that create, change and delete the objects of a definition.
 import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
@@ -162,7 +162,7 @@ export function addWriteRoutes(
     );
   }
 
-  /** The row of a new object; throws everything that is wrong with it at once, the owners included. */
+  /** The row of a new object. Throws one error that names every invalid field and missing owner. */
   async function checkNew(
     body: JsonBody,
     request: FastifyRequest,
@@ -191,7 +191,7 @@ export function addWriteRoutes(
     if (outcome instanceof ApiError) throw outcome;
   }
 
-  /** Creates what was looked for by its external id in vain. */
+  /** Creates an object whose external id is unknown. */
   async function insertUpserted(client: pg.ClientBase, creation: Creation): Promise<Stored> {
     await insertOne(client, creation).catch(lookAgainIfCreatedMeanwhile);
     const { tenant_id: tenantId, id } = creation.row;
@@ -213,7 +213,7 @@ export function addWriteRoutes(
     return stored;
   }
 
-  /** What a dry run of a creation or replacement is answered with. */
+  /** The answer to a dry run of a creation or replacement. */
   async function rehearsed(
     client: pg.ClientBase,
     request: FastifyRequest,
@@ -263,7 +263,7 @@ type RunInTransaction = <Result>(work: (client: pg.ClientBase) => Promise<Result
 
 const nothing: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, faults: [] };
 
-/** Tells the version that the object has now, and whether the request changed anything. */
+/** Sets the headers for the object's version and for whether the request changed anything. */
 function noteChange(
   reply: FastifyReply,
   { version, isNew, isChanged }: { version: number; isNew: boolean; isChanged: boolean },
@@ -283,7 +283,7 @@ function withExternalId(body: JsonBody, externalId: string): JsonBody {
   return { ...body, value: { ...body.value, externalId }, faults };
 }
 
-/** Somebody else has just created the object that was not there: then it is there to be replaced. */
+/** Another request has just created the missing object: replace it instead. */
 function lookAgainIfCreatedMeanwhile(error: unknown): never {
   throw isExternalIdTaken(error) ? new RaceError('The object was created meanwhile.') : error;
 }

@@ -1,5 +1,5 @@
-// What is stored as it was sent but should be looked at. Nothing of it is kept: each entry is a condition that holds
-// now, so that the list empties itself when the cause goes.
+// Finds stored objects that need attention. No entry is stored: each is a condition that holds now, and disappears with its
+// cause.
 import type pg from 'pg';
 import type { AttentionCode } from '../../../core/codes.ts';
 import { type Language, text } from '../../messages.ts';
@@ -17,10 +17,10 @@ export interface AttentionCheck {
   resource: string;
   field: string;
   code: AttentionCode;
-  /** Rows of the table, named "subject", that should be looked at. */
+  /** Rows of the table, named "subject", that need attention. */
   table: string;
   condition: string;
-  /** No index knows the answer: every row must be looked at. */
+  /** No index has the answer: the check reads every row. */
   needsScan: boolean;
 }
 
@@ -95,7 +95,7 @@ function positionsOf(fields: Fields, parents: readonly string[]): string[][] {
   });
 }
 
-/** The same folded name, and the same of whatever else the definition says. */
+/** The same folded name, and equal values in the other fields that the definition names. */
 function duplicate(definition: Definition): string {
   const equal = columnsOf(definition.fields)
     .filter(({ path }) => definition.duplicateFields!.includes(path.join('.')))
@@ -107,7 +107,7 @@ function duplicate(definition: Definition): string {
     AND other.sort_name = subject.sort_name AND other.id <> subject.id AND ${equal.join(' AND ')})`;
 }
 
-/** What should be looked at in one row, as this transaction sees it. */
+/** The entries of one row, as this transaction sees it. */
 export async function findAttentionOf(
   client: pg.ClientBase,
   checks: readonly AttentionCheck[],

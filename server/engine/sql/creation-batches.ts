@@ -35,7 +35,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     return writeTogether(creations).catch((error) => writeApart(creations, error));
   }
 
-  /** A transaction that failed wrote nothing. What was wrong with one row must not be blamed on its neighbours. */
+  /** A failed transaction wrote nothing. The error of one row must not become that of its neighbours. */
   async function writeApart(
     creations: readonly Creation[],
     error: unknown,
@@ -52,7 +52,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     return writeEach(creations);
   }
 
-  /** Those of one tenant one after the other: they would only wait for each other's journal, on all the connections there are. */
+  /** Writes of one tenant run one after the other: in parallel they would hold every connection and wait for its journal. */
   async function writeEach(creations: readonly Creation[]): Promise<CreationOutcome[]> {
     const outcomes = new Map<Creation, CreationOutcome>();
     const tenants = Map.groupBy(creations, ({ row }) => row.tenant_id).values();
@@ -70,7 +70,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     creations: readonly Creation[],
   ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
     const tenantIds = [...new Set(creations.map(({ row }) => row.tenant_id))];
-    // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
+    // A tenant whose journal is locked, for example by a large import, must not delay the others.
     const options = { lockTimeoutMs: tenantIds.length > 1 ? longestSharedWaitMs : undefined };
     if (creations.some(({ claim }) => claim)) {
       return database.inTenants(tenantIds, (client) => createClaimed(client, writes, creations), options);
@@ -88,7 +88,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     if (refused.length === 0) return creations.map(outcomeOf);
     const explained = explainRefusals(tenantIds, refused);
     if (known.size === 0) return explained;
-    // What is stored is answered so at once, whatever comes of finding out why the rest is not.
+    // Stored rows are answered immediately, also if explaining the rejected ones fails.
     const outcomes = explained.catch((error) =>
       isDatabaseAway(error) ? refused.map(() => toApiError(error)) : writeEach(refused),
     );
@@ -108,7 +108,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     const outcomes = await database.inTenants(
       tenantIds,
       (client) => writes.explainOutcomes(client, rows, new Map()),
-      // Without a commit that could get lost: these rows are not stored.
+      // No commit can get lost here: these rows are not stored.
       { isDryRun: true },
     );
     return outcomes.map((outcome, index) => toCreationOutcome(outcome, rows[index]!.id));
@@ -141,7 +141,7 @@ export async function createClaimed(
     if (outcome !== 'written' && creation.claim) refused.push(creation);
     replies.set(creation, toCreationOutcome(outcome, creation.row.id));
   });
-  // What made no row may be corrected and sent again under the same key.
+  // A client may correct a rejected body and send it again under the same key.
   await releaseKeys(client, refused);
   return creations.map((creation) => replies.get(creation)!);
 }

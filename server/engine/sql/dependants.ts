@@ -1,13 +1,13 @@
-// What belongs to an object, directly or by something between them.
+// Finds everything that belongs to an object, directly or through other objects.
 import type pg from 'pg';
 import { type Definition, dependantsOf, ownersOf } from '../definition/definition.ts';
 
-/** What one deletion takes along. */
+/** The most objects that one deletion removes. */
 const maxDependants = 10_000;
 
 /**
- * Everything that belongs to locked objects, locked too: nothing can be added to what is locked. What depends on something
- * stands before it. Undefined if there is more than one deletion takes.
+ * Locks everything that belongs to locked objects; nobody can add to a locked object. Dependants come before their owners.
+ * Undefined if there are too many for one deletion.
  */
 export async function lockDependants(
   client: pg.ClientBase,

@@ -1,4 +1,4 @@
-// Lists: the query string as a statement that pages by keyset, so that a page costs the same wherever it begins.
+// Turns the query string of a list into a statement. It pages by keyset: every page costs the same.
 import { isDay } from '../../../core/calendar-days.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { readLimit } from '../../http/conventions.ts';
@@ -262,7 +262,7 @@ export function buildCountQuery(definition: Definition, tenantId: string, reques
   };
 }
 
-/** As text that PostgreSQL reads the same way, whatever its settings. */
+/** As text that PostgreSQL reads the same way under all settings. */
 function sortValue({ column, type }: Sort): string {
   return type === 'timestamptz'
     ? `to_char(subject.${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`

@@ -1,4 +1,4 @@
-// Finding the objects that rows name, by their ids or by their external ids.
+// Finds the objects that rows refer to, by id or by external id.
 import type pg from 'pg';
 import type { FieldError } from '../../errors.ts';
 import {
@@ -53,7 +53,7 @@ export function buildReferenceLookUp(definition: Definition) {
     }
   }
 
-  /** What is found becomes an id; any other external id stays in the row, to be kept. */
+  /** Replaces a known external id by the id. The row keeps an unknown one. */
   async function resolveLooseReferences(
     rows: readonly Row[],
     faults: Map<Row, FieldError[]>,
@@ -82,13 +82,13 @@ export function buildReferenceLookUp(definition: Definition) {
     return rows.map((row) => faults.get(row)!);
   }
 
-  /** Puts the ids of what was named externally into the row, and tells which owners do not exist. */
+  /** Puts the ids of known external ids into the row, and reports missing owners. */
   async function resolveReferences(client: pg.ClientBase, row: Row): Promise<FieldError[]> {
     const [faults] = await resolveReferencesOfAll(client, String(row.tenant_id), [row]);
     return faults!;
   }
 
-  /** The same for many rows of a tenant; answers with the faults of each. */
+  /** The same for many rows of a tenant; returns the errors of each. */
   function resolveReferencesOfAll(
     client: pg.ClientBase,
     tenantId: string,

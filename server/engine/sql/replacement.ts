@@ -1,4 +1,4 @@
-// Replacing a stored object by what a checked body says, whichever way the body came.
+// Replaces a stored object by a checked body, from a request or an import.
 import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { type FieldError, validationError } from '../../errors.ts';
@@ -16,12 +16,12 @@ export function buildReplacement(definition: Definition, check: Check, writes: W
     ownersOf(definition).flatMap(({ column, externalName }) => [column.path[0]!, externalName]),
   );
 
-  /** Owners can be looked for unless what names them is itself at fault. */
+  /** Owners can be looked up unless the fields that name them are invalid. */
   function canResolveOwners(faults: readonly FieldError[]): boolean {
     return faults.every(({ path }) => path.length > 0 && !ownerNames.has(String(path[0])));
   }
 
-  /** Writes what the object becomes, if anything differs; throws everything that is wrong with it. */
+  /** Writes the object if anything differs. Throws one error that names every invalid field. */
   async function replace(
     client: pg.ClientBase,
     current: Stored,

@@ -1,4 +1,4 @@
-// What changes a resource, inside a transaction that somebody else opens and commits.
+// Changes a resource inside a transaction that the caller opens and commits.
 import type pg from 'pg';
 import { ApiError, validationError } from '../../errors.ts';
 import { type Author, authorColumns } from '../../http/conventions.ts';
@@ -30,7 +30,7 @@ export interface Stored {
   json: string;
 }
 
-/** What an object becomes, and the fields that differ. */
+/** The new state of an object, and the fields that differ. */
 export interface Update {
   row: NewRow;
   current: Stored;
@@ -45,7 +45,7 @@ export interface Deleted {
 /** Written, or the reason why not. */
 export type Outcome = 'written' | ApiError;
 
-/** What an insertion returns of a row: that it is written, or who holds its external id. */
+/** The result of an insertion: the row is written, or another object holds its external id. */
 export interface Inserted {
   id: string;
   external_id_holder: string | null;
@@ -74,7 +74,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
   const uniqueColumns = uniqueColumnsOf(definition);
   const selection = `SELECT id, version, ${representation(definition, definition.table)} AS json FROM ${definition.table}`;
 
-  /** All rows in one statement. What is wrong with one of them is its own outcome and nobody else's. */
+  /** Writes all rows in one statement. A rejected row does not affect the others. */
   async function insertRows(
     client: pg.ClientBase,
     rows: readonly (NewRow & { actor: string })[],
@@ -84,7 +84,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     return explainOutcomes(client, rows, readInserted(result.rows));
   }
 
-  /** Outcomes by the ids of rows. A row that has none is still to be explained. */
+  /** Outcomes by row id. A row without one still needs an explanation. */
   function readInserted(inserted: readonly Inserted[]): Map<string, Outcome> {
     return new Map(
       inserted.map(({ id, external_id_holder: holder }) => [
@@ -94,7 +94,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     );
   }
 
-  /** The reasons of all rows without an outcome, in as many statements as one of them takes. */
+  /** Explains all rows without an outcome together, in as many statements as one row takes. */
   async function explainOutcomes(
     client: pg.ClientBase,
     rows: readonly NewRow[],
@@ -121,7 +121,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     });
   }
 
-  /** Who else holds a unique value of each row: one statement per column, and none for rows that are explained by then. */
+  /** Finds the holders of unique values: one statement per column, without rows that have an explanation. */
   async function findConflicts(
     client: pg.ClientBase,
     sought: readonly { row: NewRow; columns: readonly Column[] }[],
@@ -157,13 +157,13 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     return rows[0];
   }
 
-  /** Those of many external ids that exist, locked, each under its own; in one order, so that nobody waits in a circle. */
+  /** Locks the objects with these external ids, in one order to avoid deadlocks. */
   async function findByExternalIds(
     client: pg.ClientBase,
     tenantId: string,
     externalIds: readonly string[],
   ): Promise<Map<string, Stored>> {
-    // Without a name, so that it is planned for the size that the table has by now.
+    // An unnamed statement gets a plan for the current size of the table.
     const { rows } = await client.query<Stored & { external_id: string }>(
       `SELECT external_id, id, version, ${representation(definition, definition.table)} AS json
        FROM ${definition.table} WHERE tenant_id = $1 AND external_id = ANY ($2) ORDER BY id FOR UPDATE`,
@@ -172,7 +172,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     return new Map(rows.map((row) => [row.external_id, row]));
   }
 
-  /** Writes what locked objects become; the rows hold the ids of their owners, and no value of theirs is taken. */
+  /** Updates locked objects. The rows hold the ids of their owners, and no other object holds their unique values. */
   async function updateRows(
     client: pg.ClientBase,
     updates: readonly Update[],
@@ -184,7 +184,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     return rows;
   }
 
-  /** Looked up before an update, because a failed statement would end the transaction and hide who holds the value. */
+  /** Runs before an update: a failed statement would end the transaction and hide the holder of the value. */
   function findUpdateConflicts(
     client: pg.ClientBase,
     updates: readonly Update[],
@@ -273,7 +273,7 @@ function conflictAt(column: Column, id: string): ApiError {
   return new ApiError('conflict', { details: { field: column.path.join('.'), id } });
 }
 
-/** What two writers did to each other between a look and the write; whoever lost can simply be tried again. */
+/** Errors of a race between a read and the write. The loser can retry. */
 export function isRace(error: unknown): boolean {
   const { code } = error as { code?: string };
   return [uniqueViolation, foreignKeyViolation, deadlock, serializationFailure].includes(code ?? '');

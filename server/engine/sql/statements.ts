@@ -77,8 +77,8 @@ export function resolveLoosely(reference: Reference): string {
 const unlocked = 'OFFSET 0';
 
 /**
- * Locked here, before the journal's head: the foreign key's own check would come after it, and whoever changes the owner
- * takes the two the other way round.
+ * Locks owners before the journal's head. The foreign key's own check would lock them after it. A change of the owner takes
+ * both in this order, so another order would deadlock.
  */
 export function ownerExists(owner: Owner, lock: typeof unlocked | 'FOR KEY SHARE' = 'FOR KEY SHARE'): string {
   const { column, externalColumn, table } = owner;
