@@ -29,10 +29,14 @@ export function columnsOf(definition: Definition): ImportColumn[] {
         title: titles,
         description: '',
       },
-      titles: { de: `${titles.de} externe Id`, en: titles.en.replace(/ id$/, ' external id') },
+      titles: externalTitles(titles),
     };
     return [byId, byExternalId];
   });
+}
+
+export function externalTitles({ de, en }: Titles): Titles {
+  return { de: `${de} externe Id`, en: en.replace(/ id$/, ' external id') };
 }
 
 /** customerId is customerExternalId. */

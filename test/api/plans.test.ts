@@ -42,6 +42,7 @@ before(async () => {
        ON customer.place = CASE WHEN number % 3 > 0 THEN 1 + number % $4::integer ELSE 1 + $4 + number % $3::integer END`,
     [tenant.tenantId, sites, otherTenants, ownCustomers],
   );
+  await owner.query("UPDATE customer SET external_id = 'K-1' WHERE id = $1", [customerId]);
   await owner.query(
     `INSERT INTO journal (tenant_id, position, resource, resource_id, action, version, actor)
      SELECT tenant_id, row_number() OVER (PARTITION BY tenant_id), 'site', id, 'CREATED', 1, 'test' FROM site;
@@ -123,6 +124,19 @@ const requests: Record<string, { path: string | (() => Promise<string>); indexes
   'the sites of a smaller place': { path: '/sites?city=Ulm', indexes: ['site_by_city'] },
   'the sites of a zip code': { path: '/sites?zipCode=20010', indexes: ['site_by_zip_code'] },
   'a site by its external id': { path: '/sites?externalId=ext-10', indexes: ['site_external_id_unique'] },
+  'sites by many external ids': {
+    path: `/sites?externalId=${Array.from({ length: 100 }, (_, index) => `ext-${index + 1}`)}`,
+    indexes: ['site_external_id_unique'],
+  },
+  "the sites of a customer's external id": {
+    path: '/sites?customerExternalId=K-1',
+    indexes: ['site_by_customer', 'customer_external_id_unique'],
+  },
+  'the sites of a contract that is not there': {
+    path: '/sites?contractExternalId=V-1',
+    indexes: ['site_waiting_for_contract'],
+  },
+  'a page of sites with external ids': { path: '/sites?include=externalIds', indexes: ['site_pkey'] },
   'what changed lately': {
     path: `/sites?sort=updatedAt&updatedSince=${new Date(Date.now() - 3_600_000).toISOString()}`,
     indexes: ['site_by_update'],

@@ -1,8 +1,8 @@
 // Column titles of exports, import templates and forms.
-import { titledLeaves } from '../../../core/columns.ts';
+import { externalTitles, titledLeaves } from '../../../core/columns.ts';
 import type { Titles } from '../../../core/definition.ts';
 import type { Language } from '../../messages.ts';
-import type { Definition } from './definition.ts';
+import { type Definition, ownersOf } from './definition.ts';
 import { describeFields } from './description.ts';
 
 /** Columns that the service fills. An import ignores them. */
@@ -14,11 +14,21 @@ export const keptTitles: Readonly<Record<string, Titles>> = {
 };
 
 /** The titles by path ("address.city"), in the order of the definition: the id first, other kept columns last. */
-export function titlesOf({ fields }: Definition, language: Language): Map<string, string> {
+export function titlesOf(
+  definition: Definition,
+  language: Language,
+  { withExternalIds = false }: { withExternalIds?: boolean } = {},
+): Map<string, string> {
   const { id, ...rest } = keptTitles;
+  const leaves = titledLeaves(describeFields(definition.fields));
+  const owners = withExternalIds ? ownersOf(definition) : [];
   return new Map([
     ['id', id![language]],
-    ...titledLeaves(describeFields(fields)).map(({ path, titles }) => [path, titles[language]] as const),
+    ...leaves.map(({ path, titles }) => [path, titles[language]] as const),
+    ...owners.map(({ externalName, column }) => {
+      const { titles } = leaves.find(({ path }) => path === column.path.join('.'))!;
+      return [externalName, externalTitles(titles)[language]] as const;
+    }),
     ...Object.entries(rest).map(([name, titles]) => [name, titles[language]] as const),
   ]);
 }

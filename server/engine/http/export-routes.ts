@@ -10,7 +10,7 @@ import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf } from '../../http/conventions.ts';
 import { logRequest } from '../../http/log.ts';
 import type { Language } from '../../messages.ts';
-import { columnsOf, type Definition } from '../definition/definition.ts';
+import { columnsOf, type Definition, ownersOf, referencesOf } from '../definition/definition.ts';
 import type { FieldKind } from '../definition/fields.ts';
 import { titlesOf } from '../definition/titles.ts';
 import { commonHeaders, errorResponses } from '../openapi/answers.ts';
@@ -26,7 +26,7 @@ import {
   searchParameters,
 } from '../sql/list-query.ts';
 import { cutPage } from '../sql/page-size.ts';
-import { representation, timestamp } from '../sql/representation.ts';
+import { externalIdOf, representation, timestamp } from '../sql/representation.ts';
 import { separators, toCell } from './csv.ts';
 
 interface File {
@@ -48,13 +48,12 @@ const ndjsonType = 'application/x-ndjson';
 
 export function addExportRoutes(api: FastifyInstance, definition: Definition, database: Database): void {
   const docs = exportDocs(definition);
-  const cells = cellsOf(definition);
-
   api.get<{ Querystring: Query }>(
     `/${definition.collection}.csv`,
     { schema: docs.csv, config, exposeHeadRoute: false },
     async (request, reply) => {
       const { language, ...list } = parseCsvRequest(request);
+      const cells = cellsOf(definition, list);
       const kinds = cells.map(({ kind }) => kind);
       return send(request, reply, list, {
         extension: 'csv',
@@ -67,7 +66,8 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
             separators[language],
           );
         },
-        head: byteOrderMark + toCsvLine([...titlesOf(definition, language).values()], separators[language]),
+        head:
+          byteOrderMark + toCsvLine([...titlesOf(definition, language, list).values()], separators[language]),
       });
     },
   );
@@ -82,7 +82,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
       return send(request, reply, list, {
         extension: 'ndjson',
         contentType: ndjsonType,
-        selection: representation(definition, 'subject'),
+        selection: representation(definition, 'subject', list),
         toLine: (json) => `${json}\n`,
         head: '',
       });
@@ -104,7 +104,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
   async function recordExport(request: FastifyRequest, { extension: format }: File): Promise<void> {
     const { tenantId, deadline } = request;
     const filters = Object.keys(request.query as Query).filter(
-      (name) => name !== 'locale' && name !== 'sort',
+      (name) => !['locale', 'sort', 'include'].includes(name),
     );
     const details = { collection: definition.collection, format, filters };
     await database.inTenants(
@@ -160,13 +160,25 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
 }
 
 /** Each column of a CSV as SQL of type text, in the order of the titles. */
-function cellsOf(definition: Definition): { kind: FieldKind; text: string }[] {
+function cellsOf(
+  definition: Definition,
+  { withExternalIds }: Pick<ListRequest, 'withExternalIds'>,
+): { kind: FieldKind; text: string }[] {
+  const references = withExternalIds ? referencesOf(definition) : [];
   return [
     { kind: 'uuid', text: 'subject.id::text' },
-    ...columnsOf(definition.fields).map(({ name, field: { kind } }) => ({
-      kind,
+    ...columnsOf(definition.fields).map(({ name, field: { kind } }) => {
+      const reference = references.find(({ externalColumn }) => externalColumn === name);
+      if (reference) return { kind, text: externalIdOf(reference, 'subject') };
       // Independent of the database's date style.
-      text: kind === 'date' ? `to_char(subject.${name}, 'YYYY-MM-DD')` : `subject.${name}::text`,
+      return {
+        kind,
+        text: kind === 'date' ? `to_char(subject.${name}, 'YYYY-MM-DD')` : `subject.${name}::text`,
+      };
+    }),
+    ...(withExternalIds ? ownersOf(definition) : []).map((owner) => ({
+      kind: 'text' as const,
+      text: externalIdOf(owner, 'subject'),
     })),
     { kind: 'integer', text: 'subject.version::text' },
     ...['created_at', 'updated_at'].map((name) => ({

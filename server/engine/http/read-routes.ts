@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Batcher } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, validationError } from '../../errors.ts';
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
 import { isStorableText } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
@@ -13,6 +13,7 @@ import {
   buildCountQuery,
   buildListQuery,
   encodeCursor,
+  inclusions,
   type ListedRow,
   type ListRequest,
   parseListRequest,
@@ -23,8 +24,25 @@ import { representation } from '../sql/representation.ts';
 export function addReadRoutes(api: FastifyInstance, definition: Definition, database: Database): void {
   const docs = readDocs(definition);
   const json = representation(definition, 'subject');
-  const readById = buildReadOne(definition, json, database, { column: 'id', type: 'uuid' });
-  const readByExternalId = buildReadOne(definition, json, database, { column: 'external_id', type: 'text' });
+  const jsonWithExternalIds = representation(definition, 'subject', { withExternalIds: true });
+  const byId = { column: 'id', type: 'uuid' };
+  const byExternalId = { column: 'external_id', type: 'text' };
+  const readById = buildReads(byId);
+  const readByExternalId = buildReads(byExternalId);
+
+  function buildReads(key: typeof byId): Record<Form, ReadOne> {
+    const name = `read ${definition.name} by ${key.column}`;
+    return {
+      plain: buildReadOne(definition, json, database, key, name),
+      withExternalIds: buildReadOne(
+        definition,
+        jsonWithExternalIds,
+        database,
+        key,
+        `${name}, with external ids`,
+      ),
+    };
+  }
 
   async function query<Row extends object>(
     { tenantId, deadline }: FastifyRequest,
@@ -36,19 +54,26 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
   }
 
   function readPage(request: FastifyRequest, list: ListRequest): Promise<ListedRow[]> {
-    const statement = buildListQuery(definition, request.tenantId, list, json);
+    const form = list.withExternalIds ? jsonWithExternalIds : json;
+    const statement = buildListQuery(definition, request.tenantId, list, form);
     // With filters the best index depends on their values; without, it is the one of the order.
-    if (list.conditions.length > 0) return query(request, statement);
+    if (list.conditions.length > 0 || list.withExternalIds) return query(request, statement);
     const name = `list ${definition.name} by ${list.sort.name}${list.cursor ? ', further' : ''}`;
     return query(request, { ...statement, name }, true);
   }
 
-  function answerOne({ headers }: FastifyRequest, reply: FastifyReply, stored: Found | undefined) {
+  function answerOne(
+    { headers }: FastifyRequest,
+    reply: FastifyReply,
+    form: Form,
+    stored: Found | undefined,
+  ) {
     if (!stored) throw new ApiError('not_found');
     const etag = etagOf(stored.version);
     reply.header('ETag', etag);
-    if (matchesEtag((headers['if-none-match'] ?? '').replaceAll('W/', ''), etag))
-      return reply.code(304).send();
+    const known = (headers['if-none-match'] ?? '').replaceAll('W/', '');
+    // The external id of another object can change without this version.
+    if (form === 'plain' && matchesEtag(known, etag)) return reply.code(304).send();
     return sendJson(reply, stored.json);
   }
 
@@ -57,9 +82,10 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
     { schema: docs.read },
     async (request, reply) => {
       const { id } = request.params;
-      refuseUnknownParameters(request, []);
+      const form = formOf(request);
       if (!isUuid(id)) throw new ApiError('not_found');
-      return answerOne(request, reply, await readById(request.tenantId, id, request.deadline));
+      const stored = await readById[form](request.tenantId, id, request.deadline);
+      return answerOne(request, reply, form, stored);
     },
   );
 
@@ -68,13 +94,10 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
     { schema: docs.readByExternalId },
     async (request, reply) => {
       const { externalId } = request.params;
-      refuseUnknownParameters(request, []);
+      const form = formOf(request);
       if (!isStorableText(externalId)) throw new ApiError('not_found');
-      return answerOne(
-        request,
-        reply,
-        await readByExternalId(request.tenantId, externalId, request.deadline),
-      );
+      const stored = await readByExternalId[form](request.tenantId, externalId, request.deadline);
+      return answerOne(request, reply, form, stored);
     },
   );
 
@@ -102,6 +125,17 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
   );
 }
 
+type Form = 'plain' | 'withExternalIds';
+type ReadOne = ReturnType<typeof buildReadOne>;
+
+function formOf(request: FastifyRequest): Form {
+  refuseUnknownParameters(request, ['include']);
+  const { include } = request.query as { include?: unknown };
+  if (include === undefined) return 'plain';
+  if (include === inclusions[0]) return 'withExternalIds';
+  throw validationError([{ path: ['include'], code: 'invalid_choice', params: { choices: inclusions } }]);
+}
+
 interface Found {
   version: number;
   json: string;
@@ -113,9 +147,10 @@ function buildReadOne(
   json: string,
   database: Database,
   { column, type }: { column: string; type: string },
+  name: string,
 ) {
   const statement = {
-    name: `read ${definition.name} by ${column}`,
+    name,
     text: `SELECT asked.place, subject.version, ${json} AS json
       FROM unnest($1::uuid[], $2::${type}[]) WITH ORDINALITY AS asked (tenant_id, name, place)
       JOIN ${definition.table} AS subject ON subject.tenant_id = asked.tenant_id AND subject.${column} = asked.name`,

@@ -1,6 +1,6 @@
 // The schemas of a resource: the body that creates it, the body that changes it, the object, and a page of objects.
 import type { ObjectShape, Shape } from '../../../core/shape.ts';
-import { type Definition, ownersOf } from '../definition/definition.ts';
+import { type Definition, ownersOf, referencesOf } from '../definition/definition.ts';
 import {
   externalIdName,
   type Field,
@@ -37,7 +37,7 @@ export function resourceSchemas(definition: Definition): JsonSchema[] {
       $id: name,
       title: definition.title,
       description: definition.description,
-      ...storedSchema(definition.fields),
+      ...storedSchema(definition),
       examples: [storedExample(definition)],
     },
     {
@@ -123,7 +123,15 @@ function orNull(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [schema.type, 'null'], ...(choices && { enum: [...choices, null] }) };
 }
 
-function storedSchema(fields: Fields): JsonSchema {
+function storedSchema(definition: Definition): JsonSchema {
+  const { fields } = definition;
+  const externalIds = referencesOf(definition).map(({ externalName, column, isOwner }) => [
+    externalName,
+    {
+      type: 'string',
+      description: `Your own id of \`${column.path[0]}\`; with \`include=externalIds\`${isOwner ? '' : ', or while nothing has it'}.`,
+    },
+  ]);
   const members = Object.entries(fields).map(([name, field]) => [
     name,
     field.knownItem ? listSchema(field) : field.schema,
@@ -133,6 +141,7 @@ function storedSchema(fields: Fields): JsonSchema {
     properties: {
       id: { type: 'string', format: 'uuid', description: 'Identifier.' },
       ...Object.fromEntries(members),
+      ...Object.fromEntries(externalIds),
       version: { type: 'integer', minimum: 1, description: 'Incremented on every change; also the ETag.' },
       createdAt: { type: 'string', format: 'date-time', description: 'When it was created.' },
       updatedAt: { type: 'string', format: 'date-time', description: 'When it was last changed.' },

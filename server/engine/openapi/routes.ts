@@ -1,9 +1,16 @@
 // What the routes of a resource declare, from its definition.
 
 import { maxOriginLength } from '../../http/conventions.ts';
-import type { Definition } from '../definition/definition.ts';
+import { type Definition, referencesOf } from '../definition/definition.ts';
 import type { JsonSchema } from '../definition/fields.ts';
-import { defaultLimit, filtersOf, maxLimit, sortNames } from '../sql/list-query.ts';
+import {
+  defaultLimit,
+  filtersOf,
+  inclusions,
+  maxExternalIds,
+  maxLimit,
+  sortNames,
+} from '../sql/list-query.ts';
 import {
   answer,
   commonHeaders,
@@ -251,6 +258,10 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
       description: `Filter: ${field.schema.description}`,
     },
   ]);
+  const references = referencesOf(definition).map(({ externalName, column }) => [
+    externalName,
+    { type: 'string', description: `Filter: ${column.field.schema.description} By your own id.` },
+  ]);
   return {
     sort: {
       type: 'string',
@@ -263,10 +274,25 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
       description:
         'Search in the names, tolerant of typing errors and umlauts. Finds the 1,000 best matches.',
     },
+    ...includeParameter,
     updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
     ...Object.fromEntries(filters),
+    externalId: {
+      type: 'string',
+      description: `Filter: your own ids, up to ${maxExternalIds}, separated by commas.`,
+      examples: ['ERP-4711,ERP-4712'],
+    },
+    ...Object.fromEntries(references),
   };
 }
+
+const includeParameter = {
+  include: {
+    type: 'string',
+    enum: inclusions,
+    description: '`externalIds` adds your own ids of the objects that are referred to.',
+  },
+};
 
 export function readDocs(definition: Definition) {
   const name = schemaName(definition);
@@ -278,6 +304,7 @@ export function readDocs(definition: Definition) {
       description: 'The object as it is now, with its version as ETag.',
       tags,
       params: idParameter,
+      querystring: { type: 'object', properties: includeParameter },
       headers: {
         type: 'object',
         properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },
@@ -293,6 +320,7 @@ export function readDocs(definition: Definition) {
       summary: `Read ${withArticle(definition)} by your own id`,
       tags,
       params: externalIdParameter(definition),
+      querystring: { type: 'object', properties: includeParameter },
       headers: {
         type: 'object',
         properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },

@@ -19,19 +19,19 @@ export function buildObjectQuery(
   definitions: readonly Definition[],
   tenantId: string,
   named: readonly NamedObject[],
+  form: { withExternalIds?: boolean } = {},
 ): { text: string; values: unknown[] } | undefined {
   const values: unknown[] = [tenantId];
   const selections = definitions.flatMap((definition) => {
     const own = named.filter(({ resource }) => resource === definition.name);
     if (own.length === 0) return [];
     values.push([...new Set(own.map(({ resource_id: id }) => id))]);
-    return [selectObjects(definition, `$${values.length}`)];
+    return [selectObjects(definition, representation(definition, 'subject', form), `$${values.length}`)];
   });
   return selections.length > 0 ? { text: selections.join(' UNION ALL '), values } : undefined;
 }
 
-function selectObjects(definition: Definition, ids: string): string {
-  const selection = representation(definition, 'subject');
+function selectObjects(definition: Definition, selection: string, ids: string): string {
   const json = selectWithinPage(selection, { sizes: sizesOf(definition), order: 'named.place' });
   return `(SELECT '${definition.name}' AS resource, subject.id AS resource_id, ${json} AS json
     FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS named (id, place)

@@ -6,10 +6,14 @@ import {
   type Column,
   columnsOf,
   type Definition,
+  type Reference,
+  referencesOf,
   sqlType,
   startColumn,
   startLength,
+  tableOf,
 } from '../definition/definition.ts';
+import { externalIdSchema } from '../definition/fields.ts';
 import { isUuid } from '../definition/formats.ts';
 import { jsonBytes, selectWithinPage, textBytes } from './page-size.ts';
 
@@ -21,6 +25,7 @@ export interface ListRequest {
   values: unknown[];
   cursor: Position | undefined;
   wantsTotal: boolean;
+  withExternalIds: boolean;
 }
 
 interface Sort {
@@ -45,12 +50,25 @@ export function filtersOf(definition: Definition): Filter[] {
     .map((column) => ({ name: column.path.at(-1)!, column }));
 }
 
-const knownFilters = new WeakMap<Definition, ReadonlyMap<string, Filter>>();
+type ReadParameter = (value: string, reading: Reading) => void;
+
+const knownFilters = new WeakMap<Definition, ReadonlyMap<string, ReadParameter>>();
 
 /** Worked out once for each definition, and not for each list. */
-function filtersByName(definition: Definition): ReadonlyMap<string, Filter> {
-  const filters =
-    knownFilters.get(definition) ?? new Map(filtersOf(definition).map((filter) => [filter.name, filter]));
+function filtersByName(definition: Definition): ReadonlyMap<string, ReadParameter> {
+  const known = knownFilters.get(definition);
+  if (known) return known;
+  const filters = new Map<string, ReadParameter>([
+    ...filtersOf(definition).map((filter): [string, ReadParameter] => [
+      filter.name,
+      (value, reading) => readFilter(filter, value, reading),
+    ]),
+    ...referencesOf(definition).map((reference): [string, ReadParameter] => [
+      reference.externalName,
+      (value, reading) => readReference(reference, value, reading),
+    ]),
+    ['externalId', readExternalIds],
+  ]);
   knownFilters.set(definition, filters);
   return filters;
 }
@@ -67,7 +85,12 @@ export const sortNames = Object.keys(sortColumns).flatMap((name) => [name, `-${n
 export const defaultLimit = 50;
 export const maxLimit = 500;
 
-export const searchParameters = ['sort', 'q', 'updatedSince'];
+/** How many external ids one list may name. */
+export const maxExternalIds = 100;
+
+export const inclusions = ['externalIds'];
+
+export const searchParameters = ['sort', 'q', 'updatedSince', 'include'];
 const listParameters = [...searchParameters, 'limit', 'cursor', 'count'];
 
 export type Query = Record<string, unknown>;
@@ -94,7 +117,7 @@ interface Reading {
   reject(code: FieldError['code'], params?: FieldError['params']): void;
 }
 
-const readers: Record<string, (value: string, reading: Reading) => void> = {
+const readers: Record<string, ReadParameter> = {
   limit(value, { request, reject }) {
     const limit = readLimit(value, maxLimit);
     if (limit !== undefined) request.limit = limit;
@@ -112,12 +135,49 @@ const readers: Record<string, (value: string, reading: Reading) => void> = {
     if (!isTimestamp(value)) reject('invalid_timestamp');
     else addCondition(request, value, (parameter) => `subject.updated_at >= ${parameter}::timestamptz`);
   },
-  q(value, { definition, request, reject }) {
+  include(value, { request, reject }) {
+    if (inclusions.includes(value)) request.withExternalIds = true;
+    else reject('invalid_choice', { choices: inclusions });
+  },
+  q(value, { definition, request }) {
     const words = searchWords(value);
-    if (words.length === 0) reject('blank');
-    else addCondition(request, words, (parameter) => searchCondition(definition, parameter));
+    if (words.length > 0) addCondition(request, words, (parameter) => searchCondition(definition, parameter));
   },
 };
+
+/** Ids separated by commas. One that holds commas itself is found too. */
+function readExternalIds(value: string, { request, reject }: Reading): void {
+  const ids = value.split(',').filter(Boolean);
+  const max = externalIdSchema.maxLength;
+  if (!isStorable(value)) reject('invalid_text');
+  else if (ids.length > maxExternalIds) reject('too_many_items', { max: maxExternalIds });
+  else if (ids.some((id) => [...id].length > max)) reject('too_long', { max });
+  else
+    addCondition(request, [value, ...ids], (parameter) => `subject.external_id = ANY (${parameter}::text[])`);
+}
+
+/** Those that name the object, and those that wait for it. */
+function readReference(
+  { column, externalColumn, resources, isOwner }: Reference,
+  value: string,
+  { request, reject }: Reading,
+): void {
+  if (!isStorable(value)) {
+    reject('invalid_text');
+    return;
+  }
+  addCondition(request, value, (parameter) => {
+    const ids = resources.map(
+      (name) => `SELECT id FROM ${tableOf(name)} WHERE tenant_id = $1 AND external_id = ${parameter}`,
+    );
+    const named = `subject.${column.name} = ANY (ARRAY(${ids.join(' UNION ALL ')}))`;
+    return isOwner ? named : `(${named} OR subject.${externalColumn} = ${parameter})`;
+  });
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
 
 function readFilter(filter: Filter, value: string, { request, reject }: Reading): void {
   const code = findFilterError(filter, value);
@@ -145,13 +205,14 @@ export function readParameters(
     values: [],
     cursor: undefined,
     wantsTotal: false,
+    withExternalIds: false,
   };
   for (const [name, value] of Object.entries(query)) {
     const reject: Reading['reject'] = (code, params) => fieldErrors.push({ path: [name], code, params });
     const filter = filters.get(name);
     if (typeof value !== 'string') reject('repeated_parameter');
     else if (allowed.includes(name)) readers[name]?.(value, { definition, request, reject });
-    else if (filter) readFilter(filter, value, { definition, request, reject });
+    else if (filter) filter(value, { definition, request, reject });
     else reject('unknown_parameter', { known: [...allowed, ...filters.keys()] });
   }
   // Last, because a cursor belongs to a sort order.
@@ -193,7 +254,7 @@ function findFilterError({ column: { field } }: Filter, value: string): FieldErr
       ? undefined
       : 'invalid_choice';
   }
-  return value.includes('\0') || !value.isWellFormed() ? 'invalid_text' : undefined;
+  return isStorable(value) ? undefined : 'invalid_text';
 }
 
 function choicesOf({ column: { field } }: Filter): readonly string[] {

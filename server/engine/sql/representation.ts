@@ -1,18 +1,49 @@
 // PostgreSQL builds the JSON of a row: numbers and lists leave exactly as they came in, and Node parses nothing. Fields
 // without a value are absent.
-import { columnName, type Definition } from '../definition/definition.ts';
+import {
+  columnName,
+  type Definition,
+  type Reference,
+  referencesOf,
+  tableOf,
+} from '../definition/definition.ts';
 import type { Field, Fields } from '../definition/fields.ts';
 
 /** An SQL expression of type text over the columns of the table, which is named `alias`. */
-export function representation(definition: Definition, alias: string): string {
+export function representation(
+  definition: Definition,
+  alias: string,
+  { withExternalIds = false }: { withExternalIds?: boolean } = {},
+): string {
+  const references = withExternalIds ? referencesOf(definition) : [];
+  const fields = Object.fromEntries(
+    Object.entries(definition.fields).filter(
+      ([name]) => !references.some((one) => one.externalName === name),
+    ),
+  );
   const members = [
     member('id', `to_json(${alias}.id)`),
-    ...fieldMembers(definition.fields, alias, []),
+    ...fieldMembers(fields, alias, []),
+    ...references.map((reference) =>
+      member(reference.externalName, `to_json(${externalIdOf(reference, alias)})`),
+    ),
     member('version', `${alias}.version`),
     member('createdAt', timestamp(`${alias}.created_at`)),
     member('updatedAt', timestamp(`${alias}.updated_at`)),
   ];
   return `'{' || ${joined(members)} || '}'`;
+}
+
+/** The external id of the object that a row names; of one that has not arrived, the one that was sent. */
+export function externalIdOf(
+  { column, externalColumn, resources, isOwner }: Reference,
+  alias: string,
+): string {
+  const found = resources.map(
+    (name) => `(SELECT named.external_id FROM ${tableOf(name)} AS named
+      WHERE named.tenant_id = ${alias}.tenant_id AND named.id = ${alias}.${column.name})`,
+  );
+  return `coalesce(${[...found, ...(isOwner ? [] : [`${alias}.${externalColumn}`])].join(', ')})`;
 }
 
 function fieldMembers(fields: Fields, alias: string, parents: readonly string[]): string[] {

@@ -20,7 +20,7 @@ const defaultLimit = 100;
 const maxLimit = 1000;
 /** A filter that matches little reads no more of the journal than this in one request. */
 const scannedEntries = 10_000;
-const inclusions = ['data'];
+const inclusions = ['data', 'externalIds'];
 
 /** How an entry is answered, and what is joined for it. */
 interface EntryForm {
@@ -164,8 +164,9 @@ An answer ends at about 4 MB, and a filter looks at ${scannedEntries.toLocaleStr
       },
       include: {
         type: 'string',
-        enum: inclusions,
-        description: '`data` adds each object as it is now; a deleted one has none.',
+        description:
+          '`data` adds each object as it is now; a deleted one has none. `externalIds` adds it with the external ids of its references.',
+        examples: inclusions,
       },
     },
   },
@@ -203,7 +204,7 @@ export async function changeRoutes(
     if (!first?.is_known) throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);
     const entries = rows.filter((row): row is FeedRow & EntryRow => row.position !== null);
     const cut = cutPage(entries, feed.limit);
-    const page = feed.includesData ? cutPage(await addData(request, cut), feed.limit) : cut;
+    const page = feed.includesData ? cutPage(await addData(request, feed, cut), feed.limit) : cut;
     if (entries.length > page.length) return sendPage(reply, page, page.at(-1)!.position, true);
     return sendPage(reply, page, first.scanned_up_to, first.has_more);
   });
@@ -224,9 +225,10 @@ export async function changeRoutes(
   /** Entries with their objects, until the objects fill a page. */
   async function addData(
     { tenantId, deadline }: FastifyRequest,
+    feed: FeedRequest,
     entries: readonly (EntryRow & { json: string })[],
   ): Promise<EntryRow[]> {
-    const query = buildObjectQuery(resources, tenantId, entries);
+    const query = buildObjectQuery(resources, tenantId, entries, feed);
     if (!query) return [...entries];
     const { rows } = await database.queryInTenants<CurrentObject>([tenantId], query, { deadline });
     const objects = new Map(rows.map((object) => [`${object.resource} ${object.resource_id}`, object.json]));
@@ -249,6 +251,7 @@ interface FeedRequest {
   resources: string[] | undefined;
   excludedOrigin: string | undefined;
   includesData: boolean;
+  withExternalIds: boolean;
 }
 
 function parseFeedRequest(query: Record<string, unknown>, names: readonly string[]): FeedRequest {
@@ -281,6 +284,7 @@ function parseFeedRequest(query: Record<string, unknown>, names: readonly string
     limit: entries!,
     resources,
     excludedOrigin: excludeOrigin as string | undefined,
-    includesData: included?.includes('data') ?? false,
+    includesData: included !== undefined,
+    withExternalIds: included?.includes('externalIds') ?? false,
   };
 }
