@@ -147,13 +147,13 @@ export const momentSeconds = 1;
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
-  readonly faults: readonly FieldError[];
+  readonly fieldErrors: readonly FieldError[];
   /** Further members of the body, such as the id that holds a conflicting value. */
   readonly details: Record<string, unknown>;
 
   constructor(
     code: ErrorCode,
-    options: { faults?: readonly FieldError[]; details?: object; cause?: unknown } = {},
+    options: { fieldErrors?: readonly FieldError[]; details?: object; cause?: unknown } = {},
   ) {
     // An answer is no defect whose place anybody looks for, and under a flood of refusals its stack would cost the most.
     const { stackTraceLimit } = Error;
@@ -162,13 +162,13 @@ export class ApiError extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.status = statusOfCode[code];
-    this.faults = (options.faults ?? []).slice(0, maxFieldErrors);
+    this.fieldErrors = (options.fieldErrors ?? []).slice(0, maxFieldErrors);
     this.details = { ...options.details };
   }
 }
 
-export function validationError(faults: readonly FieldError[]): ApiError {
-  return new ApiError('validation_failed', { faults });
+export function validationError(fieldErrors: readonly FieldError[]): ApiError {
+  return new ApiError('validation_failed', { fieldErrors });
 }
 
 /** A mistake at the command line, explained in a sentence. */

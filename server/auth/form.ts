@@ -1,11 +1,11 @@
-// Small JSON bodies of the office's own routes, checked like those of the API: every fault at once, with the same codes.
+// Checks small JSON bodies of the office's own routes. Like the API it reports every invalid field, with the same codes.
 import type { FastifyRequest } from 'fastify';
 import { formatChecks, isUuid } from '../engine/definition/formats.ts';
 import { isObject } from '../engine/definition/validation.ts';
 import { type FieldError, validationError } from '../errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
 import { isGuessable } from './password-strength.ts';
-import { maxPasswordLength, passwordFault } from './passwords.ts';
+import { maxPasswordLength, passwordError } from './passwords.ts';
 
 /** The value, or what is wrong with it. */
 export type Reading<Value> = { value: Value } | Omit<FieldError, 'path'>;
@@ -19,20 +19,20 @@ type Inputs = Record<string, Input<unknown>>;
 type Form<Of extends Inputs> = { [Name in keyof Of]: Of[Name] extends Input<infer Value> ? Value : never };
 
 export function readForm<Of extends Inputs>(request: FastifyRequest, inputs: Of): Form<Of> {
-  const { value: sent, faults: textFaults } = request.body as JsonBody;
+  const { value: sent, fieldErrors: textErrors } = request.body as JsonBody;
   if (!isObject(sent)) throw validationError([{ path: [], code: 'type', params: { type: 'object' } }]);
-  const faults = [...textFaults];
+  const fieldErrors = [...textErrors];
   const form: Record<string, unknown> = {};
   for (const [name, input] of Object.entries(inputs)) {
     if (!Object.hasOwn(sent, name)) {
-      if (input.isRequired) faults.push({ path: [name], code: 'required' });
+      if (input.isRequired) fieldErrors.push({ path: [name], code: 'required' });
       continue;
     }
     const result = input.read(sent[name]);
     if ('value' in result) form[name] = result.value;
-    else faults.push({ path: [name], ...result });
+    else fieldErrors.push({ path: [name], ...result });
   }
-  if (faults.length > 0) throw validationError(faults);
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return form as Form<Of>;
 }
 
@@ -69,7 +69,7 @@ export const emailAddress: Input<string> = {
   },
 };
 
-/** Whatever somebody types to be compared with a password. Its length is limited because hashing it takes time. */
+/** A typed password to compare. Limited in length because hashing takes time. */
 export const typedPassword: Input<string> = {
   isRequired: true,
   read(value): Reading<string> {
@@ -84,7 +84,7 @@ export const newPassword: Input<string> = {
   isRequired: true,
   read(value): Reading<string> {
     if (typeof value !== 'string') return { code: 'type', params: { type: 'string' } };
-    return passwordFault(value) ?? { value };
+    return passwordError(value) ?? { value };
   },
 };
 

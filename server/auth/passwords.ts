@@ -73,7 +73,7 @@ const minPasswordLength = 10;
 export const maxPasswordLength = 200;
 
 /** What keeps a text from being a password, before anybody asks how hard it is to guess. */
-export function passwordFault(password: string): Omit<FieldError, 'path'> | undefined {
+export function passwordError(password: string): Omit<FieldError, 'path'> | undefined {
   const length = [...password].length;
   if (length < minPasswordLength) return { code: 'too_short', params: { min: minPasswordLength } };
   if (length > maxPasswordLength) return { code: 'too_long', params: { max: maxPasswordLength } };

@@ -102,9 +102,11 @@ async function writeBusiness(client: pg.Client, tenantId: string): Promise<void>
 function buildToRow(definition: Definition, tenantId: string, idOf: (externalId: string) => string) {
   const check = buildCheck(definition);
   return function toRow(body: Body): NewRow & { actor: string } {
-    const { faults, ignoredFields, row } = check(parseJson(Buffer.from(JSON.stringify(body))));
-    if (faults.length + ignoredFields.length > 0) {
-      throw new Error(`${definition.name} ${body.externalId}: ${JSON.stringify([faults, ignoredFields])}`);
+    const { fieldErrors, ignoredFields, row } = check(parseJson(Buffer.from(JSON.stringify(body))));
+    if (fieldErrors.length + ignoredFields.length > 0) {
+      throw new Error(
+        `${definition.name} ${body.externalId}: ${JSON.stringify([fieldErrors, ignoredFields])}`,
+      );
     }
     return { ...row, tenant_id: tenantId, id: idOf(body.externalId), actor: 'demo' };
   };

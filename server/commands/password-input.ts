@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { isGuessable } from '../auth/password-strength.ts';
-import { passwordFault } from '../auth/passwords.ts';
+import { passwordError } from '../auth/passwords.ts';
 import { makePassword } from '../auth/secrets.ts';
 import { UsageError } from '../errors.ts';
 import { text as sentence } from '../messages.ts';
@@ -21,10 +21,10 @@ export async function readNewPassword(
   const password = process.stdin.isTTY ? await askTwice() : firstLine(await text(process.stdin));
   if (password === '')
     throw new UsageError('No password was given. Pipe it in, type it at a terminal, or use --generate.');
-  const fault =
-    passwordFault(password) ??
+  const fieldError =
+    passwordError(password) ??
     ((await isGuessable(password, words)) && { code: 'too_easy' as const, params: {} });
-  if (fault) throw new UsageError(`The password: ${sentence(fault.code, 'en', fault.params)}`);
+  if (fieldError) throw new UsageError(`The password: ${sentence(fieldError.code, 'en', fieldError.params)}`);
   return { password, isGenerated: false };
 }
 

@@ -18,7 +18,7 @@ import {
   replaceSecret,
   resendSince,
   resumeEndpoint,
-  urlFault,
+  urlError,
 } from '../features/webhooks/endpoints.ts';
 import type { Result } from '../features/webhooks/outgoing-request.ts';
 import { text } from '../messages.ts';
@@ -37,8 +37,8 @@ export const webhookCreate: Command = {
   async run({ config, options }) {
     const tenantId = tenantIdFrom(options);
     const url = options.url!.trim();
-    const fault = urlFault(config, url);
-    if (fault) throw new UsageError(`--url: ${text(fault.code, 'en', fault.params)}`);
+    const fieldError = urlError(config, url);
+    if (fieldError) throw new UsageError(`--url: ${text(fieldError.code, 'en', fieldError.params)}`);
     const wanted = resourcesFrom(options.resources);
     const made = await inTenant(config, tenantId, async (client) => {
       const endpoint = await createEndpoint(client, tenantId, { url, resources: wanted });

@@ -29,13 +29,13 @@ export const maxOriginLength = 60;
 function readOrigin(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   const origin = String(header);
-  const fault = originFault(origin);
-  if (fault) throw validationError([{ path: ['Stamm-Origin'], ...fault }]);
+  const fieldError = originError(origin);
+  if (fieldError) throw validationError([{ path: ['Stamm-Origin'], ...fieldError }]);
   return origin;
 }
 
 /** Headers arrive as Latin-1 and parameters as UTF-8: only in ASCII are both the same text. */
-export function originFault(origin: string): Omit<FieldError, 'path'> | undefined {
+export function originError(origin: string): Omit<FieldError, 'path'> | undefined {
   if (origin.trim() === '') return { code: 'blank' };
   if (origin.length > maxOriginLength) return { code: 'too_long', params: { max: maxOriginLength } };
   return /^[\x20-\x7e]+$/.test(origin) ? undefined : { code: 'not_printable' };

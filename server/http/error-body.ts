@@ -9,7 +9,9 @@ export function errorBody(error: ApiError, requestId: string, language: Language
     code: error.code,
     requestId,
     ...error.details,
-    ...(error.status === 400 && { errors: error.faults.map((fault) => fieldErrorBody(fault, language)) }),
+    ...(error.status === 400 && {
+      errors: error.fieldErrors.map((fieldError) => fieldErrorBody(fieldError, language)),
+    }),
   };
 }
 

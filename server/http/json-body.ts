@@ -22,7 +22,7 @@ export interface JsonBody {
   /** The same value with each number that a double cannot hold as JSON.rawJSON; undefined where there is none. */
   exact: unknown;
   /** What is wrong with the text itself, wherever in the body it stands. */
-  faults: FieldError[];
+  fieldErrors: FieldError[];
 }
 
 /**
@@ -48,7 +48,7 @@ export function checkContentType({ method, headers }: IncomingMessage, expected 
   }
 }
 
-/** Before a client is told to go on: whoever declares too much need not send it. */
+/** Runs before `100 Continue`: a client that declares too much need not send it. */
 export function checkDeclaredLength(headers: IncomingMessage['headers'], limitBytes: number): void {
   if (Number(headers['content-length']) > limitBytes) throw new ApiError('body_too_large');
 }
@@ -100,17 +100,17 @@ export function parseJson(bytes: Buffer): JsonBody {
   }
   const hasSuspectNumber = mayHoldInexactNumber.test(text);
   const needsSecondLook = hasSuspectNumber || text.includes('\\u') || text.includes('__proto__');
-  if (!needsSecondLook) return { bytes, value, exact: undefined, faults: [] };
+  if (!needsSecondLook) return { bytes, value, exact: undefined, fieldErrors: [] };
   // Before the exact numbers: that walk is recursive, and this one refuses what would exhaust its stack.
-  const faults = findTextFaults(value);
-  if (!hasSuspectNumber) return { bytes, value, exact: undefined, faults };
+  const fieldErrors = findTextErrors(value);
+  if (!hasSuspectNumber) return { bytes, value, exact: undefined, fieldErrors };
   let hasLongNumber = false;
   const exact = JSON.parse(text, (_name, member, { source }) => {
     if (typeof member !== 'number' || !Number.isFinite(member)) return member;
     hasLongNumber ||= source!.length > maxNumberLength;
     return exactNumber(member, source!);
   });
-  return { bytes, value, exact, faults: hasLongNumber ? findTextFaults(exact) : faults };
+  return { bytes, value, exact, fieldErrors: hasLongNumber ? findTextErrors(exact) : fieldErrors };
 }
 
 /** Room for every digit of the largest double, its sign, its point and the longest fraction that is stored. */
@@ -175,22 +175,22 @@ interface Place {
 
 const maxDepth = 1000;
 /** More are never reported. */
-const maxTextFaults = 100;
-/** Of all paths together: a hundred faults below one long name would make an answer a hundred times as long as the body. */
+const maxTextErrors = 100;
+/** For all paths together: a hundred errors below one long name would make the answer far longer than the body. */
 const maxPathCharacters = 20_000;
 
 /** Walks without recursion, and names a place only where it is faulty: nesting costs neither stack nor time. */
-function findTextFaults(root: unknown): FieldError[] {
-  const faults: FieldError[] = [];
+function findTextErrors(root: unknown): FieldError[] {
+  const fieldErrors: FieldError[] = [];
   let room = maxPathCharacters;
-  const add = (place: Place, fault: Omit<FieldError, 'path'>, ...name: string[]) => {
-    if (room <= 0 || faults.length >= maxTextFaults) return;
+  const add = (place: Place, fieldError: Omit<FieldError, 'path'>, ...name: string[]) => {
+    if (room <= 0 || fieldErrors.length >= maxTextErrors) return;
     const path = [...pathTo(place), ...name];
     for (const step of path) room -= String(step).length + 1;
-    faults.push({ path, ...fault });
+    fieldErrors.push({ path, ...fieldError });
   };
   const pending: Place[] = [{ value: root, step: '', parent: undefined, depth: 0 }];
-  for (let place = pending.pop(); place && faults.length < maxTextFaults; place = pending.pop()) {
+  for (let place = pending.pop(); place && fieldErrors.length < maxTextErrors; place = pending.pop()) {
     const { value, depth } = place;
     if (depth > maxDepth) throw validationError([{ path: [], code: 'too_deep', params: { max: maxDepth } }]);
     if (typeof value === 'string') {
@@ -215,7 +215,7 @@ function findTextFaults(root: unknown): FieldError[] {
       }
     }
   }
-  return faults;
+  return fieldErrors;
 }
 
 function pathTo(place: Place): (string | number)[] {

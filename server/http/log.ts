@@ -32,8 +32,8 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     address: request.ip,
     userAgent: logged(request.headers['user-agent']),
     code: apiError?.code,
-    faults: apiError?.faults.length
-      ? apiError.faults.map(({ path, code }) => `${logged(path.join('.'), maxNameLength)}: ${code}`)
+    errors: apiError?.fieldErrors.length
+      ? apiError.fieldErrors.map(({ path, code }) => `${logged(path.join('.'), maxNameLength)}: ${code}`)
       : undefined,
     ignoredFields: ignoredFields?.length ? loggedNames(ignoredFields) : undefined,
   };

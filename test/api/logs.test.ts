@@ -36,13 +36,13 @@ test('a request leaves one line with its id, tenant, status, path and time', asy
   assert.ok(Number(durationMs) > 0 && time);
 });
 
-test('a refused body leaves its faults by field and code', async () => {
+test('a refused body leaves its errors by field and code', async () => {
   const lines = await linesOf(() => post('/customer', { companyName: '', address: {}, typo: 1 }));
   assert.equal(lines.length, 1);
-  const { status, code, faults, ignoredFields } = lines[0]!;
+  const { status, code, errors, ignoredFields } = lines[0]!;
   assert.deepEqual([status, code, ignoredFields], [400, 'validation_failed', ['typo']]);
-  assert.ok((faults as string[]).includes('companyName: blank'));
-  assert.ok((faults as string[]).includes('address.city: required'));
+  assert.ok((errors as string[]).includes('companyName: blank'));
+  assert.ok((errors as string[]).includes('address.city: required'));
 });
 
 test('a request without a live key leaves no tenant', async () => {

@@ -166,7 +166,7 @@ test('sentences are German where Accept-Language prefers it, and codes never cha
 test('every fault has a sentence of its own in both languages', () => {
   const sentences = (['en', 'de'] as const).flatMap((language) =>
     fieldErrorCodes.map((code) => {
-      const apiError = new ApiError('validation_failed', { faults: [{ path: ['x'], code }] });
+      const apiError = new ApiError('validation_failed', { fieldErrors: [{ path: ['x'], code }] });
       return (errorBody(apiError, '', language) as { errors: { message: string }[] }).errors[0]!.message;
     }),
   );

@@ -40,7 +40,7 @@ interface Call {
   path: string;
   status: number;
   code: string | null;
-  faults: { field: string; code: string; message: string }[];
+  errors: { field: string; code: string; message: string }[];
   ignoredFields: string[];
   hasBody: boolean;
   [name: string]: unknown;
@@ -106,13 +106,13 @@ test('calls are recorded with what became of them: stored, refused, ignored, unk
     address: '127.0.0.1',
     code: null,
     message: null,
-    faults: [],
+    errors: [],
     ignoredFields: [],
     hasBody: false,
   });
   assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000);
   assert.ok(Number(durationMs) > 0);
-  assert.deepEqual(refused!.faults.map(({ field, code }) => `${field}: ${code}`).sort(), [
+  assert.deepEqual(refused!.errors.map(({ field, code }) => `${field}: ${code}`).sort(), [
     'address.city: required',
     'address.houseNumber: required',
     'address.streetName: required',
@@ -126,7 +126,7 @@ test('messages come in the language of whoever looks', async () => {
   await service.post('/customer', { ...validCustomer, companyName: '' }, asKey);
   await recorded(person);
   const response = await person.call('GET', '/requests', undefined, { headers: { 'accept-language': 'de' } });
-  assert.match(response.json().data[0].faults[0].message, /^Darf nicht leer sein/);
+  assert.match(response.json().data[0].errors[0].message, /^Darf nicht leer sein/);
 });
 
 test('a refused body is shown without personal data, and as it was sent when that is asked for, which is logged', async () => {
@@ -473,7 +473,7 @@ test('a code that only another version of the service knows is shown as it is, a
   assert.match(heard, /"code":"of_tomorrow","message":"of_tomorrow"/);
   await own.get('/sites', asKey);
   const data = await recorded(person, '/requests', (calls) => calls.length === 2);
-  assert.deepEqual(data[1]!.faults, [{ field: 'x', code: 'toString', message: 'toString' }]);
+  assert.deepEqual(data[1]!.errors, [{ field: 'x', code: 'toString', message: 'toString' }]);
   assert.equal((await person.call('GET', '/requests/groups')).statusCode, 200);
 });
 

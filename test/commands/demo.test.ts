@@ -114,8 +114,8 @@ test('every object is one that the API would take, and has an external id', asyn
     const check = buildCheck(definition);
     const lines = (await get(`/${definition.collection}.ndjson`)).split('\n').slice(0, -1);
     for (const line of lines) {
-      const { faults, ignoredFields, value } = check(parseStored(line));
-      assert.deepEqual([faults, ignoredFields], [[], []], line);
+      const { fieldErrors, ignoredFields, value } = check(parseStored(line));
+      assert.deepEqual([fieldErrors, ignoredFields], [[], []], line);
       assert.ok(value.externalId, line);
     }
   }

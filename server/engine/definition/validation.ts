@@ -18,7 +18,7 @@ import { formatChecks, formatCodes } from './formats.ts';
 export type Row = Record<string, unknown>;
 
 export interface Checked {
-  faults: FieldError[];
+  fieldErrors: FieldError[];
   /** Paths of fields that were sent but are not known, such as "address.zip". */
   ignoredFields: string[];
   /** The known fields as they are stored. Complete only without errors. */
@@ -46,23 +46,25 @@ function compileCheck(definition: Definition): Check {
   const members = membersOf(definition.fields);
   const lists = Object.entries(definition.fields).filter(([, field]) => field.kind === 'list');
 
-  return function check({ value: sent, exact, faults: textFaults }) {
+  return function check({ value: sent, exact, fieldErrors: textErrors }) {
     if (!isObject(sent)) {
-      const fault: FieldError = { path: [], code: 'type', params: { type: 'object' } };
-      return { faults: [...textFaults, fault], ignoredFields: [], value: {}, row: {} };
+      const fieldError: FieldError = { path: [], code: 'type', params: { type: 'object' } };
+      return { fieldErrors: [...textErrors, fieldError], ignoredFields: [], value: {}, row: {} };
     }
-    let faults = [...textFaults];
-    if (!validate(withoutLongLists(lists, sent, faults))) {
+    let fieldErrors = [...textErrors];
+    if (!validate(withoutLongLists(lists, sent, fieldErrors))) {
       // A text that cannot be stored, or a number that is none, has been reported already.
-      const reported = new Set(textFaults.map((fault) => fault.path.join('/')));
-      const found = validate.errors!.map(toFault);
-      faults = faults.concat(found.filter((fault) => !reported.has(fault.path.join('/'))));
+      const reported = new Set(textErrors.map((fieldError) => fieldError.path.join('/')));
+      const found = validate.errors!.map(toError);
+      fieldErrors = fieldErrors.concat(
+        found.filter((fieldError) => !reported.has(fieldError.path.join('/'))),
+      );
     }
-    faults.push(...findMissingAlternatives(definition, owners, sent));
-    const value = toStored(members, sent, exact, faults);
-    faults = faults.concat(findDateOrderFaults(definition, value, faults));
+    fieldErrors.push(...findMissingAlternatives(definition, owners, sent));
+    const value = toStored(members, sent, exact, fieldErrors);
+    fieldErrors = fieldErrors.concat(findDateOrderErrors(definition, value, fieldErrors));
     const ignoredFields = findIgnoredFields(members, sent, '', []);
-    return { faults, ignoredFields, value, row: toRow(value, sent) };
+    return { fieldErrors, ignoredFields, value, row: toRow(value, sent) };
   };
 }
 
@@ -70,14 +72,14 @@ function compileCheck(definition: Definition): Check {
 function withoutLongLists(
   lists: readonly (readonly [name: string, field: Field])[],
   sent: Record<string, unknown>,
-  faults: FieldError[],
+  fieldErrors: FieldError[],
 ): Record<string, unknown> {
   let checked = sent;
   for (const [name, { schema }] of lists) {
     const { [name]: list } = sent;
     const max = schema.maxItems as number;
     if (!Array.isArray(list) || list.length <= max) continue;
-    faults.push({ path: [name], code: 'too_many_items', params: { max } });
+    fieldErrors.push({ path: [name], code: 'too_many_items', params: { max } });
     checked = { ...checked, [name]: [] };
   }
   return checked;
@@ -150,7 +152,7 @@ function toStored(
   { list }: Members,
   sent: Record<string, unknown>,
   exact: unknown,
-  faults: FieldError[],
+  fieldErrors: FieldError[],
 ): Record<string, unknown> {
   const stored: Record<string, unknown> = {};
   for (const { name, path, field, externalName, members } of list) {
@@ -160,9 +162,9 @@ function toStored(
     if (value === undefined) {
       if (field.default !== undefined) stored[name] = field.default;
     } else if (members) {
-      if (isObject(value)) stored[name] = toStored(members, value, exactValue, faults);
+      if (isObject(value)) stored[name] = toStored(members, value, exactValue, fieldErrors);
     } else {
-      stored[name] = toStoredMember(field, value, exactValue, path, faults);
+      stored[name] = toStoredMember(field, value, exactValue, path, fieldErrors);
     }
   }
   return stored;
@@ -173,7 +175,7 @@ function toStoredMember(
   sent: unknown,
   exact: unknown,
   path: FieldError['path'],
-  faults: FieldError[],
+  fieldErrors: FieldError[],
 ): unknown {
   switch (field.kind) {
     case 'uuid':
@@ -181,17 +183,17 @@ function toStoredMember(
     case 'integer': {
       const source = exactNumberText(exact);
       if (source && hasFraction(source) && Number.isInteger(sent)) {
-        faults.push({ path, code: 'type', params: { type: 'integer' } });
+        fieldErrors.push({ path, code: 'type', params: { type: 'integer' } });
       }
       return sent;
     }
     case 'decimal': {
       const source = exactNumberText(exact);
-      if (source !== undefined) faults.push(...findExactFaults(field, sent, source, path));
+      if (source !== undefined) fieldErrors.push(...findExactErrors(field, sent, source, path));
       return exact ?? sent;
     }
     case 'list':
-      for (const fault of findNestingFaults(exact ?? sent, path)) faults.push(fault);
+      for (const fieldError of findNestingErrors(exact ?? sent, path)) fieldErrors.push(fieldError);
       return exact ?? sent;
     default:
       return sent;
@@ -199,7 +201,7 @@ function toStoredMember(
 }
 
 /** What the validated double could not show: too many decimal places, or a limit that is missed by less than it holds. */
-function findExactFaults(
+function findExactErrors(
   { schema }: Field,
   sent: unknown,
   source: string,
@@ -216,7 +218,7 @@ function findExactFaults(
 const maxDepth = 50;
 
 /** Lists hold values of any shape, but what is stored must also be readable again: bounded in depth. */
-function findNestingFaults(root: unknown, path: FieldError['path']): FieldError[] {
+function findNestingErrors(root: unknown, path: FieldError['path']): FieldError[] {
   const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, depth } = next;
@@ -233,29 +235,29 @@ function findMissingAlternatives(
   owners: readonly Owner[],
   sent: Record<string, unknown>,
 ): FieldError[] {
-  const faults: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   for (const { column, externalName } of owners) {
     const name = column.path[0]!;
     const isNamed = Object.hasOwn(sent, name) || Object.hasOwn(sent, externalName);
     if (!isNamed && column.field.isRequired)
-      faults.push({ path: [name], code: 'required', params: { name, instead: externalName } });
+      fieldErrors.push({ path: [name], code: 'required', params: { name, instead: externalName } });
   }
   for (const names of definition.requiredOneOf) {
     if (names.some((name) => Object.hasOwn(sent, name) || Object.hasOwn(sent, externalIdName(name))))
       continue;
-    faults.push({ path: [names[0]!], code: 'required_one_of', params: { fields: names } });
+    fieldErrors.push({ path: [names[0]!], code: 'required_one_of', params: { fields: names } });
   }
-  return faults;
+  return fieldErrors;
 }
 
 /** Compares two days only if both are valid. */
-function findDateOrderFaults(
+function findDateOrderErrors(
   definition: Definition,
   value: Record<string, unknown>,
-  faults: readonly FieldError[],
+  fieldErrors: readonly FieldError[],
 ): FieldError[] {
   return definition.dateOrders.flatMap(([earlier, later]): FieldError[] => {
-    if (faults.some(({ path }) => path[0] === earlier || path[0] === later)) return [];
+    if (fieldErrors.some(({ path }) => path[0] === earlier || path[0] === later)) return [];
     const [from, until] = [value[earlier], value[later]];
     // Texts of the form YYYY-MM-DD sort like the days that they name.
     const isWrong = typeof from === 'string' && typeof until === 'string' && until < from;
@@ -279,7 +281,7 @@ function findIgnoredFields(
   return ignored;
 }
 
-function toFault({ keyword, instancePath, params }: ErrorObject): FieldError {
+function toError({ keyword, instancePath, params }: ErrorObject): FieldError {
   const path = instancePath
     .split('/')
     .slice(1)

@@ -76,9 +76,9 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
     `/${definition.collection}.ndjson`,
     { schema: docs.ndjson, config, exposeHeadRoute: false },
     async (request, reply) => {
-      const faults: FieldError[] = [];
-      const list = readParameters(definition, request.query, searchParameters, faults);
-      if (faults.length > 0) throw validationError(faults);
+      const fieldErrors: FieldError[] = [];
+      const list = readParameters(definition, request.query, searchParameters, fieldErrors);
+      if (fieldErrors.length > 0) throw validationError(fieldErrors);
       return send(request, reply, list, {
         extension: 'ndjson',
         contentType: ndjsonType,
@@ -90,13 +90,13 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
   );
 
   function parseCsvRequest(request: FastifyRequest): ListRequest & { language: Language } {
-    const faults: FieldError[] = [];
+    const fieldErrors: FieldError[] = [];
     const { locale, ...search } = request.query as Query;
-    const list = readParameters(definition, search, [...searchParameters, 'locale'], faults);
-    if (Array.isArray(locale)) faults.push({ path: ['locale'], code: 'repeated_parameter' });
+    const list = readParameters(definition, search, [...searchParameters, 'locale'], fieldErrors);
+    if (Array.isArray(locale)) fieldErrors.push({ path: ['locale'], code: 'repeated_parameter' });
     else if (locale !== undefined && locale !== 'de' && locale !== 'en')
-      faults.push({ path: ['locale'], code: 'invalid_choice', params: { choices: ['de', 'en'] } });
-    if (faults.length > 0) throw validationError(faults);
+      fieldErrors.push({ path: ['locale'], code: 'invalid_choice', params: { choices: ['de', 'en'] } });
+    if (fieldErrors.length > 0) throw validationError(fieldErrors);
     return { ...list, language: (locale as Language | undefined) ?? languageOf(request) };
   }
 

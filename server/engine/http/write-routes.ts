@@ -65,7 +65,7 @@ export function addWriteRoutes(
     if (isDryRun(request)) {
       return inTransaction(request, async (client) => {
         await insertOne(client, { row, author, claim });
-        return rehearsed(client, request, row, ignoredFields);
+        return answerDryRun(client, request, row, ignoredFields);
       });
     }
     const { id, isReplay } = await queue.create({ row, author, claim }, request.deadline);
@@ -100,7 +100,7 @@ export function addWriteRoutes(
         const { id, version } = stored;
         if (isDryRun(request)) {
           const tried = { tenant_id: request.tenantId, id };
-          return { ...(await rehearsed(client, request, tried, ignoredFields)), ...(current && { id }) };
+          return { ...(await answerDryRun(client, request, tried, ignoredFields)), ...(current && { id }) };
         }
         const isChanged = version !== current?.version;
         noteChange(reply, { version, isNew: !current, isChanged });
@@ -137,7 +137,7 @@ export function addWriteRoutes(
         const created = mergePatch(definition, nothing, body);
         const { row, ignoredFields } = await checkNew(created, request, reply, (work) => work(client));
         const stored = await insertUpserted(client, { row, author: authorOf(request) });
-        if (isDryRun(request)) return rehearsed(client, request, row, ignoredFields);
+        if (isDryRun(request)) return answerDryRun(client, request, row, ignoredFields);
         noteChange(reply, { version: stored.version, isNew: true, isChanged: true });
         return stored.json;
       });
@@ -170,14 +170,14 @@ export function addWriteRoutes(
     run: RunInTransaction = (work) => inTransaction(request, work),
   ) {
     const checked = check(body);
-    const { faults, ignoredFields, row: checkedRow } = checked;
+    const { fieldErrors, ignoredFields, row: checkedRow } = checked;
     nameIgnoredFields(reply, ignoredFields);
     const row: NewRow = { ...checkedRow, tenant_id: request.tenantId, id: randomUUIDv7() };
-    if (faults.length > 0) {
-      const found = canResolveOwners(faults)
+    if (fieldErrors.length > 0) {
+      const found = canResolveOwners(fieldErrors)
         ? await run((client) => writes.resolveReferences(client, row))
         : [];
-      throw validationError([...faults, ...found]);
+      throw validationError([...fieldErrors, ...found]);
     }
     if (writes.namesTwice(row)) {
       const found = await run((client) => writes.resolveReferences(client, row));
@@ -214,7 +214,7 @@ export function addWriteRoutes(
   }
 
   /** The answer to a dry run of a creation or replacement. */
-  async function rehearsed(
+  async function answerDryRun(
     client: pg.ClientBase,
     request: FastifyRequest,
     row: { tenant_id: string; id: string },
@@ -261,7 +261,7 @@ export function canBeStored(name: ObjectName): boolean {
 
 type RunInTransaction = <Result>(work: (client: pg.ClientBase) => Promise<Result>) => Promise<Result>;
 
-const nothing: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, faults: [] };
+const nothing: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, fieldErrors: [] };
 
 /** Sets the headers for the object's version and for whether the request changed anything. */
 function noteChange(
@@ -277,10 +277,10 @@ function noteChange(
 function withExternalId(body: JsonBody, externalId: string): JsonBody {
   if (!isObject(body.value)) return body;
   const isOther = Object.hasOwn(body.value, 'externalId') && body.value.externalId !== externalId;
-  const faults = [...body.faults];
-  if (isOther) faults.push({ path: ['externalId'], code: 'differs_from_path' });
-  if (!isStorableText(externalId)) faults.push({ path: ['externalId'], code: 'invalid_text' });
-  return { ...body, value: { ...body.value, externalId }, faults };
+  const fieldErrors = [...body.fieldErrors];
+  if (isOther) fieldErrors.push({ path: ['externalId'], code: 'differs_from_path' });
+  if (!isStorableText(externalId)) fieldErrors.push({ path: ['externalId'], code: 'invalid_text' });
+  return { ...body, value: { ...body.value, externalId }, fieldErrors };
 }
 
 /** Another request has just created the missing object: replace it instead. */

@@ -29,18 +29,18 @@ export function buildReferenceLookUp(definition: Definition) {
 
   async function resolveOwners(
     rows: readonly Row[],
-    faults: Map<Row, FieldError[]>,
+    fieldErrors: Map<Row, FieldError[]>,
     find: FindNamed,
   ): Promise<void> {
     for (const owner of owners) {
       const { column, externalColumn, externalName, table, resource } = owner;
-      const fault = { code: 'reference_not_found', params: { resource } } as const;
+      const fieldError = { code: 'reference_not_found', params: { resource } } as const;
       const external = rows.filter((row) => row[externalColumn] !== undefined);
       const known = await find(table, 'external_id', external, externalColumn);
       for (const row of external) {
         const id = known.get(row);
-        if (!id) faults.get(row)!.push({ ...fault, path: [externalName] });
-        else if (differs(row, owner, id)) faults.get(row)!.push(ambiguous(owner));
+        if (!id) fieldErrors.get(row)!.push({ ...fieldError, path: [externalName] });
+        else if (differs(row, owner, id)) fieldErrors.get(row)!.push(ambiguous(owner));
         else row[column.name] = id;
       }
       const direct = rows.filter(
@@ -48,7 +48,7 @@ export function buildReferenceLookUp(definition: Definition) {
       );
       const existing = await find(table, 'id', direct, column.name);
       for (const row of direct) {
-        if (!existing.has(row)) faults.get(row)!.push({ ...fault, path: column.path });
+        if (!existing.has(row)) fieldErrors.get(row)!.push({ ...fieldError, path: column.path });
       }
     }
   }
@@ -56,7 +56,7 @@ export function buildReferenceLookUp(definition: Definition) {
   /** Replaces a known external id by the id. The row keeps an unknown one. */
   async function resolveLooseReferences(
     rows: readonly Row[],
-    faults: Map<Row, FieldError[]>,
+    fieldErrors: Map<Row, FieldError[]>,
     find: FindNamed,
   ): Promise<void> {
     for (const reference of looseReferences) {
@@ -71,21 +71,22 @@ export function buildReferenceLookUp(definition: Definition) {
         }
         open = open.filter((row) => row[externalColumn] !== undefined);
       }
-      for (const row of open) if (row[column.name] !== undefined) faults.get(row)!.push(ambiguous(reference));
+      for (const row of open)
+        if (row[column.name] !== undefined) fieldErrors.get(row)!.push(ambiguous(reference));
     }
   }
 
   async function resolve(rows: readonly Row[], find: FindNamed): Promise<FieldError[][]> {
-    const faults = new Map<Row, FieldError[]>(rows.map((row) => [row, []]));
-    await resolveOwners(rows, faults, find);
-    await resolveLooseReferences(rows, faults, find);
-    return rows.map((row) => faults.get(row)!);
+    const fieldErrors = new Map<Row, FieldError[]>(rows.map((row) => [row, []]));
+    await resolveOwners(rows, fieldErrors, find);
+    await resolveLooseReferences(rows, fieldErrors, find);
+    return rows.map((row) => fieldErrors.get(row)!);
   }
 
   /** Puts the ids of known external ids into the row, and reports missing owners. */
   async function resolveReferences(client: pg.ClientBase, row: Row): Promise<FieldError[]> {
-    const [faults] = await resolveReferencesOfAll(client, String(row.tenant_id), [row]);
-    return faults!;
+    const [fieldErrors] = await resolveReferencesOfAll(client, String(row.tenant_id), [row]);
+    return fieldErrors!;
   }
 
   /** The same for many rows of a tenant; returns the errors of each. */
@@ -98,13 +99,13 @@ export function buildReferenceLookUp(definition: Definition) {
   }
 
   /** The owners that rows of any tenants name and that do not exist. For rows that are not written: it locks nothing. */
-  function findOwnerFaults(client: pg.ClientBase, rows: readonly Row[]): Promise<FieldError[][]> {
+  function findOwnerErrors(client: pg.ClientBase, rows: readonly Row[]): Promise<FieldError[][]> {
     const copies = rows.map((row) => ({ ...row }));
-    const faults = new Map<Row, FieldError[]>(copies.map((row) => [row, []]));
-    return resolveOwners(copies, faults, (table, key, some, member) => {
+    const fieldErrors = new Map<Row, FieldError[]>(copies.map((row) => [row, []]));
+    return resolveOwners(copies, fieldErrors, (table, key, some, member) => {
       const type = key === 'id' ? 'uuid' : 'text';
       return findHolders(client, { table, column: key, type }, some, member);
-    }).then(() => copies.map((row) => faults.get(row)!));
+    }).then(() => copies.map((row) => fieldErrors.get(row)!));
   }
 
   /** Whether a row names something by both ids, which must then be compared before it is written. */
@@ -114,7 +115,7 @@ export function buildReferenceLookUp(definition: Definition) {
     );
   }
 
-  return { resolveReferences, resolveReferencesOfAll, findOwnerFaults, namesTwice };
+  return { resolveReferences, resolveReferencesOfAll, findOwnerErrors, namesTwice };
 }
 
 function differs(row: Row, { column }: Reference, id: string): boolean {

@@ -17,8 +17,8 @@ export function buildReplacement(definition: Definition, check: Check, writes: W
   );
 
   /** Owners can be looked up unless the fields that name them are invalid. */
-  function canResolveOwners(faults: readonly FieldError[]): boolean {
-    return faults.every(({ path }) => path.length > 0 && !ownerNames.has(String(path[0])));
+  function canResolveOwners(fieldErrors: readonly FieldError[]): boolean {
+    return fieldErrors.every(({ path }) => path.length > 0 && !ownerNames.has(String(path[0])));
   }
 
   /** Writes the object if anything differs. Throws one error that names every invalid field. */
@@ -30,10 +30,10 @@ export function buildReplacement(definition: Definition, check: Check, writes: W
     author: Author,
   ): Promise<Stored> {
     const row: NewRow = { ...after.row, tenant_id: tenantId, id: current.id };
-    const faults = canResolveOwners(after.faults)
-      ? [...after.faults, ...(await writes.resolveReferences(client, row))]
-      : after.faults;
-    if (faults.length > 0) throw validationError(faults);
+    const fieldErrors = canResolveOwners(after.fieldErrors)
+      ? [...after.fieldErrors, ...(await writes.resolveReferences(client, row))]
+      : after.fieldErrors;
+    if (fieldErrors.length > 0) throw validationError(fieldErrors);
     const update = { row, current, changes: findChanges(current, after, row) };
     if (Object.keys(update.changes).length === 0) return current;
     const conflicts = await writes.findUpdateConflicts(client, [update]);

@@ -69,7 +69,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
   const { link, linksAfter } = buildLinks(definition, all);
   const insert = buildInsert(definition);
   const update = buildUpdate(definition);
-  const { resolveReferences, resolveReferencesOfAll, findOwnerFaults, namesTwice } =
+  const { resolveReferences, resolveReferencesOfAll, findOwnerErrors, namesTwice } =
     buildReferenceLookUp(definition);
   const uniqueColumns = uniqueColumnsOf(definition);
   const selection = `SELECT id, version, ${representation(definition, definition.table)} AS json FROM ${definition.table}`;
@@ -103,10 +103,10 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     const refused = rows.filter((row) => !known.has(row.id));
     if (refused.length === 0) return rows.map((row) => known.get(row.id)!);
     const reasons = new Map<NewRow, ApiError>();
-    const ownerFaults = await findOwnerFaults(client, refused);
+    const ownerErrors = await findOwnerErrors(client, refused);
     refused.forEach((row, index) => {
-      const faults = ownerFaults[index]!;
-      if (faults.length > 0) reasons.set(row, validationError(faults));
+      const fieldErrors = ownerErrors[index]!;
+      if (fieldErrors.length > 0) reasons.set(row, validationError(fieldErrors));
     });
     const rest = refused.filter((row) => !reasons.has(row));
     const conflicts = await findConflicts(

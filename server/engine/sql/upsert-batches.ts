@@ -148,7 +148,7 @@ export function buildUpsertBatches(
       row[reference.column.name] = id;
       delete row[reference.externalColumn];
     }
-    if (after.faults.length > 0) return undefined;
+    if (after.fieldErrors.length > 0) return undefined;
     const changes = findChanges(current, after, row);
     if (Object.keys(changes).length === 0) return unchanged(current);
     if (!(await addUpdate({ row, current, changes, author }, deadline))) return undefined;

@@ -163,10 +163,10 @@ function parseRequest(
     resource,
     count = 'false',
   } = request.query as Record<string, string>;
-  const faults: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   const demandChoice = (name: string, value: unknown, choices: readonly string[]) => {
     if (value !== undefined && !choices.includes(value as string)) {
-      faults.push({ path: [name], code: 'invalid_choice', params: { choices } });
+      fieldErrors.push({ path: [name], code: 'invalid_choice', params: { choices } });
     }
   };
   demandChoice('code', code, attentionCodes);
@@ -174,12 +174,12 @@ function parseRequest(
   demandChoice('count', count, ['true', 'false']);
   const entries = readLimit(limit, maxLimit);
   if (entries === undefined) {
-    faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+    fieldErrors.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
   }
   const filters = `${code ?? ''} ${resource ?? ''}`;
   const from = cursor === undefined ? { check: 0, after: nothing } : decodeCursor(cursor, filters);
-  if (!from) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
-  if (faults.length > 0) throw validationError(faults);
+  if (!from) fieldErrors.push({ path: ['cursor'], code: 'invalid_cursor' });
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   const checks = allChecks.filter(
     (check) =>
       (code === undefined || check.code === code) && (resource === undefined || check.resource === resource),

@@ -40,35 +40,35 @@ export type Place = readonly [at: string, id: string];
 
 export function readAuditList(request: FastifyRequest) {
   refuseUnknownParameters(request, [...filterNames, 'limit', 'cursor']);
-  const faults: FieldError[] = [];
-  const query = readTexts(request, faults);
-  const filters = readFilters(request.tenantId, query, faults);
+  const fieldErrors: FieldError[] = [];
+  const query = readTexts(request, fieldErrors);
+  const filters = readFilters(request.tenantId, query, fieldErrors);
   const limit = readLimit(query.limit ?? String(defaultLimit), maxLimit);
   if (limit === undefined)
-    faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+    fieldErrors.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
-  if (query.cursor !== undefined && !after) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
-  if (faults.length > 0) throw validationError(faults);
+  if (query.cursor !== undefined && !after) fieldErrors.push({ path: ['cursor'], code: 'invalid_cursor' });
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return { filters, after, limit: limit! };
 }
 
 export function readAuditExport(request: FastifyRequest) {
   refuseUnknownParameters(request, [...filterNames, 'locale']);
-  const faults: FieldError[] = [];
-  const query = readTexts(request, faults);
-  const filters = readFilters(request.tenantId, query, faults);
+  const fieldErrors: FieldError[] = [];
+  const query = readTexts(request, fieldErrors);
+  const filters = readFilters(request.tenantId, query, fieldErrors);
   const { locale } = query;
   if (locale !== undefined && locale !== 'de' && locale !== 'en')
-    faults.push({ path: ['locale'], code: 'invalid_choice', params: { choices: ['de', 'en'] } });
-  if (faults.length > 0) throw validationError(faults);
+    fieldErrors.push({ path: ['locale'], code: 'invalid_choice', params: { choices: ['de', 'en'] } });
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return { filters, language: locale as Language | undefined };
 }
 
-function readTexts(request: FastifyRequest, faults: FieldError[]): Record<string, string | undefined> {
+function readTexts(request: FastifyRequest, fieldErrors: FieldError[]): Record<string, string | undefined> {
   const texts: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
     if (typeof value === 'string') texts[name] = value;
-    else faults.push({ path: [name], code: 'repeated_parameter' });
+    else fieldErrors.push({ path: [name], code: 'repeated_parameter' });
   }
   return texts;
 }
@@ -76,18 +76,18 @@ function readTexts(request: FastifyRequest, faults: FieldError[]): Record<string
 function readFilters(
   tenantId: string,
   { event, actorId, from, until }: Record<string, string | undefined>,
-  faults: FieldError[],
+  fieldErrors: FieldError[],
 ): AuditFilters {
   const conditions = ['entry.tenant_id = $1'];
   const values: unknown[] = [tenantId];
   if (event !== undefined) {
     const events = event.split(',');
     if (!events.every((one) => auditEvents.includes(one as AuditEvent)))
-      faults.push({ path: ['event'], code: 'invalid_choice', params: { choices: [...auditEvents] } });
+      fieldErrors.push({ path: ['event'], code: 'invalid_choice', params: { choices: [...auditEvents] } });
     conditions.push(`entry.event = ANY ($${values.push(events)})`);
   }
   if (actorId !== undefined) {
-    if (!isUuid(actorId)) faults.push({ path: ['actorId'], code: 'invalid_uuid' });
+    if (!isUuid(actorId)) fieldErrors.push({ path: ['actorId'], code: 'invalid_uuid' });
     conditions.push(`entry.actor_id = $${values.push(actorId)}`);
   }
   for (const [name, value, operator] of [
@@ -95,7 +95,7 @@ function readFilters(
     ['until', until, '<'],
   ] as const) {
     if (value === undefined) continue;
-    if (!isTimestamp(value)) faults.push({ path: [name], code: 'invalid_timestamp' });
+    if (!isTimestamp(value)) fieldErrors.push({ path: [name], code: 'invalid_timestamp' });
     conditions.push(`entry.at ${operator} $${values.push(value)}::timestamptz`);
   }
   return { conditions, values };

@@ -36,7 +36,7 @@ export function toRequest(row: RequestRow, language: Language) {
     address: row.address,
     code: row.code,
     message: row.code && recordedText(row.code, language),
-    faults: (row.faults ?? []).map(({ field, code, params }) => ({
+    errors: (row.faults ?? []).map(({ field, code, params }) => ({
       field,
       code,
       message: recordedText(code, language, params),
@@ -74,26 +74,26 @@ const textConditions: Record<string, (parameter: string) => string> = {
 export function buildRequestList(request: FastifyRequest) {
   const known = ['limit', 'cursor', 'from', 'until', 'status', ...Object.keys(textConditions)];
   refuseUnknownParameters(request, known);
-  const faults: FieldError[] = [];
-  const query = readTexts(request, faults);
-  const { conditions, values } = readPeriod(request.tenantId, query, faults);
+  const fieldErrors: FieldError[] = [];
+  const query = readTexts(request, fieldErrors);
+  const { conditions, values } = readPeriod(request.tenantId, query, fieldErrors);
   const limit = readLimit(query.limit ?? String(defaultLimit), maxLimit);
   if (limit === undefined)
-    faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+    fieldErrors.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
   if (query.cursor !== undefined) {
-    if (!isUuid(query.cursor)) faults.push({ path: ['cursor'], code: 'invalid_cursor' });
+    if (!isUuid(query.cursor)) fieldErrors.push({ path: ['cursor'], code: 'invalid_cursor' });
     conditions.push(`id < $${values.push(query.cursor)}`);
   }
   if (query.status !== undefined) {
     if (!Object.hasOwn(statusConditions, query.status)) {
       const choices = Object.keys(statusConditions);
-      faults.push({ path: ['status'], code: 'invalid_choice', params: { choices } });
+      fieldErrors.push({ path: ['status'], code: 'invalid_choice', params: { choices } });
     } else conditions.push(statusConditions[query.status]!);
   }
   for (const [name, toCondition] of Object.entries(textConditions)) {
     if (query[name] !== undefined) conditions.push(toCondition(`$${values.push(query[name])}::text`));
   }
-  if (faults.length > 0) throw validationError(faults);
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return {
     limit: limit!,
     statement: {
@@ -107,19 +107,19 @@ export function buildRequestList(request: FastifyRequest) {
 /** The part of a query string that says which time is meant, for statements that take nothing else. */
 export function readPeriodOnly(request: FastifyRequest) {
   refuseUnknownParameters(request, ['from', 'until']);
-  const faults: FieldError[] = [];
-  const query = readTexts(request, faults);
-  const period = readPeriod(request.tenantId, query, faults);
-  if (faults.length > 0) throw validationError(faults);
+  const fieldErrors: FieldError[] = [];
+  const query = readTexts(request, fieldErrors);
+  const period = readPeriod(request.tenantId, query, fieldErrors);
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return { ...period, from: query.from, until: query.until };
 }
 
-function readTexts(request: FastifyRequest, faults: FieldError[]): Record<string, string | undefined> {
+function readTexts(request: FastifyRequest, fieldErrors: FieldError[]): Record<string, string | undefined> {
   const texts: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
-    if (typeof value !== 'string') faults.push({ path: [name], code: 'repeated_parameter' });
+    if (typeof value !== 'string') fieldErrors.push({ path: [name], code: 'repeated_parameter' });
     else if (value.includes('\0') || !value.isWellFormed())
-      faults.push({ path: [name], code: 'invalid_text' });
+      fieldErrors.push({ path: [name], code: 'invalid_text' });
     else texts[name] = value;
   }
   return texts;
@@ -129,13 +129,13 @@ function readTexts(request: FastifyRequest, faults: FieldError[]): Record<string
 function readPeriod(
   tenantId: string,
   { from, until }: Record<string, string | undefined>,
-  faults: FieldError[],
+  fieldErrors: FieldError[],
 ) {
   const conditions = ['tenant_id = $1'];
   const values: unknown[] = [tenantId];
   const add = (name: string, value: string | undefined, operator: string) => {
     if (value === undefined) return;
-    if (!isTimestamp(value)) faults.push({ path: [name], code: 'invalid_timestamp' });
+    if (!isTimestamp(value)) fieldErrors.push({ path: [name], code: 'invalid_timestamp' });
     else conditions.push(`id ${operator} $${values.push(lowestUuidAt(Date.parse(value)))}`);
   };
   add('from', from, '>=');

@@ -95,7 +95,7 @@ function toRow(entry: Entry) {
     address: entry.address,
     user_agent: storable(entry.userAgent ?? ''),
     code: apiError?.code,
-    faults: apiError?.faults.length ? apiError.faults.map(toStoredFault) : undefined,
+    faults: apiError?.fieldErrors.length ? apiError.fieldErrors.map(toStoredError) : undefined,
     ignored_fields: ignoredFields?.length
       ? ignoredFields.slice(0, maxIgnoredFields).map(storable)
       : undefined,
@@ -103,8 +103,8 @@ function toRow(entry: Entry) {
   };
 }
 
-/** Sentences are made from codes when they are shown, in the language of whoever looks. */
-function toStoredFault({ path, code, params }: FieldError) {
+/** Without messages: the office makes them from codes, in the reader's language. */
+function toStoredError({ path, code, params }: FieldError) {
   return { field: storable(path.join('.')), code, params };
 }
 
@@ -115,7 +115,7 @@ function storable(text: string): string {
 
 /** What callers cannot have chosen: it may stay when a person is erased. */
 export interface HarmlessWords {
-  /** Of faults: "address.city". */
+  /** Of field errors: "address.city". */
   fields: readonly string[];
   /** Of the first call that the checklist remembers. */
   paths: readonly string[];

@@ -10,7 +10,7 @@ import { cutPage, jsonBytes, selectWithinPage } from '../../engine/sql/page-size
 import { type FieldError, validationError } from '../../errors.ts';
 import {
   maxOriginLength,
-  originFault,
+  originError,
   readLimit,
   refuseUnknownParameters,
   sendJson,
@@ -256,29 +256,29 @@ interface FeedRequest {
 
 function parseFeedRequest(query: Record<string, unknown>, names: readonly string[]): FeedRequest {
   const { after = '0', limit = String(defaultLimit), resource, excludeOrigin, include } = query;
-  const faults: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   const choose = (name: string, value: unknown, choices: readonly string[]): string[] | undefined => {
     if (value === undefined) return undefined;
     const chosen = String(value).split(',');
     if (typeof value === 'string' && chosen.every((one) => choices.includes(one))) return chosen;
-    faults.push({ path: [name], code: 'invalid_choice', params: { choices } });
+    fieldErrors.push({ path: [name], code: 'invalid_choice', params: { choices } });
     return undefined;
   };
   if (typeof after !== 'string' || !/^(\d{1,18}|now)$/.test(after)) {
-    faults.push({ path: ['after'], code: 'invalid_cursor' });
+    fieldErrors.push({ path: ['after'], code: 'invalid_cursor' });
   }
   const entries = readLimit(limit, maxLimit);
   if (entries === undefined) {
-    faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+    fieldErrors.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
   }
   const resources = choose('resource', resource, names);
   const included = choose('include', include, inclusions);
-  if (Array.isArray(excludeOrigin)) faults.push({ path: ['excludeOrigin'], code: 'repeated_parameter' });
+  if (Array.isArray(excludeOrigin)) fieldErrors.push({ path: ['excludeOrigin'], code: 'repeated_parameter' });
   else if (excludeOrigin !== undefined) {
-    const fault = originFault(String(excludeOrigin));
-    if (fault) faults.push({ path: ['excludeOrigin'], ...fault });
+    const fieldError = originError(String(excludeOrigin));
+    if (fieldError) fieldErrors.push({ path: ['excludeOrigin'], ...fieldError });
   }
-  if (faults.length > 0) throw validationError(faults);
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return {
     after: after as string,
     limit: entries!,

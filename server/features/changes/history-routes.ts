@@ -53,14 +53,14 @@ export async function historyRoutes(
 
 function parseHistoryRequest(query: Record<string, unknown>): { before: string; limit: number } {
   const { before = theEnd, limit = String(defaultLimit) } = query;
-  const faults: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   if (typeof before !== 'string' || !/^\d{1,19}$/.test(before) || BigInt(before) > BigInt(theEnd)) {
-    faults.push({ path: ['before'], code: 'invalid_cursor' });
+    fieldErrors.push({ path: ['before'], code: 'invalid_cursor' });
   }
   const entries = readLimit(limit, maxLimit);
   if (entries === undefined) {
-    faults.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
+    fieldErrors.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
   }
-  if (faults.length > 0) throw validationError(faults);
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return { before: before as string, limit: entries! };
 }

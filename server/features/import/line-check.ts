@@ -59,7 +59,7 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
   const choices = resources.map(({ definition }) => definition.name);
 
   function readEnvelope({ bytes }: Line & { bytes: Buffer }) {
-    const { value, exact, faults } = parseJson(bytes);
+    const { value, exact, fieldErrors } = parseJson(bytes);
     if (!isObject(value)) throw validationError([{ path: [], code: 'type', params: { type: 'object' } }]);
     const resource = resources.find(({ definition }) => definition.name === value.type);
     const found: FieldError[] = [];
@@ -68,7 +68,7 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
     if (!Object.hasOwn(value, 'data')) found.push({ path: ['data'], code: 'required' });
     if (found.length > 0) throw validationError(found);
     // Fields are named as in the body of a creation, which is what `data` holds.
-    const dataErrors = faults.map(({ path, ...error }) => ({
+    const dataErrors = fieldErrors.map(({ path, ...error }) => ({
       ...error,
       path: path[0] === 'data' ? path.slice(1) : path,
     }));
@@ -76,7 +76,7 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
       bytes,
       value: value.data,
       exact: isObject(exact) ? exact.data : undefined,
-      faults: dataErrors,
+      fieldErrors: dataErrors,
     };
     return {
       resource: resource!,

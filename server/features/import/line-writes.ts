@@ -85,26 +85,26 @@ async function writeWave(
 ): Promise<void> {
   const { writes, replacement } = resource;
   const { tenantId, author } = writer;
-  const sound = lines.filter(({ checked }) => checked.faults.length === 0);
+  const sound = lines.filter(({ checked }) => checked.fieldErrors.length === 0);
   const invalid = lines
-    .filter(({ checked }) => checked.faults.length > 0)
+    .filter(({ checked }) => checked.fieldErrors.length > 0)
     .map((line) => ({
       line,
       row: { ...line.checked.row, tenant_id: tenantId },
     }));
   const unrepeated = await openWrites(client, resource, sound, writer, outcomes);
   const resolvable = [...unrepeated, ...invalid].filter(({ line }) =>
-    replacement.canResolveOwners(line.checked.faults),
+    replacement.canResolveOwners(line.checked.fieldErrors),
   );
   const ownerErrors = await writes.resolveReferencesOfAll(
     client,
     tenantId,
     resolvable.map(({ row }) => row),
   );
-  for (const { line } of invalid) outcomes.set(line, validationError(line.checked.faults));
+  for (const { line } of invalid) outcomes.set(line, validationError(line.checked.fieldErrors));
   resolvable.forEach(({ line }, index) => {
     const found = ownerErrors[index]!;
-    if (found.length > 0) outcomes.set(line, validationError([...line.checked.faults, ...found]));
+    if (found.length > 0) outcomes.set(line, validationError([...line.checked.fieldErrors, ...found]));
   });
 
   const open = unrepeated.filter(({ line }) => !outcomes.has(line));

@@ -35,8 +35,8 @@ export function buildAside(resources: readonly ImportedResource[]) {
 
 /** Whether a line can become right by another one that brings its owner. */
 export function isOwnerMissing({ resource }: CheckedLine, outcome: LineOutcome): boolean {
-  if (!('faults' in outcome)) return false;
-  return outcome.faults.some(
+  if (!('fieldErrors' in outcome)) return false;
+  return outcome.fieldErrors.some(
     ({ code, path }) =>
       code === 'reference_not_found' && resource.owners.some(({ externalName }) => externalName === path[0]),
   );

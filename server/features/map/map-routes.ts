@@ -44,15 +44,16 @@ export async function mapRoutes(app: FastifyInstance, { database }: { database: 
 function readView(request: FastifyRequest) {
   refuseUnknownParameters(request, ['west', 'south', 'east', 'north', 'zoom']);
   const query = request.query as Record<string, unknown>;
-  const faults: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   const read = (name: string, min: number, max: number) => {
     const value = query[name];
     const number =
       typeof value === 'string' && /^-?\d{1,3}(\.\d{1,20})?$/.test(value) ? Number(value) : Number.NaN;
-    if (value === undefined) faults.push({ path: [name], code: 'required' });
-    else if (Number.isNaN(number)) faults.push({ path: [name], code: 'type', params: { type: 'number' } });
-    else if (number < min) faults.push({ path: [name], code: 'too_small', params: { min } });
-    else if (number > max) faults.push({ path: [name], code: 'too_large', params: { max } });
+    if (value === undefined) fieldErrors.push({ path: [name], code: 'required' });
+    else if (Number.isNaN(number))
+      fieldErrors.push({ path: [name], code: 'type', params: { type: 'number' } });
+    else if (number < min) fieldErrors.push({ path: [name], code: 'too_small', params: { min } });
+    else if (number > max) fieldErrors.push({ path: [name], code: 'too_large', params: { max } });
     return number;
   };
   const view = {
@@ -62,6 +63,6 @@ function readView(request: FastifyRequest) {
     north: read('north', -90, 90),
     zoom: read('zoom', 0, maxZoom),
   };
-  if (faults.length > 0) throw validationError(faults);
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return view;
 }

@@ -18,10 +18,10 @@ export interface NamedTexts {
 export function readNamedTexts(parameter: unknown): NamedTexts | undefined {
   if (parameter === undefined) return undefined;
   const texts = [parameter].flat().map((text) => String(text).trim());
-  const faults = texts.flatMap(findFaults).slice(0, 1);
+  const fieldErrors = texts.flatMap(findErrors).slice(0, 1);
   if (texts.length > textBounds.count)
-    faults.push({ path: ['text'], code: 'too_many_items', params: { max: textBounds.count } });
-  if (faults.length > 0) throw validationError(faults);
+    fieldErrors.push({ path: ['text'], code: 'too_many_items', params: { max: textBounds.count } });
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   // A letter with an accent is one character or two.
   const spellings = [
     ...new Set(texts.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')])),
@@ -33,7 +33,7 @@ export function readNamedTexts(parameter: unknown): NamedTexts | undefined {
   };
 }
 
-function findFaults(text: string): FieldError[] {
+function findErrors(text: string): FieldError[] {
   const { minLength: min, maxLength: max } = textBounds;
   const length = [...text].length;
   if (!isStorableText(text)) return [{ path: ['text'], code: 'invalid_text' }];

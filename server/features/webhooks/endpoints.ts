@@ -43,7 +43,7 @@ export async function listEndpoints(client: pg.ClientBase, tenantId: string): Pr
 }
 
 /** What is wrong with an address, apart from what only a request would show. */
-export function urlFault(config: OutgoingConfig, url: string): Omit<FieldError, 'path'> | undefined {
+export function urlError(config: OutgoingConfig, url: string): Omit<FieldError, 'path'> | undefined {
   if (url.length > maxUrlLength) return { code: 'too_long', params: { max: maxUrlLength } };
   if (!URL.canParse(url)) return { code: 'invalid_url' };
   const { protocol, username, password, hash } = new URL(url);

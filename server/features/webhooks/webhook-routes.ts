@@ -21,7 +21,7 @@ import {
   replaceSecret,
   resendSince,
   resumeEndpoint,
-  urlFault,
+  urlError,
 } from './endpoints.ts';
 import type { OutgoingConfig } from './outgoing-request.ts';
 
@@ -167,7 +167,7 @@ function urlInput(config: OutgoingConfig): Input<string> {
     read(value): Reading<string> {
       if (typeof value !== 'string') return { code: 'type', params: { type: 'string' } };
       if (value.trim() === '') return { code: 'blank' };
-      return urlFault(config, value.trim()) ?? { value: value.trim() };
+      return urlError(config, value.trim()) ?? { value: value.trim() };
     },
   };
 }

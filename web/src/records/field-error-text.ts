@@ -10,16 +10,16 @@ export interface FieldError {
 export function fieldErrorText(field: Field | undefined, { code, message }: FieldError): string {
   if (!field) return message;
   if (code === 'invalid_choice' && field.choices) {
-    return i18next.t('fault.choice', { choices: field.choices.map(titleOf).join(', ') });
+    return i18next.t('fieldError.choice', { choices: field.choices.map(titleOf).join(', ') });
   }
   if (code === 'type') {
-    if (field.kind === 'flag') return i18next.t('fault.flag');
-    if (['integer', 'decimal', 'double'].includes(field.kind)) return i18next.t('fault.number');
-    if (field.kind === 'date') return i18next.t('fault.day');
-    if (field.kind === 'list') return i18next.t('fault.list');
-    if (field.kind !== 'group') return i18next.t('fault.text');
+    if (field.kind === 'flag') return i18next.t('fieldError.flag');
+    if (['integer', 'decimal', 'double'].includes(field.kind)) return i18next.t('fieldError.number');
+    if (field.kind === 'date') return i18next.t('fieldError.day');
+    if (field.kind === 'list') return i18next.t('fieldError.list');
+    if (field.kind !== 'group') return i18next.t('fieldError.text');
   }
-  if (code === 'invalid_date') return i18next.t('fault.day');
-  if (code === 'reference_not_found') return i18next.t('fault.reference');
+  if (code === 'invalid_date') return i18next.t('fieldError.day');
+  if (code === 'reference_not_found') return i18next.t('fieldError.reference');
   return message;
 }

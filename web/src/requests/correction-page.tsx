@@ -75,7 +75,7 @@ function Correction({ id, definition }: { id: string; definition: Definition }) 
   if (!sent.data) return <Lines count={8} />;
   const { request, owners } = sent.data;
   const entity = toCorrection(definition, request.body ?? '{}', owners);
-  const errors = request.faults.flatMap(({ field, ...error }): [string, string][] => {
+  const errors = request.errors.flatMap(({ field, ...error }): [string, string][] => {
     const known = fieldAt(definition, ownerNamesOf(definition).get(field) ?? field);
     return known ? [[known.path, fieldErrorText(known, error)]] : [];
   });

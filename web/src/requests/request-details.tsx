@@ -76,17 +76,17 @@ function Details({ request, isRevealed, onReveal }: DetailsProps) {
         <StatusMark status={request.status} />
         <Text size="sm">
           {/* The invalid fields below say more than the sentence that leads a program to them. */}
-          {(request.faults.length === 0 && request.message) ||
+          {(request.errors.length === 0 && request.message) ||
             t(request.status < 400 ? 'requests.fine' : 'requests.refused')}
         </Text>
       </Group>
-      {request.faults.length > 0 && (
+      {request.errors.length > 0 && (
         <section>
           <Title order={3} mb={8}>
-            {t('requests.faults', { count: request.faults.length })}
+            {t('requests.fieldErrors', { count: request.errors.length })}
           </Title>
-          <ul className={classes.faults}>
-            {request.faults.map((error) => (
+          <ul className={classes.errors}>
+            {request.errors.map((error) => (
               <li key={`${error.field} ${error.code}`}>
                 <Text size="sm" component="span">
                   {error.field && <strong>{fieldTitle(definition, error.field)}: </strong>}
@@ -129,7 +129,7 @@ function Details({ request, isRevealed, onReveal }: DetailsProps) {
               </Button>
             )}
           </Group>
-          <Body body={request.body} faulty={request.faults.map(({ field }) => field)} />
+          <Body body={request.body} faulty={request.errors.map(({ field }) => field)} />
           {!isRevealed && (
             <Text size="xs" c="dimmed" mt={6}>
               {t('requests.masked')}

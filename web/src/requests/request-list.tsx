@@ -84,7 +84,7 @@ function Row({ request, isNew, onOpen }: RowProps) {
   const { t } = useTranslation();
   const definition = definitionAt(useDefinitions(), request.path);
   const fields = [
-    ...new Set(request.faults.map(({ field }) => fieldTitle(definition, field)).filter(Boolean)),
+    ...new Set(request.errors.map(({ field }) => fieldTitle(definition, field)).filter(Boolean)),
   ];
   const time = new Date(request.at).toLocaleString(locale(), { dateStyle: 'short', timeStyle: 'medium' });
   return (
@@ -145,7 +145,7 @@ function isWanted(request: RecordedRequest, { status, method, path, field, code 
     (!status || status === state) &&
     (!method || method.toUpperCase() === request.method) &&
     (!path || request.path.toLowerCase().includes(path.toLowerCase())) &&
-    (!field || request.faults.some((error) => error.field === field)) &&
-    (!code || request.code === code || request.faults.some((error) => error.code === code))
+    (!field || request.errors.some((error) => error.field === field)) &&
+    (!code || request.code === code || request.errors.some((error) => error.code === code))
   );
 }

@@ -15,7 +15,7 @@ export interface RecordedRequest {
   address: string;
   code: string | null;
   message: string | null;
-  faults: FieldError[];
+  errors: FieldError[];
   ignoredFields: string[];
   hasBody: boolean;
 }

@@ -562,7 +562,7 @@ export const de: Texts = {
     notice_one: 'Ein Webhook ist angehalten, weil der Empfänger nicht antwortet.',
     notice_other: '{{count}} Webhooks sind angehalten, weil die Empfänger nicht antworten.',
   },
-  fault: {
+  fieldError: {
     choice: 'Möglich: {{choices}}.',
     flag: 'Bitte ja oder nein.',
     number: 'Bitte eine Zahl eingeben.',
@@ -713,8 +713,8 @@ export const de: Texts = {
     goneText: 'Anfragen werden 30 Tage aufbewahrt.',
     fine: 'Erfolgreich.',
     refused: 'Abgelehnt.',
-    faults_one: 'Ein Feld ist fehlerhaft',
-    faults_other: '{{count}} Felder sind fehlerhaft',
+    fieldErrors_one: 'Ein Feld ist fehlerhaft',
+    fieldErrors_other: '{{count}} Felder sind fehlerhaft',
     ignored: 'Ignorierte Felder',
     ignoredText:
       'Stamm kennt diese Felder nicht und hat sie nicht gespeichert. Bitte die Schreibweise prüfen.',

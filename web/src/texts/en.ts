@@ -553,7 +553,7 @@ export const en = {
     notice_one: 'A webhook is paused because its receiver does not answer.',
     notice_other: '{{count}} webhooks are paused because their receivers do not answer.',
   },
-  fault: {
+  fieldError: {
     choice: 'Must be one of: {{choices}}.',
     flag: 'Must be yes or no.',
     number: 'Must be a number.',
@@ -697,8 +697,8 @@ export const en = {
     goneText: 'Requests are kept for 30 days.',
     fine: 'Successful.',
     refused: 'Rejected.',
-    faults_one: 'One field is invalid',
-    faults_other: '{{count}} fields are invalid',
+    fieldErrors_one: 'One field is invalid',
+    fieldErrors_other: '{{count}} fields are invalid',
     ignored: 'Ignored fields',
     ignoredText: 'Stamm does not know these fields and did not store them. Check the spelling.',
     body: 'Request body',
