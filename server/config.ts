@@ -156,7 +156,7 @@ export const settings = {
   }),
   REQUEST_DEADLINE_MS: setting({
     meaning:
-      'How long a request may wait for the database, in milliseconds, before it is answered with 500. With the default an answer comes within two seconds whatever the database does; a longer wait suits a machine that is often too slow for that.',
+      'How long a request may wait for the database, in milliseconds, before it is answered with 500. The default answers within two seconds even without a database. Raise it on a slow machine.',
     default: '1800',
     parse: integerBetween(100, 600_000, 1800),
   }),

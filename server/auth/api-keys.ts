@@ -69,7 +69,7 @@ export async function replaceApiKey(
   createdBy: { id?: string; name: string },
 ): Promise<NewKey | undefined> {
   const key = makeApiKey();
-  // The lock on the tenant makes two creations at once follow each other, so that one key stays live.
+  // The lock on the tenant serializes concurrent creations: one key stays live.
   const tenant = await client.query('SELECT FROM tenant WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
   if (tenant.rowCount === 0) return undefined;
   const replaced = await endApiKey(client, tenantId, 'REPLACED');

@@ -1,4 +1,4 @@
-// Every request's key is looked up in the database, with no cache, so that a key ends everywhere at once. Look-ups
+// Looks up every request's key in the database, without a cache: a key ends on every node immediately. Look-ups
 // that arrive together share one statement, and a look-up never joins a statement that was sent before it arrived.
 import { Batcher } from '../database/batcher.ts';
 import type { Database } from '../database/database.ts';

@@ -88,7 +88,7 @@ export async function makeInvitation(
     'SELECT id, name FROM person WHERE tenant_id = $1 AND lower(email) = lower($2)',
     [tenantId, email],
   );
-  // Whoever invites a colleague again usually means a forgotten password: a reset link helps, and needs this id.
+  // A second invitation usually means a forgotten password. The reset link for it needs this id.
   if (rows[0]) throw new ApiError('email_taken', { details: { field: 'email', person: rows[0] } });
   await client.query('DELETE FROM invitation WHERE tenant_id = $1 AND lower(email) = lower($2)', [
     tenantId,
@@ -128,7 +128,7 @@ export async function useInvitation<Result>(
 ): Promise<Result> {
   const { tenant_id: tenantId, id, email, role } = await findInvitation(database, token);
   return database.inTenants([tenantId], async (client) => {
-    // Of two who use it at once, the second waits here and finds it gone.
+    // Of two people who use a link at the same time, the second waits here and finds it gone.
     const used = await client.query(
       'DELETE FROM invitation WHERE tenant_id = $1 AND id = $2 AND expires_at > now()',
       [tenantId, id],

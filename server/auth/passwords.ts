@@ -1,5 +1,5 @@
 // Passwords as argon2id hashes. Computing one takes 19 MiB and some 50 ms of a core on purpose; a flood of sign-ins
-// must not take them from everybody else, so only a few are computed at once, and only a few more may wait.
+// must not take them from everybody else: a few are computed in parallel, and a few more may wait.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { ApiError, type FieldError } from '../errors.ts';
 import { isStorableText } from '../http/json-body.ts';

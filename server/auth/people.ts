@@ -79,7 +79,7 @@ async function demandAnotherAdministrator(
   isRemoval = false,
 ): Promise<void> {
   if (!isRemoval && newRole !== 'PFLEGE') return;
-  // Two administrators who demote each other at once must not both succeed.
+  // Two administrators who demote each other at the same time must not both succeed.
   await client.query('SELECT FROM tenant WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
   const { rows } = await client.query<{ id: string }>(
     `SELECT id FROM person WHERE tenant_id = $1 AND role = 'VERWALTUNG' LIMIT 2`,

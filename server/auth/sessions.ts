@@ -1,5 +1,5 @@
 // Who is signed in: a random token in a cookie, whose hash is a row. Like keys, sessions are looked up with every
-// request, so that one that is ended is ended everywhere at once.
+// request: an ended session ends on every node immediately.
 import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';

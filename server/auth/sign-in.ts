@@ -59,7 +59,7 @@ export async function signIn(
   await endSession(database, readSessionCookie(request));
   const outcome = await database.inTenants([account.tenant_id], async (client) => {
     const { tenant_id: tenantId, person_id: id } = account;
-    // Whoever changes a password because somebody else knows it must not find that one signed in afterwards.
+    // A sign-in with the old password must not survive a change of the password.
     const { rows } = await client.query<{ name: string }>(
       'SELECT name FROM person WHERE tenant_id = $1 AND id = $2 AND password_hash = $3 FOR UPDATE',
       [tenantId, id, account.password_hash],

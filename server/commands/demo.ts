@@ -59,7 +59,7 @@ Look at its sites in Ahrensburg, in another terminal:
   curl '${origin}/api/v1/sites?city=Ahrensburg' -H 'ApiKey: ${key}'`;
 }
 
-/** Everything or nothing: whoever interrupts it can start it again. */
+/** All or nothing: an interrupted demo can start again. */
 async function fillEmptyDatabase(connection: pg.ClientConfig, config: Config) {
   return asDatabaseOwner(connection, async (client) => {
     await client.query('BEGIN');

@@ -6,7 +6,7 @@ const options = { tenant: 'Id of the tenant, as "tenant list" shows it.' };
 
 export const keyCreate: Command = {
   name: 'key create',
-  summary: "Make a tenant's API key and show it once. The key before it ends at once.",
+  summary: "Make a tenant's API key and show it once. The previous key ends immediately.",
   options,
   async run({ config, options }) {
     const tenantId = tenantIdFrom(options);
@@ -22,7 +22,7 @@ export const keyCreate: Command = {
 
 export const keyDelete: Command = {
   name: 'key delete',
-  summary: "Delete a tenant's API key. It ends at once.",
+  summary: "Delete a tenant's API key. It ends immediately.",
   options,
   async run({ config, options }) {
     const tenantId = tenantIdFrom(options);

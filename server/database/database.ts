@@ -47,7 +47,7 @@ export interface Database {
     query: pg.QueryConfig,
     options?: QueryOptions,
   ): Promise<pg.QueryResult<Row>>;
-  /** A connection beside the pool, for work that takes longer than a request may. Whoever asks for it ends it. */
+  /** A connection beside the pool, for work that takes longer than a request may. The caller ends it. */
   connect(): Promise<pg.Client>;
   close(): Promise<void>;
 }
@@ -90,8 +90,8 @@ export function openDatabase(
 }
 
 /**
- * PostgreSQL itself ends a statement that nobody waits for any more, and writes values alike on every server. For locks
- * only those wait less who say so: they expect to be told, whatever the server's own limit is.
+ * PostgreSQL ends statements that have timed out here, and formats values alike on every server. A transaction sets its own
+ * `lock_timeout`: the server's default must not fail those that set none.
  */
 async function prepare(
   client: pg.ClientBase,
@@ -108,7 +108,7 @@ async function connectAlone(
   statementLog: StatementLog | undefined,
 ): Promise<pg.Client> {
   const client = new pg.Client({ ...connection, ...timedConnection(longStatementMs) });
-  // Whoever uses a broken connection is told by its query; without a listener it would end the process.
+  // The query reports a broken connection. Without a listener the event would end the process.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,4 +1,4 @@
-// The published interface below /api/v1, for whoever has a tenant's key.
+// The published interface below /api/v1, for clients with a tenant's key.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticate } from '../auth/authentication.ts';
 import { type CountFailures, rateLimitHeaders, secondsUntil } from '../auth/rate-limit.ts';

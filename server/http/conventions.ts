@@ -56,7 +56,7 @@ export function readFlag(request: FastifyRequest, name: string, fallback: boolea
   throw validationError([{ path: [name], code: 'invalid_choice', params: { choices: ['true', 'false'] } }]);
 }
 
-/** Other parameters are ignored where objects are created, but whoever wanted a dry run must not get a row. */
+/** Creations ignore other parameters, but a misspelt dry run must not store a row. */
 export function refuseMisspeltDryRun(request: FastifyRequest): void {
   const names = Object.keys(request.query as object).filter(
     (name) => /^dry.?run$/i.test(name) && name !== 'dryRun',

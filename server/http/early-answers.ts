@@ -125,8 +125,8 @@ export function routeSpecialRequests(server: Server, log: FastifyBaseLogger): vo
 }
 
 /**
- * Refuses calls while there is no room for them, before they cost anything: with the way through the framework the service
- * created 72 % of its best at twice the load, without it more than its best. They are told in one line a second.
+ * Rejects calls of an overloaded service before the framework sees them. Through the framework, rejections at twice the
+ * load cut creations to 72 % of their best rate. The log gets one line per second.
  */
 export function refuseBeforeRouting(server: Server, isFull: () => boolean, log: FastifyBaseLogger): void {
   const [route] = server.listeners('request') as [RequestListener];

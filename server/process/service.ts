@@ -1,4 +1,4 @@
-// The service as a process: opens everything, listens, and closes everything when it is told to stop.
+// The service as a process: opens everything, listens, and closes everything on a signal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -66,7 +66,7 @@ export async function listenUntilStopped(
       const { account, warning } = await findServingAccount(config, connection, login.client);
       if (warning) log.warn(warning);
       const app = await processes.listen(login.client, account).catch((error) => {
-        // Ctrl-C reaches workers as well, and ends those that are still loading: whoever stops a start knows that.
+        // Ctrl-C also ends workers that are still loading. The operator who stops a start expects that.
         if (stop.signal.aborted) return undefined;
         throw listenError(error, config);
       });

@@ -7,7 +7,7 @@ const script = path.resolve(import.meta.dirname, '../../web/build.ts');
 
 /**
  * Builds the web app if it is missing or older than its sources. In a process of its own, since the builder needs much
- * memory once. Without the web app the API serves all the same.
+ * memory once. Without the web app the API still serves.
  */
 export async function buildWeb(log: FastifyBaseLogger): Promise<void> {
   try {

@@ -41,11 +41,11 @@ export interface Workers {
   failed: Promise<never>;
   /** Starts a new worker for each, and ends the old one once the new one listens. */
   replace(): void;
-  /** Ends them whatever they do. */
+  /** Kills them. */
   kill(): void;
 }
 
-/** Starts the processes at once, so that they load the program while the database is being opened. */
+/** Starts the processes immediately: they load the program while the database opens. */
 export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   cluster.setupPrimary({ exec: path.join(import.meta.dirname, './worker.ts'), args: [] });
   const countFailures = buildFailureCounter();
@@ -74,7 +74,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
       const counted = countFailures(report.address, report.addition);
       tell(worker, { kind: 'counted', id: report.id, ...counted });
     });
-    // One that has just ended cannot be told anything; its end is told by another event.
+    // A message to a worker that has just ended fails. Its `exit` event reports the end.
     worker.on('error', () => {});
     worker.on('exit', () => workers.delete(worker));
     return worker;

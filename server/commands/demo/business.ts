@@ -168,7 +168,7 @@ function toAscii(name: string): string {
 
 const umlauts: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss', ı: 'i' };
 
-// Both ranges are kept free by the Bundesnetzagentur: whoever calls a demo's number disturbs nobody.
+// The Bundesnetzagentur keeps both ranges free: a call to a demo's number reaches nobody.
 function phoneNumber(choice: SeededChoice): string {
   return `+49 40 66969 ${String(choice.between(0, 999)).padStart(3, '0')}`;
 }

@@ -19,7 +19,7 @@ import { RequestStreams } from './live-streams.ts';
 import { maskBody } from './masked-body.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
-/** Errors are grouped over the newest of them, which is what somebody mends. */
+/** Groups the newest errors only: those are the ones to fix. */
 const groupedRequests = 20_000;
 const maxGroups = 200;
 
@@ -97,7 +97,7 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
   app.get('/requests/live', { ...forVerwaltung, exposeHeadRoute: false }, async (request, reply) => {
     refuseUnknownParameters(request, []);
     const stream = await streams.open(sessionOf(request), languageOf(request));
-    // Proxies would gather what is meant to arrive at once.
+    // Keeps proxies from buffering events.
     return reply.type('text/event-stream; charset=utf-8').header('X-Accel-Buffering', 'no').send(stream);
   });
 

@@ -1,6 +1,6 @@
-// Records the API calls of tenants for the office. A request only adds a small object to a list; about once a second the
-// list is written with one statement. When there are too many, or the database is behind, calls are counted and not
-// recorded: what the office sees gets coarser, and the API never waits.
+// Records the API calls of tenants for the office. A request only adds a small object to a list; about once per second one
+// statement writes the list. With too many calls or a slow database, calls are counted and not recorded: the API never
+// waits.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { timeOfUuid } from '../../engine/definition/formats.ts';

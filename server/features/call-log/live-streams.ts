@@ -1,4 +1,4 @@
-// Recorded calls as they arrive, over all processes: while somebody listens, each process asks the table once a second.
+// Recorded calls as they arrive, over all processes: while somebody listens, each process polls the table once per second.
 // Polling needs no connection of its own, survives a restart of the database, and costs nothing while nobody listens.
 import { PassThrough, type Readable } from 'node:stream';
 import { filterLiveSessions, type Session } from '../../auth/sessions.ts';
@@ -25,8 +25,8 @@ interface Listener {
 
 interface Feed {
   listeners: Set<Listener>;
-  /** Ids that were told, with the time after which they cannot come again. */
-  told: Map<string, number>;
+  /** Ids of sent calls, with the time after which they cannot come again. */
+  sent: Map<string, number>;
   /** Whether it is known what was there before anybody listened. */
   isPrimed: boolean;
 }
@@ -45,7 +45,7 @@ export class RequestStreams {
     const { tenantId } = session;
     let all = 0;
     for (const { listeners } of this.#feeds.values()) all += listeners.size;
-    const feed = this.#feeds.get(tenantId) ?? { listeners: new Set(), told: new Map(), isPrimed: false };
+    const feed = this.#feeds.get(tenantId) ?? { listeners: new Set(), sent: new Map(), isPrimed: false };
     if (all >= maxListeners.inAll || feed.listeners.size >= maxListeners.ofTenant)
       throw new ApiError('too_many_streams');
     const stream = new PassThrough();
@@ -80,7 +80,7 @@ export class RequestStreams {
   async #poll(): Promise<void> {
     if (this.#isPolling) return;
     this.#isPolling = true;
-    // While the database is away nothing is told; what was recorded meanwhile is in the list.
+    // While the database is away nothing is sent. The list shows the calls recorded meanwhile.
     for (const [tenantId, feed] of this.#feeds) await this.#tellNews(tenantId, feed).catch(() => {});
     this.#isPolling = false;
   }
@@ -114,9 +114,9 @@ export class RequestStreams {
       values: [tenantId],
     });
     const now = Date.now();
-    for (const [id, until] of feed.told) if (until < now) feed.told.delete(id);
-    const news = rows.filter(({ id }) => !feed.told.has(id)).reverse();
-    for (const { id } of rows) feed.told.set(id, now + 4 * overlapSeconds * 1000);
+    for (const [id, until] of feed.sent) if (until < now) feed.sent.delete(id);
+    const news = rows.filter(({ id }) => !feed.sent.has(id)).reverse();
+    for (const { id } of rows) feed.sent.set(id, now + 4 * overlapSeconds * 1000);
     return news;
   }
 

@@ -1,6 +1,5 @@
-// A recorded body as it may be shown to whoever only looks what was wrong: its shape, and no personal data. What a
-// definition knows to be a choice, an id, a day, a number or a flag is shown if it is one; every other value is hidden,
-// whatever its name, since a name may also stand in the wrong field.
+// Masks personal data in a recorded body and keeps its shape. Choices, ids, days, numbers and flags of the definition stay
+// visible if they are valid. Every other value is hidden: a person's name may stand in any field.
 import { isDay } from '../../../core/calendar-days.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { Field, Fields } from '../../engine/definition/fields.ts';

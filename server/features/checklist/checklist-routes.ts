@@ -1,4 +1,4 @@
-// The first steps of a new business, told by what really happened.
+// The first steps of a new business, derived from its data and calls.
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { optional, readForm, yes } from '../../auth/form.ts';

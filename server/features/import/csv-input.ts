@@ -15,7 +15,7 @@ export interface CsvInput {
   definition: Description;
   columns: ChosenColumns;
   language: Language;
-  /** Titles that mean nothing here, for whoever mistyped them. */
+  /** Unknown titles, to report typing errors. */
   unknownTitles: string[];
 }
 
@@ -51,7 +51,7 @@ export async function prepareCsv(
   return { file, definition, columns, language: languageOfTitles(file.titles, columns), unknownTitles };
 }
 
-/** What the service keeps itself and what a report says are no data, and nobody needs to be told. */
+/** Columns that the service or an error report adds are no data and need no warning. */
 function isIgnoredSilently(title: string): boolean {
   const ignored = Object.entries(keptTitles).flatMap(([name, { de, en }]) => [name, de, en]);
   const folded = foldTitle(title);

@@ -1,4 +1,4 @@
-// The place, the locks and the time that an import has: from the queue to its end, whatever ends it.
+// The place, the locks and the deadline of an import, from the queue to its end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Config } from '../../config.ts';

@@ -67,7 +67,7 @@ export async function openLanes(
     lanes: lanesOfAnImport,
     async write(work) {
       const lane = free.pop();
-      if (!lane) throw new Error('More writes at once than there are lanes.');
+      if (!lane) throw new Error('More parallel writes than lanes.');
       return inTurn(() => lane.write(work)).finally(() => free.push(lane));
     },
     commit: () => Promise.reject(new Error('Each write has been stored by itself.')),
@@ -92,7 +92,7 @@ async function openLane(
     hasBegun = true;
   }
 
-  /** After the first, second, fourth, eighth … write the planner is told how tables have grown. */
+  /** Refreshes the planner's statistics after the first, second, fourth, eighth … write. */
   async function run<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
     const result = await work(client);
     writes++;

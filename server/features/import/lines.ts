@@ -13,12 +13,12 @@ export interface Line {
 export const maxChunkLines = 500;
 const maxChunkBytes = 1024 * 1024;
 
-/** A chunk never waits for company: what has arrived by the next turn of the event loop goes at once. */
+/** A chunk holds the lines that have arrived by the next turn of the event loop. It never waits for more. */
 export async function* readLines(input: Readable, maxLineBytes: number): AsyncGenerator<Line[]> {
   const splitter = buildSplitter(maxLineBytes);
   let chunk: Line[] = [];
   let chunkBytes = 0;
-  // Whoever stops reading may still want to answer on the connection that the input came on.
+  // After an early end the caller still answers on the connection of the input.
   for await (const bytes of input.iterator({ destroyOnReturn: false })) {
     for (const line of splitter.split(bytes)) {
       chunk.push(line);

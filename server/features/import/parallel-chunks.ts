@@ -16,8 +16,8 @@ interface Chunk<Result> extends Names {
 }
 
 /**
- * The results in the order of the chunks. One that is there does not wait for input that may never come. Once `isOver`,
- * nothing more is begun; what was begun has its result all the same, because it may be stored.
+ * Yields the results in the order of the chunks, each without waiting for more input. Once `isOver`, no chunk begins. Those
+ * under way still have a result, because they may be stored.
  */
 export async function* writeSideBySide<Result>(
   input: AsyncIterable<Line[]>,
@@ -41,7 +41,7 @@ export async function* writeSideBySide<Result>(
         continue;
       }
       next = event.done ? undefined : iterator.next();
-      // Whoever reads on is not told of its failure twice.
+      // The next `await` reports a failure. Without this it would also count as unhandled.
       next?.catch(() => {});
       if (event.done) continue;
       const chunk = prepare(event.value);

@@ -9,9 +9,9 @@ const description = `Master data of plant-care businesses: other systems create 
 
 **Authentication.** Send your key in the header \`ApiKey\` with every request. It is as good as a password: never put it into a browser.
 
-**Statuses.** Three of them have other meanings here than in HTTP: **403** is an unknown path or method, **413** a wrong content type, **415** a body that is too large. The checks run in the order 401, 403, 429, 413, 415, 400.
+**Statuses.** Three differ from HTTP: **403** is an unknown path or method, **413** a wrong content type, **415** a body that is too large. The checks run in the order 401, 403, 429, 413, 415, 400.
 
-**Errors.** A 400 names every faulty field at once. Codes never change; sentences come in English, or in German where \`Accept-Language\` prefers it.
+**Errors.** A 400 lists every invalid field. Codes never change; messages are in English, or in German where \`Accept-Language\` prefers it.
 
 **Unknown fields** are ignored, and named in the header \`Stamm-Ignored-Fields\`.
 
@@ -33,9 +33,9 @@ export const openapiInfo = {
     servers: [{ url: exampleOrigin, description: 'This service' }],
     tags: [
       ...resources.map(({ title, description }) => ({ name: title, description })),
-      { name: 'Import', description: 'Many objects at once.' },
-      { name: 'Changes', description: 'What happened, in order.' },
-      { name: 'Attention', description: 'What should be looked at.' },
+      { name: 'Import', description: 'Many objects in one request.' },
+      { name: 'Changes', description: 'Every change, in order.' },
+      { name: 'Attention', description: 'Entries that need attention.' },
     ],
     security: [{ ApiKey: [] }],
     components: {
@@ -44,7 +44,7 @@ export const openapiInfo = {
           type: 'apiKey',
           in: 'header',
           name: 'ApiKey',
-          description: 'Made by the office, one per business. A new key ends the old one at once.',
+          description: 'Made by the office, one per business. A new key ends the old one immediately.',
         },
       },
     },

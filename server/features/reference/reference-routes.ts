@@ -44,7 +44,7 @@ function contentSecurityPolicy(nonce: string): string {
   ].join('; ');
 }
 
-// Zod, inside the bundle, probes whether it may compile code, which the policy would report, unless told not to.
+// Zod, inside the bundle, probes whether it may compile code. This setting prevents it; the policy would report it.
 // Scalar gives the nonce to its first style element only, and forgets it for the others.
 const startScript = `globalThis.__zod_globalConfig = { jitless: true };
 {

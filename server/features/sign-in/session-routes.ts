@@ -124,7 +124,7 @@ export async function sessionRoutes(app: FastifyInstance, { database, notices, p
     reply.code(204).header('Set-Cookie', endedCookie(request));
   });
 
-  // All of them, this one too: whoever asks for it has lost a device, and may not know which.
+  // Ends all sessions, this one too: a person who has lost a device may not know which session it has.
   app.delete('/sessions', isOwn, async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
     await inTenant(tenantId, async (client) => {
@@ -203,7 +203,7 @@ export async function sessionRoutes(app: FastifyInstance, { database, notices, p
     return me({ ...session, person: { ...person, name: name ?? person.name, email: email ?? person.email } });
   });
 
-  /** Whoever finds an open browser must not be able to try passwords there. */
+  /** Limits password guesses in a browser that somebody left open. */
   async function demandPassword(
     { tenantId, person }: Session,
     reply: FastifyReply,

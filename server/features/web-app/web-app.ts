@@ -1,5 +1,5 @@
-// The office's web app: the files that web/build.ts made, from memory. Whatever a browser asks for that is no file and
-// no path of the service is a page of the app, which finds its way by itself.
+// Serves the office's web app from memory: the files of web/build.ts. Every path that is neither a file nor the service's
+// own is a page of the app, whose router resolves it.
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** Paths below these are the service's own: whoever gets one wrong must hear so, and not see a page. */
+/** Paths below these are the service's own: a wrong one gets an error, not a page. */
 const ownPrefixes = ['/api', '/app', '/assets', '/docs', '/openapi.json', '/livez', '/readyz', '/metrics'];
 
 interface File {
