@@ -1,4 +1,5 @@
 // Programs of the machine that some tests need. Without one its tests are skipped, and `npm test` says how to install it.
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 
@@ -54,3 +55,24 @@ export const withoutPostgres15 = unless(
 
 /** The programs of the newest PostgreSQL that Debian installed. */
 export const [newestPostgres] = globSync('/usr/lib/postgresql/*/bin').sort().reverse();
+
+const shellPrograms = ['curl', 'jq', 'openssl'].map(findProgram);
+const isShellReady = shellPrograms.includes(undefined) ? undefined : 'sh';
+export const withoutCurl = unless(
+  isShellReady,
+  'curl, jq or openssl is missing: apt-get install curl jq openssl',
+);
+
+export const python = findProgram('python3');
+export const withoutPython = unless(python, 'Python is missing: apt-get install python3');
+
+const phpModules = spawnSync('php', ['-m'], { encoding: 'utf8' }).stdout ?? '';
+export const php = phpModules.includes('curl') ? 'php' : undefined;
+export const withoutPhp = unless(php, 'PHP with curl is missing: apt-get install php-cli php-curl');
+
+const dotnetVersion = spawnSync('dotnet', ['--version'], { encoding: 'utf8' }).stdout ?? '';
+export const dotnet = Number.parseInt(dotnetVersion, 10) >= 10 ? 'dotnet' : undefined;
+export const withoutDotnet = unless(
+  dotnet,
+  '.NET 10 is missing: Debian has no package, see https://dotnet.microsoft.com/download',
+);

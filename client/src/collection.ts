@@ -40,6 +40,7 @@ export interface DeleteOptions extends ChangeOptions {
 
 type DryRun = components['schemas']['DryRun'];
 type IdResponse = components['schemas']['IdResponse'];
+type UpsertResponse = components['schemas']['UpsertResponse'];
 
 export interface Page<Item> {
   data: Item[];
@@ -59,7 +60,7 @@ export interface Collection<Of extends Kind> {
   merge(reference: Reference, patch: Of['patch'], options?: MergeOptions): Promise<Of['item']>;
   /** Creates or replaces by your own id. Fields that are not sent are cleared. */
   replace(externalId: string, body: Of['new'], options: ChangeOptions & { dryRun: true }): Promise<DryRun>;
-  replace(externalId: string, body: Of['new'], options?: ChangeOptions): Promise<IdResponse>;
+  replace(externalId: string, body: Of['new'], options?: ChangeOptions): Promise<UpsertResponse>;
   delete(reference: Reference, options?: DeleteOptions): Promise<void>;
 }
 

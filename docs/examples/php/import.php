@@ -1,0 +1,43 @@
+<?php
+// Imports many objects. curl reads results while it sends.
+declare(strict_types=1);
+
+$address = ['streetName' => 'Am Wall', 'houseNumber' => '5', 'zipCode' => '28195', 'city' => 'Bremen'];
+$lines = [
+    ['type' => 'customer', 'data' => ['externalId' => 'ERP-1', 'companyName' => 'Weser Büro AG', 'address' => $address]],
+    ['type' => 'contact-person', 'data' => ['externalId' => 'ERP-1-P', 'customerExternalId' => 'ERP-1', 'lastName' => 'Petersen']],
+    ['type' => 'customer', 'data' => ['externalId' => 'ERP-2', 'companyName' => '', 'address' => $address]],
+];
+
+function handle(array $result): void
+{
+    if (isset($result['summary'])) {
+        echo "created {$result['summary']['created']}, failed {$result['summary']['failed']}\n";
+    } elseif ($result['status'] >= 400) {
+        echo "line {$result['line']} {$result['code']}\n";
+    }
+}
+
+$unread = '';
+$request = curl_init(getenv('STAMM_URL') . '/api/v1/import');
+curl_setopt_array($request, [
+    CURLOPT_POSTFIELDS => implode("\n", array_map(json_encode(...), $lines)),
+    CURLOPT_HTTPHEADER => [
+        'ApiKey: ' . getenv('STAMM_KEY'),
+        'Content-Type: application/x-ndjson',
+        // Send the same lines under the same key after a broken connection: no line is stored twice.
+        'Idempotency-Key: import-2026-11-17',
+    ],
+    CURLOPT_FAILONERROR => true,
+    CURLOPT_WRITEFUNCTION => function ($request, string $piece) use (&$unread): int {
+        $complete = explode("\n", $unread . $piece);
+        $unread = array_pop($complete);
+        foreach ($complete as $line) {
+            handle(json_decode($line, true, flags: JSON_THROW_ON_ERROR));
+        }
+        return strlen($piece);
+    },
+]);
+if (!curl_exec($request)) {
+    throw new RuntimeException(curl_error($request));
+}

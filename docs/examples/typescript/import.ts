@@ -1,0 +1,25 @@
+// Imports many objects. Results arrive while lines are sent.
+import { createStamm, type ImportLine } from '@stamm/client';
+
+const stamm = createStamm({ baseUrl: process.env.STAMM_URL!, apiKey: process.env.STAMM_KEY! });
+const address = { streetName: 'Am Wall', houseNumber: '5', zipCode: '28195', city: 'Bremen' };
+
+const lines: ImportLine[] = [
+  { type: 'customer', data: { externalId: 'ERP-1', companyName: 'Weser Büro AG', address } },
+  {
+    type: 'contact-person',
+    data: { externalId: 'ERP-1-P', customerExternalId: 'ERP-1', lastName: 'Petersen' },
+  },
+  { type: 'customer', data: { externalId: 'ERP-2', companyName: '', address } },
+];
+
+// The client sends the lines again under the same key after a broken connection: no line is stored twice.
+const run = stamm.import(lines, { idempotencyKey: 'import-2026-11-17' });
+for (;;) {
+  const { done, value } = await run.next();
+  if (done) {
+    console.log(`created ${value.created}, failed ${value.failed}`);
+    break;
+  }
+  if (value.status >= 400) console.log(`line ${value.line} ${value.code}`);
+}
