@@ -1,5 +1,5 @@
 // A program of its own that sends requests and tells what became of them. Without a rate each connection sends its next
-// request when the last is answered (closed loop). With one, requests are due at fixed times whatever the service does
+// request when the last is answered (closed loop). With one, requests are due at fixed times, however slow the service is
 // (open loop), and their latency counts from when they were due: a service that stalls cannot hide it.
 import { type Connection, openConnection } from './http-connection.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
@@ -113,7 +113,7 @@ async function runOpen(free: Connection[], ratePerSecond: number): Promise<void>
       resolve();
     }, 1);
   });
-  // Nobody sends what has not been sent by the end: it is told apart.
+  // Requests not sent by the end are counted separately.
   unsent = backlog.length;
   backlog.length = 0;
 }

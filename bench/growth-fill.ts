@@ -1,5 +1,5 @@
 // Millions of sites with distinct values, filled in by SQL: 5,000 tenants, of which number 0 has a tenth of all sites, and
-// twenty keep the size that they have in the smallest table, so that what others bring can be told from their own growth.
+// twenty keep the size that they have in the smallest table, to separate the effect of others from their own growth.
 import { createApiKey } from '../server/auth/api-keys.ts';
 import type { BenchDatabase } from './postgres.ts';
 import { fixedId, fixedIdSql, siteColumns } from './tenants.ts';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 
 export interface Connection {
   socket: Socket;
-  /** `onAnswer` is told the status, or 0 where the connection ended without an answer. */
+  /** `onAnswer` receives the status, or 0 where the connection ended without an answer. */
   send(request: Buffer, onAnswer: (status: number) => void): void;
 }
 

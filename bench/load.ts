@@ -9,7 +9,7 @@ export interface LoadOrder {
   requestsFile: string;
   connections: number;
   seconds: number;
-  /** Requests are due at this rate whatever is answered (open loop). */
+  /** Requests are due at this rate, independent of the answers (open loop). */
   ratePerSecond?: number;
   /** With a rate: how many connections are opened when all others are busy. */
   maxConnections?: number;

@@ -18,7 +18,7 @@ async function endDownTo(count: number): Promise<void> {
   if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '));
 }
 
-/** Whatever `work` starts has ended when this returns. */
+/** Every process that `work` starts has ended when this returns. */
 export async function runScoped<Result>(work: () => Promise<Result>): Promise<Result> {
   const before = endings.length;
   try {

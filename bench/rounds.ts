@@ -8,7 +8,7 @@ export interface Contender {
   run(): Promise<number>;
 }
 
-/** Rates of each contender, by name. What else belongs to a round comes at its end, and is told the round's rates. */
+/** Rates of each contender, by name. Further work of a round runs at its end and receives the round's rates. */
 export async function runRounds(
   { options, say }: Bench,
   contenders: readonly Contender[],

@@ -71,7 +71,7 @@ export async function checkCreations(
   const before = await countRows(database);
   const report = await load();
   demandStatus('Creation', report, 201);
-  // wrk ends without waiting for the last answer of each connection, and their rows are written all the same.
+  // wrk ends without waiting for the last answer of each connection, but their rows are written.
   const mostUnread = report.generator === 'wrk' ? connections : 0;
   demandRows(before, await countRows(database), report.answers, mostUnread);
   return report;

@@ -17,12 +17,12 @@ import type { TestServer } from './postgres.ts';
 /** Runs after the file's tests, the newest first: what was opened last is closed first. */
 const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
-  endWhateverIsLeft();
+  endLeftovers();
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
 
-/** A file that has failed may leave something open, and would then never end; one that leaks is told so. */
-function endWhateverIsLeft(): void {
+/** A failed test file may leave something open and never end. A passing one that leaks fails. */
+function endLeftovers(): void {
   setTimeout(() => {
     console.error('Still open after all tests:', process.getActiveResourcesInfo());
     process.exit(1);

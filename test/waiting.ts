@@ -1,9 +1,9 @@
-// Waiting in tests. Machines that run them may be slow, or stand still for a while: what is waited for has time enough, and
-// what has to come in time may be as late as the machine was meanwhile.
+// Waits of tests. The machine may be slow, or stand still for a while: a condition has plenty of time, and a measured time
+// does not count the machine's own delays.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** For what never happens: a failure is told, and the rest goes on. */
+/** After this a wait fails, and the other tests go on. */
 export const patienceMs = 180_000;
 
 const notInTime = (what: string) => `${what}: not within ${patienceMs / 1000} s`;
@@ -31,7 +31,7 @@ const beatMs = 10;
 let lastBeat = performance.now();
 let countedMs = 0;
 
-/** A timer that comes later than it should tells that everybody was late, the service too. */
+/** A late timer shows that the whole machine was late, the service too. */
 function latenessMs(): number {
   const gapMs = performance.now() - lastBeat;
   return gapMs > 2 * beatMs ? countedMs + gapMs - beatMs : countedMs;
@@ -42,7 +42,7 @@ setInterval(() => {
   lastBeat = performance.now();
 }, beatMs).unref();
 
-/** Tells how long something has taken since, without what the machine was late. Our own work must not be what takes long. */
+/** Returns a function for the time since, without the machine's own delays. The test itself must not do long work. */
 export function startWatch(): () => number {
   const [startedAt, lateBefore] = [performance.now(), latenessMs()];
   return () => performance.now() - startedAt - (latenessMs() - lateBefore);

@@ -158,7 +158,7 @@ test('what is public says its type and how long it may be kept', async () => {
   }
 });
 
-test('browsers are told to stay with https where a trusted proxy says that they came by it, and nowhere else', async () => {
+test('HSTS is sent where a trusted proxy says that the browser came by https, and nowhere else', async () => {
   const ask = async (from: typeof app, url: string, proto?: string) => {
     const headers = { ...(proto && { 'x-forwarded-proto': proto, 'x-forwarded-for': '192.0.2.1' }) };
     return (await from.inject({ url, headers })).headers['strict-transport-security'];

@@ -110,8 +110,8 @@ test('half a position, no position and a past validity are on the list', async (
     'site address.location no_position',
     'site validUntil validity_ended',
   ]);
-  const mended = { address: { location: position }, validUntil: null };
-  assert.equal((await service.patch(`/sites/${id}`, mended, { headers })).statusCode, 200);
+  const fixed = { address: { location: position }, validUntil: null };
+  assert.equal((await service.patch(`/sites/${id}`, fixed, { headers })).statusCode, 200);
   await service.patch(`/customers/${customerId}`, { address: { location: { lng: 1 } } }, { headers });
   assert.deepEqual(await readList(headers), []);
 });

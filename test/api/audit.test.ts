@@ -152,7 +152,7 @@ describe('the audit record', () => {
     assert.ok(!JSON.stringify(line).includes('Logbuch'));
   });
 
-  test('somebody who is not signed in is a stranger, whatever account they name', async () => {
+  test('somebody who is not signed in is a stranger, under any account that they name', async () => {
     const request = { ip: '203.0.113.7', headers: {}, id: randomUUID(), server: service.app };
     await service.database.inTenants([vera.tenantId], (client) =>
       recordAudit(client, vera.tenantId, request as never, {

@@ -116,7 +116,11 @@ test('a feed that is read while many writers commit out of order has no gap and 
   assert.equal(created.length, written.size);
   const versions = new Map<string, number>();
   for (const entry of seen) {
-    assert.equal(entry.version, (versions.get(entry.id) ?? 0) + 1, 'each object is told in its own order');
+    assert.equal(
+      entry.version,
+      (versions.get(entry.id) ?? 0) + 1,
+      'the versions of each object are in order',
+    );
     versions.set(entry.id, entry.version);
   }
 });

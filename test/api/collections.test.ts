@@ -257,7 +257,7 @@ const badQueries: Record<string, string[]> = {
 };
 
 for (const [query, expected] of Object.entries(badQueries)) {
-  test(`a list with ${query} is refused and told why`, async () => {
+  test(`a list with ${query} is refused with the reason`, async () => {
     const response = await get(`/sites?${query}`);
     assert.equal(response.statusCode, 400, response.body);
     assert.deepEqual(codesOf(response), expected);

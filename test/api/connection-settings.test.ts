@@ -1,4 +1,4 @@
-// What the service sets on each of its connections, whatever the server's own settings are.
+// The settings of the service's connections override those of the server.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type pg from 'pg';

@@ -56,7 +56,7 @@ test('lists come back as they were written: no number is spelt out, and the orde
   assert.equal(found, '[{"z":1e-2000,"a":1e300,"m":[0,1.5,12345678901234567890]}]');
 });
 
-test('a list of fifty thousand wrong items is told once that it is too long', async () => {
+test('a list of fifty thousand wrong items gets one error: too long', async () => {
   const customerId = await createCustomer();
   const body = { ...validSite(customerId), openingHours: Array(45_000).fill(1) };
   const response = await post('/customer/site', body);
@@ -90,10 +90,10 @@ test('a number of more than 1,400 characters is refused by its field, wherever i
   ] as const) {
     const response = await post('/customer/site', siteWith(members));
     assert.equal(response.statusCode, 400, response.body);
-    const told = response
+    const errors = response
       .json()
       .errors.map(({ field, code, params }: FieldError) => ({ field, code, params }));
-    assert.deepEqual(told, [fault(field)]);
+    assert.deepEqual(errors, [fault(field)]);
   }
   const stored = await post('/customer/site', siteWith(`"openingHours":[{"x":${long.replace('00', '0')}}]`));
   assert.equal(stored.statusCode, 201, stored.body);
@@ -138,7 +138,7 @@ test('a deletion may name a content type, and a body may begin with a byte order
   assert.equal((await post('/customer', `\uFEFF${JSON.stringify(validCustomer)}`)).statusCode, 201);
 });
 
-test('whoever misspells dryRun gets no row', async () => {
+test('a misspelt dryRun stores no row', async () => {
   for (const name of ['dryrun', 'dry_run', 'DryRun', 'dry-run']) {
     const response = await post(`/product?${name}=true`, { name: 'x', kind: 'PLANT' });
     assert.equal(response.json().errors?.[0].code, 'unknown_parameter', name);
@@ -183,7 +183,7 @@ test('conditions compare versions strongly, and If-None-Match: * never replaces'
   assert.equal((await put(`${address}-new`, validCustomer, { headers })).statusCode, 201);
 });
 
-test('a reader that is ahead of the journal is told so', async () => {
+test('a reader that is ahead of the journal gets an error', async () => {
   const { nextCursor } = (await get('/changes?limit=1000')).json();
   assert.equal((await get(`/changes?after=${nextCursor}`)).statusCode, 200);
   assert.equal(

@@ -198,7 +198,7 @@ test('an external id that is taken is answered with 409 and the id that holds it
   assert.deepEqual({ code, field, id }, { code: 'conflict', field: 'externalId', id: holder });
 });
 
-test('of two values that are taken the external id is told: its holder is what a retry asks for', async () => {
+test('of two taken values the answer names the external id, whose holder a retry needs', async () => {
   const holder = await create('/customer', { ...validCustomer, externalId: 'told first' });
   await create('/customer', { ...validCustomer, customerNumber: 'K-2' });
   const both = { ...validCustomer, externalId: 'told first', customerNumber: 'K-2' };

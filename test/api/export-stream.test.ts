@@ -1,4 +1,4 @@
-// Exports as streams, through sockets: an answer that is made at once would prove nothing.
+// Exports as streams, through sockets: an answer that is complete from the start would prove nothing.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';

@@ -135,7 +135,7 @@ test('filters, search, order and updatedSince are those of the list', async () =
   }
 });
 
-test('contact persons are filtered by their language, whatever the language of the file', async () => {
+test('contact persons are filtered by their language, in a file of any language', async () => {
   const own = await emptyTenant();
   const customerId = await own.create('/customer', { companyName: 'Werft', address: validAddress });
   await own.create('/customer/contact-person', { customerId, lastName: 'Hansen', language: 'de' });
@@ -149,7 +149,7 @@ test('contact persons are filtered by their language, whatever the language of t
   );
 });
 
-test('every wrong parameter of an export is named at once', async () => {
+test('the error of an export names every wrong parameter', async () => {
   const query =
     '?limit=5&cursor=x&count=true&sort=size&city=a&city=b&updatedSince=today&customerId=1&dryRun=true';
   const faults = async (path: string) => {

@@ -88,7 +88,7 @@ for (const [path, body] of [
     }
   });
 
-  test(`all missing fields of POST ${path} are reported at once`, async () => {
+  test(`all missing fields of POST ${path} are reported together`, async () => {
     await assertRefused(service, path, {}, required[path].map(missing));
     const fields = [...required[path].filter((field) => field !== 'address'), ...requiredInAddress];
     await assertRefused(service, path, { address: {} }, fields.map(missing));

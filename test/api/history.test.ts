@@ -55,7 +55,7 @@ describe('the history that the office reads', () => {
     assert.equal((await person.call('GET', `/history/%00/${id}`)).statusCode, 404);
   });
 
-  test('objects are found by many ids at once, and those that are not there are left out', async () => {
+  test('one call finds objects by many ids, and leaves out those that do not exist', async () => {
     const ids = [await service.createCustomer(), await service.createCustomer()];
     const missing = '0198c0de-0000-7000-8000-000000000009';
     const { data } = (await person.call('GET', `/named/customers?ids=${[...ids, missing].join(',')}`)).json();

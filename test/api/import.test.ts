@@ -69,7 +69,7 @@ test('a result is answered before the next line is sent', async () => {
   assert.deepEqual(more, []);
 });
 
-test('the order of lines holds over any number of them, though many are written at once', async () => {
+test('the order of lines holds over any number of them, though many are written together', async () => {
   const { key } = await createTenant();
   // More than two transactions hold; each line of a kind comes in another one.
   const filling = (count: number) =>

@@ -61,7 +61,7 @@ test('what is too much for the service is refused before anything is looked up',
   assert.deepEqual(new Set((await flood(keys, 900)).map(({ status }) => status)), new Set([404]));
 });
 
-/** Requests that are told to go on, and never do. */
+/** Requests that get `100 Continue`, and never send their bodies. */
 async function holdOpen(heads: readonly string[][]): Promise<{ answers(): Promise<string[]>; end(): void }> {
   const sockets = heads.map(() => connect({ host: '127.0.0.1', port }).on('error', () => {}));
   const end = () => {
@@ -106,7 +106,7 @@ test('clients that hang up while their key is looked up take no room afterwards'
   assert.deepEqual(new Set((await flood([key], 400)).map(({ status }) => status)), new Set([404]));
 });
 
-test('while there is no room, calls are refused before they are routed, and told as ever', async () => {
+test('while there is no room, calls are refused before they are routed, with the usual error', async () => {
   const keys = [(await createTenant()).key, (await createTenant()).key, (await createTenant()).key];
   await service.owner.query('BEGIN; LOCK TABLE site IN ACCESS EXCLUSIVE MODE');
   let answered = 0;
@@ -118,7 +118,7 @@ test('while there is no room, calls are refused before they are routed, and told
       headers: { apikey: service.tenant.key, 'accept-language': 'de' },
     });
   const firstLine = service.logLines.length;
-  const told = () => service.logLines.slice(firstLine).filter((line) => line.includes('overloaded'));
+  const logged = () => service.logLines.slice(firstLine).filter((line) => line.includes('overloaded'));
   try {
     const [answer, second] = await Promise.all([read('/api/v1/sites'), read('/api/v1/sites')]);
     const body = await answer.json();
@@ -132,13 +132,13 @@ test('while there is no room, calls are refused before they are routed, and told
     });
     await second.arrayBuffer();
     assert.equal((await read('/livez')).status, 200);
-    await until('the refusals are told', () => told().length > 0);
+    await until('the rejections are logged', () => logged().length > 0);
   } finally {
     await service.owner.query('COMMIT');
   }
   await flooding;
   assert.deepEqual(
-    told()
+    logged()
       .map((line) => JSON.parse(line))
       .map(({ level, refused, msg }) => ({ level, refused, msg })),
     [{ level: 40, refused: 2, msg: 'requests refused' }],
@@ -214,7 +214,7 @@ test('refused strangers take no room while their answers are delayed', async () 
   }
   assert.equal((await ask(key)).statusCode, 200);
   const statuses = (await Promise.all(refused)).map(({ statusCode }) => statusCode);
-  // One guess is told that it is wrong, and one request is within the limit.
+  // One guess is answered as wrong, and one request is within the limit.
   assert.deepEqual(countEach(statuses), { 200: 1, 401: 1, 429: 2098 });
 });
 

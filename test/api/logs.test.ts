@@ -66,7 +66,7 @@ test('what is no request leaves a line under the id of its answer too', async ()
   }
 });
 
-test('no line holds a key, a cookie, a query or anything of a body, whatever the answer is', async () => {
+test('no line holds a key, a cookie, a query or anything of a body, with any answer', async () => {
   const other = await createTenant();
   const secret = 'Geheim-QXZJ';
   const headers = { cookie: `session=${secret}`, authorization: `Bearer ${secret}`, 'x-other': secret };

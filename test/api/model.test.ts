@@ -292,7 +292,7 @@ function assertSame(answer: Body, { id, version, value }: Stored): void {
   assert.deepEqual(shown, { id, version, ...withoutAbsent(value) });
 }
 
-test('whatever is done in whatever order, the service holds what the model holds', async () => {
+test('after any calls in any order, the service holds the same as the model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 10, maxLength: 60 }), async (operations) => {
       const tenants = [

@@ -63,7 +63,7 @@ test('the same rule holds wherever a password is set', async () => {
   }
 });
 
-test('a password of 200 characters can be set and typed, whatever characters they are', async () => {
+test('a password of 200 characters can be set and typed, with any characters', async () => {
   const person = await createPerson(service);
   const emoji = Array.from({ length: 200 }, (_, index) =>
     String.fromCodePoint(0x1f330 + ((index * 37) % 200)),

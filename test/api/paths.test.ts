@@ -32,7 +32,7 @@ const unknownPaths = [
   `/${'x'.repeat(5000)}`,
 ];
 
-test('a path that is not part of the API is 403 with a key and 401 without, whatever is sent to it', async () => {
+test('a path that is not part of the API is 403 with a key and 401 without, with any body', async () => {
   for (const path of unknownPaths) {
     for (const method of ['GET', 'POST', 'DELETE'] as const) {
       const request = { method, url: `/api/v1${path}`, payload: tooLarge };
@@ -48,7 +48,7 @@ test('steps upwards in a path are not followed', async () => {
   assert.equal(answers[0]?.status, 403);
 });
 
-test('a path outside the API is 404, whatever is sent to it', async () => {
+test('a path outside the API is 404, with any body', async () => {
   const json = { 'content-type': 'application/json' };
   for (const url of ['/nothing', '/api', '/api/v2/customer', '/api/v1x', '/%zz']) {
     await assertAnswer({ method: 'GET', url }, 404, 'not_found');
@@ -60,7 +60,7 @@ test('a path outside the API is 404, whatever is sent to it', async () => {
   }
 });
 
-test('the health of the service is told without a key', async () => {
+test('the health checks need no key', async () => {
   for (const url of ['/livez', '/readyz']) {
     const response = await app.inject({ method: 'GET', url });
     assert.deepEqual([response.statusCode, response.json()], [200, { status: 'ok' }]);

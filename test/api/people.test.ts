@@ -142,7 +142,7 @@ test('Verwaltung signs a colleague out everywhere, and nobody of another busines
   assert.deepEqual(rows, [{ actor_id: one.verwaltung.id, subject: 'Paul' }]);
 });
 
-test('a changed role counts with the next request, and a removed person is out at once', async () => {
+test('a changed role counts with the next request, and a removed person is out immediately', async () => {
   const { verwaltung, pflege } = await createBusiness();
   const changed = await verwaltung.call('PATCH', `/people/${pflege.id}`, {
     role: 'VERWALTUNG',
@@ -157,7 +157,7 @@ test('a changed role counts with the next request, and a removed person is out a
   assert.equal((await owner.query('SELECT FROM sign_in_name WHERE person_id = $1', [pflege.id])).rowCount, 0);
 });
 
-test('somebody always administers the business, also when two demote each other at once', async () => {
+test('somebody always administers the business, also when two demote each other at the same time', async () => {
   const { tenantId, verwaltung, pflege } = await createBusiness();
   for (const attempt of [
     () => verwaltung.call('PATCH', `/people/${verwaltung.id}`, { role: 'PFLEGE' }),
@@ -201,7 +201,7 @@ test('the business is renamed, and only this one', async () => {
   assert.equal((await one.verwaltung.call('PATCH', '/business', { name: ' ' })).statusCode, 400);
 });
 
-test('a key made here works at once and is shown once; the one before it ends, and its users are named', async () => {
+test('a key made here works immediately and is shown once; the one before it ends, and its users are named', async () => {
   const fresh = await startService();
   const verwaltung = await createPerson(fresh, { name: 'Vera' });
   const use = (key: string) =>
@@ -245,7 +245,7 @@ test('a key made here works at once and is shown once; the one before it ends, a
   assert.ok(!JSON.stringify(state).includes(key));
 });
 
-test('a deleted key ends at once', async () => {
+test('a deleted key ends immediately', async () => {
   const { key, verwaltung } = await createBusiness();
   const headers = { apikey: key };
   assert.equal((await service.get('/sites', { headers })).statusCode, 200);

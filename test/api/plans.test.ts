@@ -159,7 +159,7 @@ for (const [what, { path, indexes }] of Object.entries(requests)) {
 
 test('a creation: as many rows are read as are written', async () => {
   await assertBounded(() => service.post('/customer/site', validSite(customerId)), ['customer_pkey']);
-  // The head of the journal is found by its key in the course of writing: whoever scans for it may come to read all heads.
+  // The head of the journal is found by its key in the course of writing: a scan may come to read all heads.
   const scans = plans.flatMap(nodesOf).filter(({ 'Node Type': type }) => type.includes('Scan'));
   assert.ok(!scans.some(({ 'Relation Name': table }) => table === 'journal_head'));
 });

@@ -99,7 +99,7 @@ async function countInPostgres(service: TestService, tenantId: string): Promise<
   return Number(rows[0]?.requests ?? 0);
 }
 
-/** Sends three times as many requests as are allowed to both at once; answers how many passed. */
+/** Sends three times as many requests as allowed to both concurrently; returns how many passed. */
 async function countAdmitted({ first, second }: Both, key: string): Promise<number> {
   const responses = await Promise.all(
     Array.from({ length: 3 * limit }, (_, index) => send(index % 2 ? first : second, key)),

@@ -32,7 +32,7 @@ function quotaOf(response: { headers: Record<string, unknown> }, policy = 'tenan
   return { left: Number(match[1]), seconds: Number(match[2]) };
 }
 
-test('of three times as many requests as allowed, at once over two processes, exactly the allowed ones pass', async () => {
+test('of three times as many concurrent requests as allowed over two processes, exactly the allowed ones pass', async () => {
   const { key } = await first.createTenant();
   const before = await countRows(first.owner);
   const responses = await Promise.all(

@@ -1,4 +1,4 @@
-// A client that sends bytes, not requests, and reads whatever comes back until a bound.
+// A client that sends bytes, not requests, and reads the answer up to a bound.
 import { connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { patienceMs } from '../waiting.ts';

@@ -85,21 +85,21 @@ for (const [name, bytes] of accepted) {
   });
 }
 
-test('whoever asks before sending a body is told 401 without having to send it', async () => {
+test('a client that asks before sending a body gets its 401 without sending it', async () => {
   const head = postBytes(path, '', { ApiKey: 'wrong', Expect: '100-continue', 'Content-Length': '500' });
   const { answers, text } = await exchange(port, head);
   assert.equal(answers[0]?.status, 401);
   assert.ok(!text.includes('100 Continue'), text);
 });
 
-test('whoever asks before sending a body that is too large is told 415 without having to send it', async () => {
+test('a client that asks before sending a body that is too large gets its 415 without sending it', async () => {
   const head = postBytes(path, '', { ...withKey, Expect: '100-continue', 'Content-Length': '200000' });
   const { answers, text } = await exchange(port, head);
   assert.equal(answers[0]?.status, 415);
   assert.ok(!text.includes('100 Continue'), text);
 });
 
-test('whoever asks with a good key is told to go on, and then gets 201', async () => {
+test('a client that asks with a valid key may go on, and then gets 201', async () => {
   const bytes = postBytes(path, customer, { ...withKey, Expect: '100-continue' });
   const { answers, text } = await exchange(port, (socket) => {
     socket.write(bytes.slice(0, -customer.length));
@@ -199,7 +199,7 @@ test('a client that sends megabytes too many still reads its 415', async () => {
   }
 });
 
-test('a client that waits with the rest of a body that is too large gets its 415 at once', async () => {
+test('a client that waits with the rest of a body that is too large gets its 415 immediately', async () => {
   const unfinished = [
     postBytes(path, '{', { ...withKey, 'Content-Length': '200000' }),
     `${chunkedHead}${(200_000).toString(16)}\r\n${' '.repeat(150_000)}`,

@@ -48,7 +48,7 @@ for (const path of ['/customer', '/customer/site']) {
   });
 }
 
-test('a body nested as deeply as its size allows is refused quickly, whatever stands at its bottom', async () => {
+test('a body nested as deeply as its size allows is refused quickly, with any value at its bottom', async () => {
   for (const inside of ['', '1', '12345678901234567890', '1e400', '"\\u0000"', '{"__proto__":1}']) {
     const before = process.cpuUsage();
     const response = await post('/customer', deep(inside, 51_000));

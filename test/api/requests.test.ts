@@ -121,7 +121,7 @@ test('calls are recorded with what became of them: stored, refused, ignored, unk
   ]);
 });
 
-test('messages come in the language of whoever looks', async () => {
+test('messages come in the language of the reader', async () => {
   const { person, asKey } = await createBusiness();
   await service.post('/customer', { ...validCustomer, companyName: '' }, asKey);
   await recorded(person);
@@ -189,7 +189,7 @@ test('a body of more than 16 KiB is not kept, and neither is one that was stored
   assert.deepEqual(rows, [{ body: null }, { body: null }]);
 });
 
-test('whatever a call holds, it and its neighbours are recorded', async () => {
+test('a call with any content is recorded, and its neighbours too', async () => {
   const { person, asKey } = await createBusiness();
   await service.post(
     '/customer',
@@ -383,7 +383,7 @@ test('of calls that succeed some are recorded and all are counted, and of refuse
   const busy = await startService();
   const person = await createPerson(busy);
   const id = await busy.createCustomer();
-  // Not too many at once.
+  // Few enough in parallel.
   const rounds = 2;
   const together = 400;
   await whileTheRecordWaits(busy, async () => {
@@ -422,7 +422,7 @@ test('while the record cannot be written the API answers, and the calls are coun
   assert.ok(hours.reduce((sum, hour) => sum + Number(hour.unrecorded), 0) >= 1);
 });
 
-test('calls are told live, also those that another process served, and only to their own business', async () => {
+test('calls arrive live, also those that another process served, and only at their own business', async () => {
   const second = await startService({ connection: service.connection });
   const [one, other] = [await createBusiness(), await createBusiness()];
   const address = await service.app.listen({ host: '127.0.0.1', port: 0 });
@@ -442,16 +442,16 @@ test('calls are told live, also those that another process served, and only to t
   };
   const [heard, heardByOther] = [await listen(one.person), await listen(other.person)];
   const created = await second.post('/customer', { companyName: '' }, one.asKey);
-  await until('the call is told', () => /event: request\ndata: .*\n\n/.test(heard.text));
+  await until('the call arrives', () => /event: request\ndata: .*\n\n/.test(heard.text));
   const [, data] = /event: request\ndata: (.*)\n\n/.exec(heard.text)!;
   assert.equal(JSON.parse(data!).id, created.headers['x-request-id']);
   assert.equal(JSON.parse(data!).status, 400);
   assert.doesNotMatch(heardByOther.text, /event: request/);
   await second.post('/customer', { companyName: '' }, one.asKey);
-  const told = () =>
+  const received = () =>
     [...heard.text.matchAll(/event: request\ndata: (.*)\n\n/g)].map(([, json]) => JSON.parse(json!).id);
-  await until('the next call is told', () => new Set(told()).size === 2);
-  assert.equal(told().length, 2, 'each call is told once');
+  await until('the next call arrives', () => new Set(received()).size === 2);
+  assert.equal(received().length, 2, 'each call arrives once');
   leave.abort();
 });
 

@@ -1,4 +1,4 @@
-// Requests use a login that can do what stamm_service may and nothing else, whatever a statement tries.
+// Requests use a login that can do what stamm_service may and nothing else, in any statement.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';

@@ -108,7 +108,7 @@ test('where there are several businesses, or none, a setup link makes a new one'
   assert.equal((await empty.owner.query('SELECT FROM tenant')).rowCount, 3);
 });
 
-test('the right password signs in, in whatever case the address is written', async () => {
+test('the right password signs in, with the address in any case', async () => {
   const { email, id } = await createPerson(service);
   const response = await callOffice(app, 'POST', '/session', { email: ` ${email.toUpperCase()} `, password });
   assert.equal(response.statusCode, 200, response.body);
@@ -255,7 +255,7 @@ test('signing in begins a new session and ends the one that the browser brought'
   }
 });
 
-test('who is signed in is told without a failure, also where nobody is', async () => {
+test('the session is readable without an error, also where nobody is signed in', async () => {
   const { id, call } = await createPerson(service);
   const { me, version } = (await call('GET', '/state')).json();
   assert.deepEqual([me.person.id, version], [id, '0.1.0']);
@@ -471,7 +471,7 @@ test('no log line holds a password, a cookie or the token of a link', async () =
   assert.ok(!lines.includes(person.cookie.split('=')[1]!));
 });
 
-test('more sign-ins at once than can be computed are told to wait, and the rest are served', async () => {
+test('of more sign-ins than can be computed together some must wait, and the rest are served', async () => {
   const attempts = Array.from({ length: 80 }, () =>
     callOffice(app, 'POST', '/session', { email: `${randomUUID()}@x.example`, password: 'guess guess' }),
   );
@@ -479,7 +479,7 @@ test('more sign-ins at once than can be computed are told to wait, and the rest 
   const answers = await Promise.all(attempts);
   const statuses = new Set(answers.map(({ statusCode }) => statusCode));
   assert.deepEqual([...statuses].sort(), [401, 429]);
-  // A second is what those are told who find the queue full; who is over a limit waits for minutes. That there is a
+  // A full queue answers with Retry-After: 1; a rate limit with minutes. That there is a
   // queue shows that an account that does not exist costs a hash like any other.
   const full = answers.filter(({ statusCode }) => statusCode === 429);
   assert.deepEqual(new Set(full.map(({ headers }) => headers['retry-after'])), new Set(['1']));

@@ -1,4 +1,4 @@
-// A refused batch takes about as many statements as an accepted one, whatever the number of its rows.
+// A refused batch takes about as many statements as an accepted one, with any number of rows.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

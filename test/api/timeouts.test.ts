@@ -46,7 +46,7 @@ test('the same on a connection beside the pool', async () => {
   await database.close();
 });
 
-test('who administers is told in a sentence that the database went away', async () => {
+test('an administrator reads in a sentence that the database went away', async () => {
   const nobodyListens = { ...connection, host: '/nowhere' };
   await assert.rejects(
     asDatabaseOwner(nobodyListens, async () => {}),

@@ -150,7 +150,7 @@ test('a validity that ends before it begins is refused, also beside other faults
   ]);
 });
 
-test('the faults of all fields are reported at once, together with an owner that is not there', async () => {
+test('the errors of all fields are reported together with a missing owner', async () => {
   const body = {
     customerId: randomUUID(),
     name: 'x'.repeat(61),

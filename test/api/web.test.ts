@@ -53,7 +53,7 @@ describe('the files of the web app', () => {
     assert.notEqual(gzip.headers.etag, plain.headers.etag);
   });
 
-  test('a page of the app can be reloaded, and only for whoever wants a page', async () => {
+  test('a page of the app can be reloaded, and only by clients that accept a page', async () => {
     assert.equal((await get('/data/sites/1', html)).statusCode, 200);
     assert.match((await get('/data/sites/1', html)).body, /id="app"/);
     assert.equal((await get('/data/sites/1', { accept: 'application/json' })).statusCode, 404);

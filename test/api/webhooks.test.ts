@@ -370,7 +370,7 @@ test('entries that are gone from the journal are skipped, and the log says so', 
   assert.deepEqual([skipped.error, skipped.answer], ['skipped', '4']);
 });
 
-test('addresses of the own network are refused when they are sent to, whatever the endpoint was made with', async () => {
+test('addresses of the own network are refused when they are sent to, however the endpoint was made', async () => {
   const endpoint = await startEndpoint();
   await createCustomers(endpoint, 1);
   const reasons: string[] = [];

@@ -1,4 +1,4 @@
-// Whoever changes data is identified by what they cannot choose.
+// The author of a change is identified by an id that nobody can choose.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { startService, type TestService, validCustomer } from '../service.ts';
@@ -35,7 +35,7 @@ describe('the journal names who did it', () => {
     return response.json().id;
   }
 
-  test('a person has an id in every entry, whatever they did', async () => {
+  test('a person has an id in every entry of every kind', async () => {
     const id = await createAs(vera);
     await vera.call('PATCH', `/customers/${id}`, { companyName: 'Neu GmbH' });
     await vera.call('PUT', '/customers/by-external-id/who-1', validCustomer);

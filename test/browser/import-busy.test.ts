@@ -8,16 +8,16 @@ import { validCustomer } from '../service.ts';
 import { patienceMs } from '../waiting.ts';
 import { openOffice } from './office.ts';
 
-for (const { locale, told, again, fine } of [
+for (const { locale, message, again, fine } of [
   {
     locale: 'de-DE',
-    told: 'In Ihrem Betrieb läuft schon ein Import. Bitte warten Sie, bis er fertig ist.',
+    message: 'In Ihrem Betrieb läuft schon ein Import. Bitte warten Sie, bis er fertig ist.',
     again: 'Erneut versuchen',
     fine: 'Zeilen sind in Ordnung.',
   },
   {
     locale: 'en-GB',
-    told: 'Your business already runs an import. Wait until it has finished.',
+    message: 'Your business already runs an import. Wait until it has finished.',
     again: 'Try again',
     fine: 'rows are valid.',
   },
@@ -35,7 +35,7 @@ for (const { locale, told, again, fine } of [
     await page.goto(`${office.origin}/import`);
     const buffer = Buffer.from('Firma;Straße;Hausnummer;PLZ;Ort\nMöller;Weg;1;20095;Hamburg\n');
     await page.locator('input[type=file]').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
-    await page.getByText(told).waitFor();
+    await page.getByText(message).waitFor();
     running.end();
     await running.rest();
     await page.getByRole('button', { name: again }).click();

@@ -22,7 +22,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export interface Visit {
   page: Page;
-  /** Requests to other hosts, errors of the console and of scripts, and whatever the content security policy stopped. */
+  /** Requests to other hosts, errors of the console and of scripts, and everything that the content security policy stopped. */
   complaints: string[];
 }
 
@@ -60,7 +60,7 @@ export async function openOffice({
       if (asked !== origin && protocol !== 'data:') complaints.push(`request to ${request.url()}`);
     });
     page.on('console', (message) => {
-      // A refusal that the page deals with is an answer; Chromium writes it to the console all the same.
+      // Chromium also logs error responses that the page handles.
       const isRefusal = /^Failed to load resource: the server responded with a status of 4/.test(
         message.text(),
       );

@@ -94,7 +94,7 @@ describe('every page', { skip: withoutChromium }, () => {
       const fresh = await context.newPage();
       fresh.on('response', (response) => {
         if (response.request().resourceType() !== 'script') return;
-        // Measured as gzip, whatever the browser was sent.
+        // Measured as gzip, although the browser may get brotli.
         sizes.push(
           fetch(response.url(), { headers: { 'Accept-Encoding': 'gzip' } }).then((answer) =>
             Number(answer.headers.get('content-length')),

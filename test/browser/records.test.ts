@@ -75,7 +75,7 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.getByText('"rhythmus"').first().waitFor();
   });
 
-  test('whoever was slower sees both entries and chooses', async () => {
+  test('the slower of two people sees both entries and chooses', async () => {
     const { page } = visit;
     const id = await office.createCustomer({ companyName: 'Vorher GmbH' });
     await page.goto(`${office.origin}/data/customers/${id}/edit`);
@@ -196,7 +196,7 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.waitForFunction(`document.querySelector('#field-customerId')?.value === 'Filter GmbH'`);
   });
 
-  test('an entry of the attention list is mended in place and disappears', async () => {
+  test('an entry of the attention list is fixed in place and disappears', async () => {
     const { page } = visit;
     const customerId = await office.createCustomer({ companyName: 'Aufmerksam GmbH' });
     const id = await createSite(customerId, { name: 'Abgelaufen', validUntil: '2020-01-01' });

@@ -16,7 +16,7 @@ describe('settings', { skip: withoutChromium }, () => {
 
   const send = (key: string) => office.get('/customers', { headers: { apikey: key } });
 
-  test('a new key is shown once, works at once, and ends the old one', async () => {
+  test('a new key is shown once, works immediately, and ends the old one', async () => {
     const { page, complaints } = visit;
     await page.goto(`${office.origin}/settings/api`);
     await page.getByRole('button', { name: 'Ersetzen' }).click();

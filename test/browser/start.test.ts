@@ -49,7 +49,7 @@ describe('signing in', { skip: withoutChromium }, () => {
     ({ email } = await createPerson(office));
   });
 
-  test('a wrong password is told, and the right one leads to where one wanted to go', async () => {
+  test('a wrong password shows an error, and the right one leads to the wanted page', async () => {
     const { page, complaints } = await office.visit();
     await page.goto(`${office.origin}/data/sites?sort=-name`);
     await page.waitForURL(/\/sign-in\?to=/);

@@ -58,7 +58,7 @@ describe('beside a running service', { concurrency: 3 }, () => {
     service = await startStamm(env);
   });
 
-  test('a tenant gets a key that works at once, until it is replaced, deleted, or both', async () => {
+  test('a tenant gets a key that works immediately, until it is replaced, deleted, or both', async () => {
     const { tenantId, ...rest } = await runJson(['tenant', 'create', '--name', 'Grün & Gut GmbH'], env);
     assert.match(tenantId, uuid);
     assert.deepEqual(rest, {});
@@ -92,7 +92,7 @@ describe('beside a running service', { concurrency: 3 }, () => {
     const { ok, findings } = await runJson(['doctor'], env);
     assert.equal(ok, true);
     const checks = findings
-      // Root is told whom Node runs as, which depends on the machine.
+      // For root a line names the account of Node, which depends on the machine.
       .filter(({ check }: Record<string, string>) => check !== 'account')
       .map(({ check, status }: Record<string, string>) => `${check} ${status}`);
     const wanted = 'runtime settings proxy database writes connections migrations role login jit disk'.split(
@@ -279,7 +279,7 @@ describe('what is asked for wrongly is answered with a sentence and harms nothin
     TRUST_PROXY: 'foo',
   };
   for (const words of [['tenant', 'list'], ['doctor'], ['serve']]) {
-    test(`${words.join(' ')} names all wrong settings at once`, async () => {
+    test(`${words.join(' ')} names all wrong settings`, async () => {
       const ended = await runStamm(words, wrongSettings);
       assertRefused(ended, /^These settings are wrong:\n/);
       const named = ended.stderr.match(/^ {2}\w+(?= must be )/gm)?.map((name) => name.trim());

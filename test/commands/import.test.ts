@@ -220,7 +220,7 @@ const mistakes: [what: string, content: string, type: string | undefined, senten
   ],
 ];
 for (const [what, content, type, sentence] of mistakes) {
-  test(`${what} are told in a sentence`, async () => {
+  test(`${what} are reported in a sentence`, async () => {
     const file = path.join(folder, 'mistake.csv');
     await writeFile(file, content);
     const definition = resources.find(({ name }) => name === type);
@@ -229,7 +229,7 @@ for (const [what, content, type, sentence] of mistakes) {
   });
 }
 
-test('a mistake at the command line is told in a sentence, and stores nothing', async () => {
+test('a mistake at the command line gives a sentence, and stores nothing', async () => {
   const { exitCode, stdout, stderr } = await importFile('mistake.csv', 'Bezeichnung\nx\n');
   assert.deepEqual([exitCode, stdout], [1, '']);
   assert.match(stderr, /^The titles of .* do not tell/);

@@ -168,7 +168,7 @@ describe('beside a running service', () => {
     await runStamm([...words(email), '--generate'], env);
   });
 
-  test('what cannot be done is told in a sentence', async () => {
+  test('an impossible command says why in a sentence', async () => {
     const { tenantId } = prepared;
     const refusals: [string[], RegExp][] = [
       [words('x@y.example'), /^No password was given\./],

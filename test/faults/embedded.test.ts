@@ -212,7 +212,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     assert.equal(serverPid(dataDir), undefined);
   });
 
-  test('a command beside the service, whoever started the server, leaves it running', async (t) => {
+  test('a command beside the service leaves the server running, whichever of them started it', async (t) => {
     const dataDir = await makeDataDir(t);
     const starter = await openElsewhere(t, { dataDir, purpose: 'command' });
     await starter.opened;
@@ -409,7 +409,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     },
   );
 
-  test('root is told where the data can be when the account cannot go there', rootOnly, async (t) => {
+  test('root learns where the data can be when the account cannot go there', rootOnly, async (t) => {
     const closed = await makeFolder(t);
     await chmod(closed, 0o700);
     const dataDir = await makeEmptyDataDir(t, closed);

@@ -1,4 +1,4 @@
-// Whatever dies, hangs or is cut off under load: nothing is lost, doubled or invented, and the journal has no gaps.
+// Parts die, hang or are cut off under load: nothing is lost, doubled or invented, and the journal has no gaps.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chown, mkdtemp, rm } from 'node:fs/promises';

@@ -72,7 +72,7 @@ async function endUnderLoad<Result>(nodes: readonly StammProcess[], key: string,
   };
 }
 
-test('a key that is replaced or deleted under load ends at once on every node', async () => {
+test('a key that is replaced or deleted under load ends immediately on every node', async () => {
   const { connection, env, nodes } = await startTwoNodes();
   await withClient(connection, async (owner) => {
     const { tenantId, key: firstKey } = await createTenant(owner);

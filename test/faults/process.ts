@@ -1,4 +1,4 @@
-// The service and its commands as processes of their own, on data of their own. Whatever a test leaves running is ended
+// The service and its commands as processes of their own, on data of their own. Everything that a test leaves running is ended
 // after the file's tests.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -113,7 +113,7 @@ test('Ctrl-C while workers are loading is a stop like any other', async () => {
   assert.deepEqual(findServers(dataDir), []);
 });
 
-test('all workers can be killed at once: the next ones answer where they did', async () => {
+test('all workers can be killed together: the next ones answer where they did', async () => {
   const { service } = await startWorkers(2);
   const workers = workersOf(service);
   for (const pid of workers) process.kill(pid, 'SIGKILL');
@@ -130,7 +130,7 @@ test('all workers can be killed at once: the next ones answer where they did', a
 test('PostgreSQL has room for all connections that the workers may open', async () => {
   const { dataDir, service } = await startWorkers(2, { DATABASE_CONNECTIONS: '300' });
   const { rows } = await withClient(connectionTo(dataDir), (client) => client.query('SHOW max_connections'));
-  // Two workers with two imports of two connections each, and one connection for whoever administers.
+  // Two workers with two imports of two connections each, and one connection for an administrator.
   assert.ok(Number(rows[0].max_connections) > 300 + 2 * 2 * 2, rows[0].max_connections);
   assert.equal((await service.stop()).code, 0);
 });

@@ -78,7 +78,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** Decoration only: whatever it says is also said in words. */
+/** Decoration only: the text beside it says the same. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg

@@ -214,7 +214,7 @@ declare module '@tanstack/react-router' {
 whenSessionEnds(() => {
   const { pathname, href } = router.state.location;
   if (pathname === '/sign-in' || !queryClient.getQueryData(sessionQuery.queryKey)) return;
-  // Whoever is typing is asked first, and may stay; so nothing that the page needs is forgotten before it is left.
+  // A form with unsaved changes may block the navigation. Keep its data until the page is left.
   router.navigate({ to: '/sign-in', search: { to: href, ended: 'true' } }).then(() => {
     if (router.state.location.pathname === '/sign-in') queryClient.clear();
   });

@@ -1,4 +1,4 @@
-// Calls to the service. Whatever goes wrong is an ApiError with a sentence for people.
+// Calls to the service. Every failure is an ApiError with a message for people.
 import i18next from 'i18next';
 import type { components } from '../../../client/src/api-types.ts';
 
@@ -88,7 +88,7 @@ interface SendOptions {
   signal?: AbortSignal;
 }
 
-/** For bodies and answers of another kind. Whatever is no success is thrown. A call that needs a proof is repeated once. */
+/** For other kinds of bodies and answers. Throws every error. Repeats a call once that needs a proof of identity. */
 export async function send(method: Method, path: string, options: SendOptions): Promise<Response> {
   try {
     return await sendOnce(method, path, options);

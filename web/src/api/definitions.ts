@@ -19,7 +19,7 @@ export const definitionsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** In the order in which an office thinks of them; whatever else there is comes after. */
+/** In the order in which an office thinks of them. Other resources follow. */
 const order = ['customer', 'site', 'plant', 'container', 'contact-person', 'contract', 'product', 'employee'];
 
 function place(name: string): number {

@@ -7,7 +7,7 @@ import { formatDay, isDay, parseDay } from '../texts/format.ts';
 import classes from './day-input.module.css';
 
 interface DayInputProps extends Omit<TextInputProps, 'value' | 'onChange'> {
-  /** YYYY-MM-DD, or whatever was typed that is no day. */
+  /** YYYY-MM-DD, or the typed text if it is no day. */
   value: string;
   onChange: (day: string) => void;
 }

@@ -19,7 +19,7 @@ export function Frame() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page changes, also to the same kind of page.
   useEffect(() => {
     close();
-    // Whoever uses a screen reader or the keyboard goes on with the new page, and not with the navigation.
+    // Moves the focus of keyboards and screen readers to the new page.
     if (isFirst.current) isFirst.current = false;
     else main.current?.focus({ preventScroll: true });
   }, [pathname]);

@@ -15,7 +15,7 @@ export function Lines({ count = 3, height = 18 }: { count?: number; height?: num
   return (
     <Stack gap="sm" role="status" aria-label={t('app.loading')}>
       {Array.from({ length: count }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all the same.
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical.
         <Skeleton key={index} height={height} width={`${90 - ((index * 17) % 40)}%`} />
       ))}
     </Stack>

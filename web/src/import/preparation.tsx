@@ -35,7 +35,7 @@ export function Preparation({ opened, onClose }: PreparationProps) {
   const run = useRun(opened.reader);
   const isRunning = run.state?.status === 'running';
 
-  // Whoever leaves in the middle would not learn what became of the rows.
+  // A person who leaves now would not see the results.
   const blocker = useBlocker({
     shouldBlockFn: () => isRunning,
     enableBeforeUnload: () => isRunning,

@@ -127,7 +127,7 @@ interface FileSending {
   type: string;
   columns: ChosenColumns;
   isDryRun: boolean;
-  /** Told how many rows of the file are done with, and what became of the latest. */
+  /** Receives the number of processed rows and the latest results. */
   onPart: (read: number, sent: Sent) => void;
   /** Asked between two parts, so that what was sent is also answered for. */
   isCancelled: () => boolean;

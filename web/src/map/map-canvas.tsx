@@ -1,4 +1,4 @@
-// The map itself. It is drawn, so that thousands of marks move smoothly; whoever cannot see it has a list beside it.
+// The map on a canvas, which moves thousands of marks smoothly. Screen readers use the list beside it.
 import { ActionIcon, Alert, useComputedColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type PointerEvent, useEffect, useRef, useState } from 'react';
@@ -16,7 +16,7 @@ interface MapCanvasProps {
   label: string;
   view: View;
   onView: ChangeView;
-  /** Told when it is known, and when it changes. */
+  /** Called when the size is known, and when it changes. */
   onSize: (size: Size) => void;
   size: Size;
   clusters: readonly Cluster[];

@@ -1,4 +1,4 @@
-// The view of a map: moved at once by hands, and smoothly by buttons and clicks.
+// The view of a map. Dragging moves it directly; buttons and clicks animate it.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { ChangeView } from './gestures.ts';
 import type { View } from './view.ts';

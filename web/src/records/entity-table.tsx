@@ -189,10 +189,10 @@ function Cell({ column, entity }: { column: Column; entity: Entity }) {
 
 function LoadingRows({ columns }: { columns: number }) {
   return Array.from({ length: 12 }, (_, row) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same.
+    // biome-ignore lint/suspicious/noArrayIndexKey: the rows are identical.
     <tr key={row} style={{ height: rowHeight }}>
       {Array.from({ length: columns }, (_, column) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the cells are all the same.
+        // biome-ignore lint/suspicious/noArrayIndexKey: the cells are identical.
         <td key={column}>
           <Skeleton height={12} width={`${75 - ((row * 13 + column * 29) % 45)}%`} />
         </td>

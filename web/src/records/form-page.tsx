@@ -86,7 +86,7 @@ export function EditingPage() {
   } = useQuery({
     ...recordQuery(collection, id),
     enabled: definition !== undefined,
-    // What changes meanwhile must not change under the hands of whoever is typing.
+    // A refetch must not change a form while a person types in it.
     refetchOnWindowFocus: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -144,7 +144,7 @@ function Editing({ definition, stored }: EditingProps) {
         ]}
       />
       <RecordForm
-        // Whoever takes what is stored now begins anew with it.
+        // Resets the form when the person takes the stored version.
         key={base.version}
         definition={definition}
         initial={initial}

@@ -97,7 +97,7 @@ test('a patch holds what was changed, and null for what was cleared', () => {
   });
 });
 
-test('a number that is none and a time that is half are told before anything is sent', () => {
+test('an invalid number and an incomplete time are reported before anything is sent', () => {
   const values = startValues(definition, ',', {});
   const errors = findLocalErrors(
     definition,

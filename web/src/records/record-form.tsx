@@ -21,7 +21,7 @@ interface RecordFormProps {
   onSave: (values: Values) => Promise<void>;
   onCancel: () => void;
   saveTitle: string;
-  /** Whether everything is saved, so that leaving loses nothing; set by whoever saves. */
+  /** Whether everything is saved and leaving loses nothing. The caller sets it. */
   isSettled: RefObject<boolean>;
 }
 

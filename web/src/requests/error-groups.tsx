@@ -1,4 +1,4 @@
-// What is refused most often, by field: what an integration should mend first.
+// The most frequent errors by field: those an integration should fix first.
 import { Badge, Text, UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -53,7 +53,7 @@ function Group({ group, onChoose }: { group: ErrorGroup; onChoose: (filters: Fil
   const { t } = useTranslation();
   const { method, path, field, code, message, count, lastAt } = group;
   const definition = definitionAt(useDefinitions(), path);
-  const told =
+  const explanation =
     field === null
       ? (message ?? code)
       : fieldErrorText(fieldAt(definition, field), { code: code ?? '', message: message ?? '' });
@@ -76,7 +76,7 @@ function Group({ group, onChoose }: { group: ErrorGroup; onChoose: (filters: Fil
       <span className={classes.words}>
         <Text size="sm" component="span">
           {field && <strong>{fieldTitle(definition, field)}: </strong>}
-          {told}
+          {explanation}
         </Text>
         <Text size="xs" c="dimmed" component="span" className={classes.breakable}>
           {method} {path} · {t('requests.last', { ago: formatAgo(lastAt) })}

@@ -1,4 +1,4 @@
-// Calls as they arrive. Whoever looks at the page sees whether the line still holds.
+// Calls as they arrive. The page shows whether the connection still holds.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { call } from '../api/client.ts';

@@ -68,7 +68,7 @@ describe('a recorded body', () => {
     ]);
   });
 
-  test('fills a form, whatever types its values have', () => {
+  test('fills a form with values of any type', () => {
     const field = (path: string, kind: Field['kind'], more: Partial<Field> = {}): Field => ({
       name: path.split('.').at(-1)!,
       path,

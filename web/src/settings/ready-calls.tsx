@@ -28,7 +28,7 @@ if (response.status !== 201) throw new Error(await response.text());
 const { id } = await response.json();`;
 }
 
-/** With the new key while it is known; it is known only to whoever has just made it. */
+/** With the new key while the page shows it, which only its maker sees. */
 export function ReadyCalls({ apiKey }: { apiKey: string | undefined }) {
   const { t } = useTranslation();
   const base = `${window.location.origin}/api/v1`;
@@ -75,7 +75,7 @@ function CallText({ text }: { text: string }) {
   const noteCopy = useNoteCopy();
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse must be able to scroll it. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards must be able to scroll it. */}
       <pre className={classes.code} tabIndex={0}>
         {text}
       </pre>

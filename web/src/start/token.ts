@@ -1,6 +1,6 @@
 /**
- * The token of a one-time link. It stands behind the #, so that no server logs it, and leaves the address at once, so that
- * nobody copies it from there; the browser's memory of this page keeps it for a reload. A link without one is not good.
+ * Takes the token of a one-time link from the address. It stands behind the #: no server logs it. The address loses it
+ * immediately, and the history state keeps it for a reload. A link without a token is invalid.
  */
 export function takeToken(): string {
   const { hash, pathname, search } = window.location;
