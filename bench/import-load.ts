@@ -1,6 +1,8 @@
 // Imports of sites through POST /import, and the same rows by COPY.
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { selectWords } from '../server/engine/sql/search-words.ts';
+import { site } from '../server/resources/site.ts';
 import { type BenchDatabase, countRows } from './postgres.ts';
 import { runOwn } from './processes.ts';
 import type { Prepared } from './service.ts';
@@ -52,7 +54,7 @@ export async function importAndCheck(prepared: Prepared, order: Omit<ImportOrder
   return report;
 }
 
-/** COPY from a file on the server, which PostgreSQL has written itself: nothing but the insertion is timed. */
+/** COPY from a file on the server, which PostgreSQL has written itself, and the words: nothing but the insertion is timed. */
 export async function copyRows(
   { owner }: BenchDatabase,
   { workDir, tenant, prefix, lines }: { workDir: string; tenant: number; prefix: string; lines: number },
@@ -68,6 +70,11 @@ export async function copyRows(
   await owner.query(`COPY (${selection}) TO '${file}'`);
   const startedAt = performance.now();
   const { rowCount } = await owner.query(`COPY site (${Object.keys(columns).join(', ')}) FROM '${file}'`);
+  await owner.query(
+    `INSERT INTO search_word (tenant_id, resource, word, id)
+     ${selectWords(site, `(SELECT * FROM site WHERE starts_with(external_id, $1))`)}`,
+    [prefix],
+  );
   const seconds = (performance.now() - startedAt) / 1000;
   await rm(file);
   if (rowCount !== lines) throw new Error(`COPY: ${lines} lines, but ${rowCount} rows.`);

@@ -5,6 +5,8 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { serviceRole } from '../server/database/database.ts';
 import { planOnce } from '../server/database/planner.ts';
+import { addedWords } from '../server/engine/sql/search-words.ts';
+import { site } from '../server/resources/site.ts';
 import type { BenchDatabase } from './postgres.ts';
 import { findProgram, runOwn, runProgram } from './processes.ts';
 import { type Latency, summarize } from './statistics.ts';
@@ -39,7 +41,9 @@ export const inserter = pgbench ? 'pgbench' : 'its own inserter (pgbench is not 
 
 function insertStatement(number: string): string {
   const columns = siteColumns(number);
-  return `INSERT INTO site (${Object.keys(columns).join(', ')}) VALUES (${Object.values(columns).join(', ')})`;
+  return `WITH written AS (
+    INSERT INTO site (${Object.keys(columns).join(', ')}) VALUES (${Object.values(columns).join(', ')}) RETURNING *),
+    ${addedWords(site)} SELECT`.replaceAll(/\s+/g, ' ');
 }
 
 export function runInserts({ connection }: BenchDatabase, options: PgbenchOptions): Promise<InsertReport> {

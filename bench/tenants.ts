@@ -1,5 +1,7 @@
 // Tenants, keys and customers with ids that can be computed, so that pgbench and the service write the very same rows.
 import { createApiKey } from '../server/auth/api-keys.ts';
+import { writeMissingWords } from '../server/engine/sql/search-words.ts';
+import { customer } from '../server/resources/customer.ts';
 import type { BenchDatabase } from './postgres.ts';
 import type { Request } from './requests.ts';
 
@@ -49,6 +51,7 @@ export async function createCustomers({ owner }: BenchDatabase): Promise<void> {
        'Ballindamm', '17a', '20095', 'Hamburg', 'ACTIVE'
      FROM generate_series(0, ${customerCount} - 1) AS number`,
   );
+  await writeMissingWords(owner, [customer]);
   await owner.query('ANALYZE');
 }
 

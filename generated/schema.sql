@@ -83,9 +83,6 @@ CREATE TABLE contact_person (
 CREATE INDEX contact_person_by_customer ON contact_person USING btree (tenant_id, customer_id, id);
 CREATE INDEX contact_person_by_name ON contact_person USING btree (tenant_id, sort_name, id);
 CREATE INDEX contact_person_by_update ON contact_person USING btree (tenant_id, updated_at, id);
-CREATE TRIGGER add_words AFTER INSERT ON contact_person REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
-CREATE TRIGGER change_words AFTER UPDATE ON contact_person REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
-CREATE TRIGGER remove_words AFTER DELETE ON contact_person REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
 SELECT isolate_tenants('contact_person');
 GRANT DELETE, INSERT, SELECT, UPDATE ON contact_person TO stamm_service;
 
@@ -126,9 +123,6 @@ CREATE INDEX container_by_product ON container USING btree (tenant_id, product_i
 CREATE INDEX container_by_site ON container USING btree (tenant_id, site_id, id) WHERE (site_id IS NOT NULL);
 CREATE INDEX container_by_update ON container USING btree (tenant_id, updated_at, id);
 CREATE INDEX container_waiting_for_product ON container USING btree (tenant_id, product_external_id, id) WHERE (product_external_id IS NOT NULL);
-CREATE TRIGGER add_words AFTER INSERT ON container REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
-CREATE TRIGGER change_words AFTER UPDATE ON container REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
-CREATE TRIGGER remove_words AFTER DELETE ON container REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
 SELECT isolate_tenants('container');
 GRANT DELETE, INSERT, SELECT, UPDATE ON container TO stamm_service;
 
@@ -159,9 +153,6 @@ CREATE TABLE contract (
 CREATE INDEX contract_by_customer ON contract USING btree (tenant_id, customer_id, id);
 CREATE INDEX contract_by_name ON contract USING btree (tenant_id, sort_name, id);
 CREATE INDEX contract_by_update ON contract USING btree (tenant_id, updated_at, id);
-CREATE TRIGGER add_words AFTER INSERT ON contract REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
-CREATE TRIGGER change_words AFTER UPDATE ON contract REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
-CREATE TRIGGER remove_words AFTER DELETE ON contract REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
 SELECT isolate_tenants('contract');
 GRANT DELETE, INSERT, SELECT, UPDATE ON contract TO stamm_service;
 
@@ -198,9 +189,6 @@ CREATE INDEX customer_by_city ON customer USING btree (tenant_id, address_city_s
 CREATE INDEX customer_by_name ON customer USING btree (tenant_id, sort_name, id);
 CREATE INDEX customer_by_update ON customer USING btree (tenant_id, updated_at, id);
 CREATE INDEX customer_by_zip_code ON customer USING btree (tenant_id, address_zip_code_start, id);
-CREATE TRIGGER add_words AFTER INSERT ON customer REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
-CREATE TRIGGER change_words AFTER UPDATE ON customer REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
-CREATE TRIGGER remove_words AFTER DELETE ON customer REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
 SELECT isolate_tenants('customer');
 GRANT DELETE, INSERT, SELECT, UPDATE ON customer TO stamm_service;
 
@@ -226,9 +214,6 @@ CREATE TABLE employee (
 );
 CREATE INDEX employee_by_name ON employee USING btree (tenant_id, sort_name, id);
 CREATE INDEX employee_by_update ON employee USING btree (tenant_id, updated_at, id);
-CREATE TRIGGER add_words AFTER INSERT ON employee REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
-CREATE TRIGGER change_words AFTER UPDATE ON employee REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
-CREATE TRIGGER remove_words AFTER DELETE ON employee REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
 SELECT isolate_tenants('employee');
 GRANT DELETE, INSERT, SELECT, UPDATE ON employee TO stamm_service;
 
@@ -454,9 +439,6 @@ CREATE INDEX plant_by_site ON plant USING btree (tenant_id, site_id, id);
 CREATE INDEX plant_by_update ON plant USING btree (tenant_id, updated_at, id);
 CREATE INDEX plant_waiting_for_container ON plant USING btree (tenant_id, container_external_id, id) WHERE (container_external_id IS NOT NULL);
 CREATE INDEX plant_waiting_for_product ON plant USING btree (tenant_id, product_external_id, id) WHERE (product_external_id IS NOT NULL);
-CREATE TRIGGER add_words AFTER INSERT ON plant REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
-CREATE TRIGGER change_words AFTER UPDATE ON plant REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
-CREATE TRIGGER remove_words AFTER DELETE ON plant REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
 SELECT isolate_tenants('plant');
 GRANT DELETE, INSERT, SELECT, UPDATE ON plant TO stamm_service;
 
@@ -486,9 +468,6 @@ CREATE TABLE product (
 );
 CREATE INDEX product_by_name ON product USING btree (tenant_id, sort_name, id);
 CREATE INDEX product_by_update ON product USING btree (tenant_id, updated_at, id);
-CREATE TRIGGER add_words AFTER INSERT ON product REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
-CREATE TRIGGER change_words AFTER UPDATE ON product REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
-CREATE TRIGGER remove_words AFTER DELETE ON product REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
 SELECT isolate_tenants('product');
 GRANT DELETE, INSERT, SELECT, UPDATE ON product TO stamm_service;
 
@@ -570,7 +549,7 @@ CREATE TABLE schema_migration (
 );
 GRANT SELECT ON schema_migration TO stamm_service;
 
--- search_word: The words by which each object is found, kept by triggers.
+-- search_word: The words by which each object is found, written by the statements that write the object.
 CREATE TABLE search_word (
   tenant_id uuid NOT NULL,
   resource text NOT NULL,  -- The table of the object.
@@ -697,9 +676,6 @@ CREATE INDEX site_waiting_for_service_record_recipient ON site USING btree (tena
 CREATE INDEX site_with_unknown_hours ON site USING btree (tenant_id, id) WHERE (NOT opening_hours_is_known);
 CREATE INDEX site_with_unknown_intervals ON site USING btree (tenant_id, id) WHERE (NOT attending_intervals_is_known);
 CREATE INDEX site_without_position ON site USING btree (tenant_id, id) WHERE ((address_location_lat IS NULL) AND (address_location_lng IS NULL));
-CREATE TRIGGER add_words AFTER INSERT ON site REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words();
-CREATE TRIGGER change_words AFTER UPDATE ON site REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words();
-CREATE TRIGGER remove_words AFTER DELETE ON site REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words();
 SELECT isolate_tenants('site');
 GRANT DELETE, INSERT, SELECT, UPDATE ON site TO stamm_service;
 
@@ -777,17 +753,6 @@ SELECT isolate_tenants('webhook_delivery');
 GRANT DELETE, INSERT, SELECT, UPDATE ON webhook_delivery TO stamm_service;
 
 -- The service may call it.
-CREATE OR REPLACE FUNCTION add_words()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO search_word (tenant_id, resource, word, id)
-  SELECT DISTINCT added.tenant_id, TG_TABLE_NAME, word, added.id FROM added, words_of(added.search_text) AS word;
-  RETURN NULL;
-END $function$;
-
--- The service may call it.
 CREATE OR REPLACE FUNCTION authenticate(key_hashes bytea[], request_counts bigint[], window_seconds integer)
  RETURNS TABLE(key_hash bytea, tenant_id uuid, last_four text, ended_by text, requests bigint, window_ends_in_ms integer)
  LANGUAGE sql
@@ -814,23 +779,6 @@ AS $function$
     (extract(epoch FROM counted.started_at + make_interval(secs => window_seconds) - clock_timestamp()) * 1000)::integer
   FROM shown LEFT JOIN counted USING (tenant_id)
 $function$;
-
--- The service may call it.
-CREATE OR REPLACE FUNCTION change_words()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  DELETE FROM search_word AS known USING (
-    SELECT removed.tenant_id, removed.id, word FROM removed JOIN added USING (tenant_id, id), words_of(removed.search_text) AS word
-    WHERE removed.search_text <> added.search_text) AS gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = TG_TABLE_NAME AND known.word = gone.word AND known.id = gone.id;
-  INSERT INTO search_word (tenant_id, resource, word, id)
-  SELECT DISTINCT added.tenant_id, TG_TABLE_NAME, word, added.id
-  FROM removed JOIN added USING (tenant_id, id), words_of(added.search_text) AS word
-  WHERE removed.search_text <> added.search_text;
-  RETURN NULL;
-END $function$;
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION claim_email(hash bytea, tenant uuid, person uuid)
@@ -1278,23 +1226,6 @@ BEGIN
   EXECUTE format('CREATE INDEX %1$s_by_name ON %1$s (tenant_id, sort_name, id)', target);
   EXECUTE format('CREATE INDEX %1$s_by_update ON %1$s (tenant_id, updated_at, id)', target);
   PERFORM isolate_tenants(target);
-  PERFORM prepare_search(target);
-END $function$;
-
--- For the owner only.
-CREATE OR REPLACE FUNCTION prepare_search(target regclass)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  EXECUTE format('CREATE TRIGGER add_words AFTER INSERT ON %s
-    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words()', target);
-  EXECUTE format('CREATE TRIGGER change_words AFTER UPDATE ON %s
-    REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words()', target);
-  EXECUTE format('CREATE TRIGGER remove_words AFTER DELETE ON %s
-    REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words()', target);
-  EXECUTE format('INSERT INTO search_word (tenant_id, resource, word, id)
-    SELECT DISTINCT tenant_id, %1$L, word, id FROM %1$s, words_of(search_text) AS word', target);
 END $function$;
 
 -- The service may call it.
@@ -1368,18 +1299,6 @@ CREATE OR REPLACE FUNCTION release_email(tenant uuid, person uuid)
 AS $function$
   DELETE FROM sign_in_name WHERE tenant_id = tenant AND person_id = person AND tenant = ANY (current_tenants())
 $function$;
-
--- The service may call it.
-CREATE OR REPLACE FUNCTION remove_words()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  DELETE FROM search_word AS known USING (
-    SELECT removed.tenant_id, removed.id, word FROM removed, words_of(removed.search_text) AS word) AS gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = TG_TABLE_NAME AND known.word = gone.word AND known.id = gone.id;
-  RETURN NULL;
-END $function$;
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION resembling_words(tenant uuid, table_name text, typed text)

@@ -18,8 +18,10 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.extern
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id FROM sent
     WHERE sent.external_id_holder IS NULL
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id
-  ),
+    RETURNING tenant_id, id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'customer' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -39,12 +41,16 @@ moved AS (
   UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
 
 -- update customer
-  WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text,
-      address_street_name text, address_house_number text, address_zip_code text, address_city text,
-      address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
-      phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, origin text, changes json)),
-  written AS (
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, stored.search_text AS former_text
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
+        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
+        address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
+        status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+        changes json), LATERAL (
+      SELECT search_text FROM customer AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
+  ), written AS (
     UPDATE customer SET (company_name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment, status,
         external_id) = ROW (sent.company_name, sent.address_street_name, sent.address_house_number,
@@ -52,20 +58,34 @@ moved AS (
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id
-    RETURNING customer.tenant_id, customer.id, customer.version, '{' || concat_ws(',', '"id":' || to_json(customer.id),
-        '"companyName":' || to_json(customer.company_name), '"address":' || '{' || nullif(concat_ws(',',
-        '"streetName":' || to_json(customer.address_street_name),
-        '"houseNumber":' || to_json(customer.address_house_number), '"zipCode":' || to_json(customer.address_zip_code),
-        '"city":' || to_json(customer.address_city), '"location":' || '{' || nullif(concat_ws(',',
-        '"lat":' || customer.address_location_lat::text, '"lng":' || customer.address_location_lng::text), '') || '}'),
-        '') || '}', '"customerNumber":' || to_json(customer.customer_number), '"email":' || to_json(customer.email),
-        '"phone":' || to_json(customer.phone), '"vatId":' || to_json(customer.vat_id),
-        '"comment":' || to_json(customer.comment), '"status":' || to_json(customer.status),
-        '"externalId":' || to_json(customer.external_id), '"version":' || customer.version,
-        '"createdAt":' || to_char(customer.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-        '"updatedAt":' || to_char(customer.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ),
+    RETURNING customer.tenant_id, customer.id, customer.version, customer.search_text, sent.former_text,
+      '{' || concat_ws(',', '"id":' || to_json(customer.id), '"companyName":' || to_json(customer.company_name),
+          '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(customer.address_street_name),
+          '"houseNumber":' || to_json(customer.address_house_number),
+          '"zipCode":' || to_json(customer.address_zip_code), '"city":' || to_json(customer.address_city),
+          '"location":' || '{' || nullif(concat_ws(',', '"lat":' || customer.address_location_lat::text,
+          '"lng":' || customer.address_location_lng::text), '') || '}'), '') || '}',
+          '"customerNumber":' || to_json(customer.customer_number), '"email":' || to_json(customer.email),
+          '"phone":' || to_json(customer.phone), '"vatId":' || to_json(customer.vat_id),
+          '"comment":' || to_json(customer.comment), '"status":' || to_json(customer.status),
+          '"externalId":' || to_json(customer.external_id), '"version":' || customer.version,
+          '"createdAt":' || to_char(customer.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(customer.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'customer' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -122,7 +142,7 @@ FROM compared;
         status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
         changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.id FROM sent, LATERAL (SELECT * FROM customer AS subject
+    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM customer AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM customer AS holder
@@ -135,10 +155,22 @@ FROM compared;
         sent.address_zip_code, sent.address_city, sent.address_location_lat, sent.address_location_lng,
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id
-      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
-    RETURNING customer.tenant_id, customer.id
-  ),
+    FROM locked AS sent WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id
+    RETURNING customer.tenant_id, customer.id, customer.search_text, sent.former_text
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'customer' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -165,8 +197,12 @@ moved AS (
   written AS (
     DELETE FROM customer USING named WHERE customer.tenant_id = named.tenant_id AND customer.id = named.id
     RETURNING customer.tenant_id, customer.id, customer.external_id, customer.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes
-  ), sent AS (SELECT * FROM written),
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes, customer.search_text
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -233,8 +269,10 @@ WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id =
     WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id
-  ),
+    RETURNING tenant_id, id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'contact_person' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -256,27 +294,46 @@ moved AS (
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
 
 -- update contact-person
-  WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text,
-      first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
-      external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      origin text, changes json)),
-  written AS (
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, stored.search_text AS former_text
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
+        salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
+        customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+        changes json), LATERAL (
+      SELECT search_text FROM contact_person AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
+  ), written AS (
     UPDATE contact_person SET (customer_id, last_name, first_name, salutation, role, email, phone, mobile, language,
         comment, external_id) = ROW (sent.customer_id, sent.last_name, sent.first_name, sent.salutation, sent.role,
         sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id
-    RETURNING contact_person.tenant_id, contact_person.id, contact_person.version, '{' || concat_ws(',',
-        '"id":' || to_json(contact_person.id), '"customerId":' || to_json(contact_person.customer_id),
-        '"lastName":' || to_json(contact_person.last_name), '"firstName":' || to_json(contact_person.first_name),
-        '"salutation":' || to_json(contact_person.salutation), '"role":' || to_json(contact_person.role),
-        '"email":' || to_json(contact_person.email), '"phone":' || to_json(contact_person.phone),
-        '"mobile":' || to_json(contact_person.mobile), '"language":' || to_json(contact_person.language),
-        '"comment":' || to_json(contact_person.comment), '"externalId":' || to_json(contact_person.external_id),
-        '"version":' || contact_person.version, '"createdAt":' || to_char(contact_person.created_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(contact_person.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ),
+    RETURNING contact_person.tenant_id, contact_person.id, contact_person.version, contact_person.search_text,
+        sent.former_text,
+      '{' || concat_ws(',', '"id":' || to_json(contact_person.id),
+          '"customerId":' || to_json(contact_person.customer_id), '"lastName":' || to_json(contact_person.last_name),
+          '"firstName":' || to_json(contact_person.first_name), '"salutation":' || to_json(contact_person.salutation),
+          '"role":' || to_json(contact_person.role), '"email":' || to_json(contact_person.email),
+          '"phone":' || to_json(contact_person.phone), '"mobile":' || to_json(contact_person.mobile),
+          '"language":' || to_json(contact_person.language), '"comment":' || to_json(contact_person.comment),
+          '"externalId":' || to_json(contact_person.external_id), '"version":' || contact_person.version,
+          '"createdAt":' || to_char(contact_person.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(contact_person.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'contact_person' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -329,7 +386,7 @@ FROM compared;
         customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
         changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.id FROM sent, LATERAL (SELECT * FROM contact_person AS subject
+    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM contact_person AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
@@ -340,10 +397,22 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         comment, external_id) = ROW (sent.customer_id, sent.last_name, sent.first_name, sent.salutation, sent.role,
         sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id
-      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
-    RETURNING contact_person.tenant_id, contact_person.id
-  ),
+    FROM locked AS sent WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id
+    RETURNING contact_person.tenant_id, contact_person.id, contact_person.search_text, sent.former_text
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'contact_person' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -369,8 +438,13 @@ moved AS (
   written AS (
     DELETE FROM contact_person USING named WHERE contact_person.tenant_id = named.tenant_id AND contact_person.id = named.id
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.external_id, contact_person.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes
-  ), sent AS (SELECT * FROM written),
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes, contact_person.search_text
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word,
+      source.id
+FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -428,8 +502,10 @@ WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.extern
     WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id
-  ),
+    RETURNING tenant_id, id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'contract' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -451,28 +527,45 @@ moved AS (
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
 
 -- update contract
-  WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid,
-      start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
-      net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
-      version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)),
-  written AS (
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, stored.search_text AS former_text
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
+        contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
+        status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json), LATERAL (
+      SELECT search_text FROM contract AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
+  ), written AS (
     UPDATE contract SET (customer_id, start_date, type, contract_number, end_date, notice_period_in_months, net_price,
         billing_interval, status, external_id) = ROW (sent.customer_id, sent.start_date, sent.type,
         sent.contract_number, sent.end_date, sent.notice_period_in_months, sent.net_price, sent.billing_interval,
         sent.status, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id
-    RETURNING contract.tenant_id, contract.id, contract.version, '{' || concat_ws(',', '"id":' || to_json(contract.id),
-        '"customerId":' || to_json(contract.customer_id), '"startDate":' || to_json(contract.start_date),
-        '"type":' || to_json(contract.type), '"contractNumber":' || to_json(contract.contract_number),
-        '"endDate":' || to_json(contract.end_date),
-        '"noticePeriodInMonths":' || contract.notice_period_in_months::text, '"netPrice":' || contract.net_price::text,
-        '"billingInterval":' || to_json(contract.billing_interval), '"status":' || to_json(contract.status),
-        '"externalId":' || to_json(contract.external_id), '"version":' || contract.version,
-        '"createdAt":' || to_char(contract.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-        '"updatedAt":' || to_char(contract.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ),
+    RETURNING contract.tenant_id, contract.id, contract.version, contract.search_text, sent.former_text,
+      '{' || concat_ws(',', '"id":' || to_json(contract.id), '"customerId":' || to_json(contract.customer_id),
+          '"startDate":' || to_json(contract.start_date), '"type":' || to_json(contract.type),
+          '"contractNumber":' || to_json(contract.contract_number), '"endDate":' || to_json(contract.end_date),
+          '"noticePeriodInMonths":' || contract.notice_period_in_months::text,
+          '"netPrice":' || contract.net_price::text, '"billingInterval":' || to_json(contract.billing_interval),
+          '"status":' || to_json(contract.status), '"externalId":' || to_json(contract.external_id),
+          '"version":' || contract.version, '"createdAt":' || to_char(contract.created_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(contract.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'contract' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -525,7 +618,7 @@ FROM compared;
         status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.id FROM sent, LATERAL (SELECT * FROM contract AS subject
+    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM contract AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
@@ -538,10 +631,22 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.contract_number, sent.end_date, sent.notice_period_in_months, sent.net_price, sent.billing_interval,
         sent.status, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id
-      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
-    RETURNING contract.tenant_id, contract.id
-  ),
+    FROM locked AS sent WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id
+    RETURNING contract.tenant_id, contract.id, contract.search_text, sent.former_text
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'contract' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -567,8 +672,12 @@ moved AS (
   written AS (
     DELETE FROM contract USING named WHERE contract.tenant_id = named.tenant_id AND contract.id = named.id
     RETURNING contract.tenant_id, contract.id, contract.external_id, contract.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes
-  ), sent AS (SELECT * FROM written),
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes, contract.search_text
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -616,8 +725,10 @@ WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.extern
         sent.active, sent.external_id FROM sent
     WHERE sent.external_id_holder IS NULL
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id
-  ),
+    RETURNING tenant_id, id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'employee' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -637,24 +748,41 @@ moved AS (
   UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
 
 -- update employee
-  WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text,
-      employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, origin text, changes json)),
-  written AS (
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, stored.search_text AS former_text
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
+        email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json), LATERAL (
+      SELECT search_text FROM employee AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
+  ), written AS (
     UPDATE employee SET (first_name, last_name, employee_number, email, phone, active,
         external_id) = ROW (sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone, sent.active,
         sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id
-    RETURNING employee.tenant_id, employee.id, employee.version, '{' || concat_ws(',', '"id":' || to_json(employee.id),
-        '"firstName":' || to_json(employee.first_name), '"lastName":' || to_json(employee.last_name),
-        '"employeeNumber":' || to_json(employee.employee_number), '"email":' || to_json(employee.email),
-        '"phone":' || to_json(employee.phone), '"active":' || to_json(employee.active),
-        '"externalId":' || to_json(employee.external_id), '"version":' || employee.version,
-        '"createdAt":' || to_char(employee.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-        '"updatedAt":' || to_char(employee.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ),
+    RETURNING employee.tenant_id, employee.id, employee.version, employee.search_text, sent.former_text,
+      '{' || concat_ws(',', '"id":' || to_json(employee.id), '"firstName":' || to_json(employee.first_name),
+          '"lastName":' || to_json(employee.last_name), '"employeeNumber":' || to_json(employee.employee_number),
+          '"email":' || to_json(employee.email), '"phone":' || to_json(employee.phone),
+          '"active":' || to_json(employee.active), '"externalId":' || to_json(employee.external_id),
+          '"version":' || employee.version, '"createdAt":' || to_char(employee.created_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(employee.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'employee' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -702,7 +830,7 @@ FROM compared;
         email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.id FROM sent, LATERAL (SELECT * FROM employee AS subject
+    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM employee AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM employee AS holder
@@ -713,10 +841,22 @@ FROM compared;
         external_id) = ROW (sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone, sent.active,
         sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id
-      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
-    RETURNING employee.tenant_id, employee.id
-  ),
+    FROM locked AS sent WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id
+    RETURNING employee.tenant_id, employee.id, employee.search_text, sent.former_text
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'employee' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -741,8 +881,12 @@ moved AS (
   written AS (
     DELETE FROM employee USING named WHERE employee.tenant_id = named.tenant_id AND employee.id = named.id
     RETURNING employee.tenant_id, employee.id, employee.external_id, employee.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes
-  ), sent AS (SELECT * FROM written),
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes, employee.search_text
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -790,8 +934,10 @@ WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id FROM sent
     WHERE sent.external_id_holder IS NULL
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id
-  ),
+    RETURNING tenant_id, id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'product' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -811,27 +957,44 @@ moved AS (
   UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
 
 -- update product
-  WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text,
-      article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
-      description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      origin text, changes json)),
-  written AS (
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, stored.search_text AS former_text
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
+        unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
+        external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json),
+        LATERAL (
+      SELECT search_text FROM product AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
+  ), written AS (
     UPDATE product SET (name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate, description,
         active, external_id) = ROW (sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id
-    RETURNING product.tenant_id, product.id, product.version, '{' || concat_ws(',', '"id":' || to_json(product.id),
-        '"name":' || to_json(product.name), '"kind":' || to_json(product.kind),
-        '"articleNumber":' || to_json(product.article_number), '"gtin":' || to_json(product.gtin),
-        '"unitCode":' || to_json(product.unit_code), '"netPrice":' || product.net_price::text,
-        '"currency":' || to_json(product.currency), '"vatRate":' || product.vat_rate::text,
-        '"description":' || to_json(product.description), '"active":' || to_json(product.active),
-        '"externalId":' || to_json(product.external_id), '"version":' || product.version,
-        '"createdAt":' || to_char(product.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-        '"updatedAt":' || to_char(product.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ),
+    RETURNING product.tenant_id, product.id, product.version, product.search_text, sent.former_text,
+      '{' || concat_ws(',', '"id":' || to_json(product.id), '"name":' || to_json(product.name),
+          '"kind":' || to_json(product.kind), '"articleNumber":' || to_json(product.article_number),
+          '"gtin":' || to_json(product.gtin), '"unitCode":' || to_json(product.unit_code),
+          '"netPrice":' || product.net_price::text, '"currency":' || to_json(product.currency),
+          '"vatRate":' || product.vat_rate::text, '"description":' || to_json(product.description),
+          '"active":' || to_json(product.active), '"externalId":' || to_json(product.external_id),
+          '"version":' || product.version, '"createdAt":' || to_char(product.created_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(product.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'product' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -882,7 +1045,7 @@ FROM compared;
         unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
         external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.id FROM sent, LATERAL (SELECT * FROM product AS subject
+    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM product AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM product AS holder
@@ -893,10 +1056,22 @@ FROM compared;
         active, external_id) = ROW (sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id
-      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
-    RETURNING product.tenant_id, product.id
-  ),
+    FROM locked AS sent WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id
+    RETURNING product.tenant_id, product.id, product.search_text, sent.former_text
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'product' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -922,8 +1097,12 @@ moved AS (
   written AS (
     DELETE FROM product USING named WHERE product.tenant_id = named.tenant_id AND product.id = named.id
     RETURNING product.tenant_id, product.id, product.external_id, product.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes
-  ), sent AS (SELECT * FROM written),
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes, product.search_text
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1011,8 +1190,10 @@ ELSE coalesce(sent.contract_id,
     WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id
-  ),
+    RETURNING tenant_id, id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'site' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1034,17 +1215,21 @@ moved AS (
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
 
 -- update site
-  WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text,
-      address_street_name text, address_house_number text, address_zip_code text, address_city text,
-      address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
-      has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
-      opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
-      call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
-      contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date, valid_until date,
-      time_zone text, external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean,
-      customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
-      changes json)),
-  written AS (
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, stored.search_text AS former_text
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text, address_street_name text,
+        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
+        address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
+        appointment_preparation_time_in_minutes bigint, attending_intervals json, opening_hours json,
+        service_record_recipient_id uuid, service_record_recipient_external_id text, call_out_fee numeric,
+        assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
+        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
+        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
+        opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json), LATERAL (
+      SELECT search_text FROM site AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
+  ), written AS (
     UPDATE site SET (customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, needs_appointment, has_key, comment,
         appointment_preparation_time_in_minutes, attending_intervals, opening_hours, service_record_recipient_id,
@@ -1061,29 +1246,43 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
     FROM sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
-    RETURNING site.tenant_id, site.id, site.version, '{' || concat_ws(',', '"id":' || to_json(site.id),
-        '"customerId":' || to_json(site.customer_id), '"name":' || to_json(site.name),
-        '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(site.address_street_name),
-        '"houseNumber":' || to_json(site.address_house_number), '"zipCode":' || to_json(site.address_zip_code),
-        '"city":' || to_json(site.address_city), '"location":' || '{' || nullif(concat_ws(',',
-        '"lat":' || site.address_location_lat::text, '"lng":' || site.address_location_lng::text), '') || '}'),
-        '') || '}', '"needsAppointment":' || to_json(site.needs_appointment), '"hasKey":' || to_json(site.has_key),
-        '"comment":' || to_json(site.comment),
-        '"appointmentPreparationTimeInMinutes":' || site.appointment_preparation_time_in_minutes::text,
-        '"attendingIntervals":' || site.attending_intervals::text, '"openingHours":' || site.opening_hours::text,
-        '"serviceRecordRecipientId":' || to_json(site.service_record_recipient_id),
-        '"serviceRecordRecipientExternalId":' || to_json(site.service_record_recipient_external_id),
-        '"callOutFee":' || site.call_out_fee::text, '"assignedEmployeeId":' || to_json(site.assigned_employee_id),
-        '"assignedEmployeeExternalId":' || to_json(site.assigned_employee_external_id),
-        '"contactPersonId":' || to_json(site.contact_person_id),
-        '"contactPersonExternalId":' || to_json(site.contact_person_external_id),
-        '"contractId":' || to_json(site.contract_id), '"contractExternalId":' || to_json(site.contract_external_id),
-        '"validFrom":' || to_json(site.valid_from), '"validUntil":' || to_json(site.valid_until),
-        '"timeZone":' || to_json(site.time_zone), '"externalId":' || to_json(site.external_id),
-        '"version":' || site.version, '"createdAt":' || to_char(site.created_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(site.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ),
+    RETURNING site.tenant_id, site.id, site.version, site.search_text, sent.former_text,
+      '{' || concat_ws(',', '"id":' || to_json(site.id), '"customerId":' || to_json(site.customer_id),
+          '"name":' || to_json(site.name), '"address":' || '{' || nullif(concat_ws(',',
+          '"streetName":' || to_json(site.address_street_name), '"houseNumber":' || to_json(site.address_house_number),
+          '"zipCode":' || to_json(site.address_zip_code), '"city":' || to_json(site.address_city),
+          '"location":' || '{' || nullif(concat_ws(',', '"lat":' || site.address_location_lat::text,
+          '"lng":' || site.address_location_lng::text), '') || '}'), '') || '}',
+          '"needsAppointment":' || to_json(site.needs_appointment), '"hasKey":' || to_json(site.has_key),
+          '"comment":' || to_json(site.comment),
+          '"appointmentPreparationTimeInMinutes":' || site.appointment_preparation_time_in_minutes::text,
+          '"attendingIntervals":' || site.attending_intervals::text, '"openingHours":' || site.opening_hours::text,
+          '"serviceRecordRecipientId":' || to_json(site.service_record_recipient_id),
+          '"serviceRecordRecipientExternalId":' || to_json(site.service_record_recipient_external_id),
+          '"callOutFee":' || site.call_out_fee::text, '"assignedEmployeeId":' || to_json(site.assigned_employee_id),
+          '"assignedEmployeeExternalId":' || to_json(site.assigned_employee_external_id),
+          '"contactPersonId":' || to_json(site.contact_person_id),
+          '"contactPersonExternalId":' || to_json(site.contact_person_external_id),
+          '"contractId":' || to_json(site.contract_id), '"contractExternalId":' || to_json(site.contract_external_id),
+          '"validFrom":' || to_json(site.valid_from), '"validUntil":' || to_json(site.valid_until),
+          '"timeZone":' || to_json(site.time_zone), '"externalId":' || to_json(site.external_id),
+          '"version":' || site.version, '"createdAt":' || to_char(site.created_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(site.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'site' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1178,7 +1377,7 @@ ELSE coalesce(sent.contract_id,
         opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.id FROM sent, LATERAL (SELECT * FROM site AS subject
+    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM site AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
@@ -1200,10 +1399,22 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
         sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
-    FROM sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
-      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
-    RETURNING site.tenant_id, site.id
-  ),
+    FROM locked AS sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
+    RETURNING site.tenant_id, site.id, site.search_text, sent.former_text
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'site' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1235,8 +1446,12 @@ moved AS (
   written AS (
     DELETE FROM site USING named WHERE site.tenant_id = named.tenant_id AND site.id = named.id
     RETURNING site.tenant_id, site.id, site.external_id, site.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes
-  ), sent AS (SELECT * FROM written),
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes, site.search_text
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1360,8 +1575,10 @@ ELSE coalesce(sent.product_id,
     WHERE sent.external_id_holder IS NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE))
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id
-  ),
+    RETURNING tenant_id, id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'container' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1383,12 +1600,16 @@ moved AS (
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET 0));
 
 -- update container
-  WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text,
-      site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
-      width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
-      has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
-      site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)),
-  written AS (
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, stored.search_text AS former_text
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
+        product_id uuid, product_external_id text, material text, color text, length_in_cm bigint, width_in_cm bigint,
+        height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
+        ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
+        actor text, actor_id uuid, request_id uuid, origin text, changes json), LATERAL (
+      SELECT search_text FROM container AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
+  ), written AS (
     UPDATE container SET (name, culture_system, site_id, product_id, product_external_id, material, color,
         length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
         ownership, label_code, comment, external_id) = ROW (sent.name, sent.culture_system, sent.site_id,
@@ -1397,21 +1618,35 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET
         sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
-    RETURNING container.tenant_id, container.id, container.version, '{' || concat_ws(',',
-        '"id":' || to_json(container.id), '"name":' || to_json(container.name),
-        '"cultureSystem":' || to_json(container.culture_system), '"siteId":' || to_json(container.site_id),
-        '"productId":' || to_json(container.product_id),
-        '"productExternalId":' || to_json(container.product_external_id), '"material":' || to_json(container.material),
-        '"color":' || to_json(container.color), '"lengthInCm":' || container.length_in_cm::text,
-        '"widthInCm":' || container.width_in_cm::text, '"heightInCm":' || container.height_in_cm::text,
-        '"diameterInCm":' || container.diameter_in_cm::text, '"volumeInLitres":' || container.volume_in_litres::text,
-        '"hasWaterLevelIndicator":' || to_json(container.has_water_level_indicator),
-        '"ownership":' || to_json(container.ownership), '"labelCode":' || to_json(container.label_code),
-        '"comment":' || to_json(container.comment), '"externalId":' || to_json(container.external_id),
-        '"version":' || container.version, '"createdAt":' || to_char(container.created_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(container.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ),
+    RETURNING container.tenant_id, container.id, container.version, container.search_text, sent.former_text,
+      '{' || concat_ws(',', '"id":' || to_json(container.id), '"name":' || to_json(container.name),
+          '"cultureSystem":' || to_json(container.culture_system), '"siteId":' || to_json(container.site_id),
+          '"productId":' || to_json(container.product_id),
+          '"productExternalId":' || to_json(container.product_external_id),
+          '"material":' || to_json(container.material), '"color":' || to_json(container.color),
+          '"lengthInCm":' || container.length_in_cm::text, '"widthInCm":' || container.width_in_cm::text,
+          '"heightInCm":' || container.height_in_cm::text, '"diameterInCm":' || container.diameter_in_cm::text,
+          '"volumeInLitres":' || container.volume_in_litres::text,
+          '"hasWaterLevelIndicator":' || to_json(container.has_water_level_indicator),
+          '"ownership":' || to_json(container.ownership), '"labelCode":' || to_json(container.label_code),
+          '"comment":' || to_json(container.comment), '"externalId":' || to_json(container.external_id),
+          '"version":' || container.version, '"createdAt":' || to_char(container.created_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(container.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'container' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1473,7 +1708,7 @@ ELSE coalesce(sent.product_id,
         ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
         actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.id FROM sent, LATERAL (SELECT * FROM container AS subject
+    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.site_id = sent.site_id OR ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
@@ -1488,10 +1723,22 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership,
         sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
-      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
-    RETURNING container.tenant_id, container.id
-  ),
+    FROM locked AS sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
+    RETURNING container.tenant_id, container.id, container.search_text, sent.former_text
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'container' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1518,8 +1765,13 @@ moved AS (
   written AS (
     DELETE FROM container USING named WHERE container.tenant_id = named.tenant_id AND container.id = named.id
     RETURNING container.tenant_id, container.id, container.external_id, container.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes
-  ), sent AS (SELECT * FROM written),
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes, container.search_text
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word,
+      source.id
+FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1593,8 +1845,10 @@ ELSE coalesce(sent.container_id,
     WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id
-  ),
+    RETURNING tenant_id, id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'plant' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1616,13 +1870,16 @@ moved AS (
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET 0);
 
 -- update plant
-  WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid,
-      botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
-      container_id uuid, container_external_id text, building text, floor text, room text, position text,
-      height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
-      comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, origin text, changes json)),
-  written AS (
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, stored.search_text AS former_text
+    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
+        product_external_id text, common_name text, quantity bigint, container_id uuid, container_external_id text,
+        building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
+        status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json), LATERAL (
+      SELECT search_text FROM plant AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
+  ), written AS (
     UPDATE plant SET (site_id, botanical_name, product_id, product_external_id, common_name, quantity, container_id,
         container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on, status,
         ownership, label_code, comment, external_id) = ROW (sent.site_id, sent.botanical_name, sent.product_id,
@@ -1631,21 +1888,35 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET
         sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
-    RETURNING plant.tenant_id, plant.id, plant.version, '{' || concat_ws(',', '"id":' || to_json(plant.id),
-        '"siteId":' || to_json(plant.site_id), '"botanicalName":' || to_json(plant.botanical_name),
-        '"productId":' || to_json(plant.product_id), '"productExternalId":' || to_json(plant.product_external_id),
-        '"commonName":' || to_json(plant.common_name), '"quantity":' || plant.quantity::text,
-        '"containerId":' || to_json(plant.container_id),
-        '"containerExternalId":' || to_json(plant.container_external_id), '"building":' || to_json(plant.building),
-        '"floor":' || to_json(plant.floor), '"room":' || to_json(plant.room), '"position":' || to_json(plant.position),
-        '"heightInCm":' || plant.height_in_cm::text, '"plantedOn":' || to_json(plant.planted_on),
-        '"removedOn":' || to_json(plant.removed_on), '"status":' || to_json(plant.status),
-        '"ownership":' || to_json(plant.ownership), '"labelCode":' || to_json(plant.label_code),
-        '"comment":' || to_json(plant.comment), '"externalId":' || to_json(plant.external_id),
-        '"version":' || plant.version, '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ),
+    RETURNING plant.tenant_id, plant.id, plant.version, plant.search_text, sent.former_text,
+      '{' || concat_ws(',', '"id":' || to_json(plant.id), '"siteId":' || to_json(plant.site_id),
+          '"botanicalName":' || to_json(plant.botanical_name), '"productId":' || to_json(plant.product_id),
+          '"productExternalId":' || to_json(plant.product_external_id), '"commonName":' || to_json(plant.common_name),
+          '"quantity":' || plant.quantity::text, '"containerId":' || to_json(plant.container_id),
+          '"containerExternalId":' || to_json(plant.container_external_id), '"building":' || to_json(plant.building),
+          '"floor":' || to_json(plant.floor), '"room":' || to_json(plant.room),
+          '"position":' || to_json(plant.position), '"heightInCm":' || plant.height_in_cm::text,
+          '"plantedOn":' || to_json(plant.planted_on), '"removedOn":' || to_json(plant.removed_on),
+          '"status":' || to_json(plant.status), '"ownership":' || to_json(plant.ownership),
+          '"labelCode":' || to_json(plant.label_code), '"comment":' || to_json(plant.comment),
+          '"externalId":' || to_json(plant.external_id), '"version":' || plant.version,
+          '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'plant' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1712,7 +1983,7 @@ ELSE coalesce(sent.container_id,
         status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
         version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.id FROM sent, LATERAL (SELECT * FROM plant AS subject
+    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.site_id = sent.site_id OR EXISTS (SELECT FROM site
@@ -1727,10 +1998,22 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
         sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
-      AND (sent.id IN (SELECT id FROM locked)) IS TRUE
-    RETURNING plant.tenant_id, plant.id
-  ),
+    FROM locked AS sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
+    RETURNING plant.tenant_id, plant.id, plant.search_text, sent.former_text
+  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
+former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
+    'plant' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1758,8 +2041,12 @@ moved AS (
   written AS (
     DELETE FROM plant USING named WHERE plant.tenant_id = named.tenant_id AND plant.id = named.id
     RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes
-  ), sent AS (SELECT * FROM written),
+      named.actor, named.actor_id, named.request_id, named.origin, named.changes, plant.search_text
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+  DELETE FROM search_word AS known USING gone
+  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id

@@ -2,6 +2,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashToken, makeToken } from '../../server/auth/secrets.ts';
+import { writeMissingWords } from '../../server/engine/sql/search-words.ts';
+import { resources } from '../../server/resources/index.ts';
 import type { AttackOrder } from '../attacker.ts';
 import { countServed, describeStatuses, type LoadReport, runOwnLoad } from '../load.ts';
 import { canReadProcesses, watchMemory } from '../machine.ts';
@@ -80,6 +82,7 @@ async function fill({ database: { owner }, database }: Prepared): Promise<string
      FROM generate_series(1, $2::bigint) AS number`,
     [tenantId, fatCustomers],
   );
+  await writeMissingWords(owner, resources);
   const [personId, token] = [randomUUIDv7(), makeToken()];
   await owner.query(
     `INSERT INTO person (tenant_id, id, name, email, role, password_hash) VALUES ($1, $2, 'A', 'a@a.test', 'VERWALTUNG', '')`,

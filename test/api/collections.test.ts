@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { valueAt } from '../../core/definition.ts';
 import { filtersOf } from '../../server/engine/sql/list-query.ts';
+import { writeMissingWords } from '../../server/engine/sql/search-words.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validCustomer } from '../service.ts';
 import { fullBody } from './full-body.ts';
@@ -201,6 +202,7 @@ test('what was meant is found among however many words, a typing error in each p
      FROM generate_series(1, 12000) AS number`,
     [tenantId],
   );
+  await writeMissingWords(service.owner, resources, tenantId);
   const headers = { apikey: key };
   const find = async (q: string) =>
     (await list(`/customers?q=${encodeURIComponent(q)}`, headers)).data.map((item) => item.id);

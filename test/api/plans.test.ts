@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { before, test } from 'node:test';
 import { nodesOf, type PlanNode, reportPlans, rowsRead } from '../../bench/plan-reports.ts';
+import { writeMissingWords } from '../../server/engine/sql/search-words.ts';
+import { resources } from '../../server/resources/index.ts';
 import { createTestDatabase, startService, validSite } from '../service.ts';
 
 const connection = await createTestDatabase();
@@ -43,6 +45,7 @@ before(async () => {
     [tenant.tenantId, sites, otherTenants, ownCustomers],
   );
   await owner.query("UPDATE customer SET external_id = 'K-1' WHERE id = $1", [customerId]);
+  await writeMissingWords(owner, resources);
   await owner.query(
     `INSERT INTO journal (tenant_id, position, resource, resource_id, action, version, actor)
      SELECT tenant_id, row_number() OVER (PARTITION BY tenant_id), 'site', id, 'CREATED', 1, 'test' FROM site;

@@ -12,6 +12,7 @@ import {
 } from '../definition/definition.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
+import { addedWords, changedWords, removedWords } from './search-words.ts';
 
 export interface Statement {
   name: string;
@@ -135,8 +136,8 @@ export function buildInsert(definition: Definition): Statement {
         SELECT sent.tenant_id, sent.id, ${values.join(', ')} FROM sent
         WHERE ${isFree.join(' AND ')}
         ON CONFLICT DO NOTHING
-        RETURNING tenant_id, id
-      ), ${journalled(definition, 'CREATED')}
+        RETURNING tenant_id, id, search_text
+      ), ${addedWords(definition)}, ${journalled(definition, 'CREATED')}
       SELECT id, NULL AS external_id_holder FROM written
       UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE ${isTaken.join(' AND ')}`,
   };
@@ -149,13 +150,18 @@ export function buildUpdate(definition: Definition): Statement {
   return {
     name: `update ${definition.name}`,
     text: `
-      WITH sent AS (SELECT * FROM json_to_recordset($1) AS sent (${sentRecord(definition)})),
-      written AS (
+      WITH sent AS MATERIALIZED (
+        SELECT sent.*, stored.search_text AS former_text
+        FROM json_to_recordset($1) AS sent (${sentRecord(definition)}), LATERAL (
+          SELECT search_text FROM ${table} AS subject
+          WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
+      ), written AS (
         UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
           version = sent.version, updated_at = now()
         FROM sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
-        RETURNING ${table}.tenant_id, ${table}.id, ${table}.version, ${representation(definition, table)} AS json
-      ), ${journalled(definition, 'CHANGED')}
+        RETURNING ${table}.tenant_id, ${table}.id, ${table}.version, ${table}.search_text, sent.former_text,
+          ${representation(definition, table)} AS json
+      ), ${changedWords(definition)}, ${journalled(definition, 'CHANGED')}
       SELECT id, version, json FROM written`,
   };
 }
@@ -170,8 +176,8 @@ export function buildDelete(definition: Definition): Statement {
       written AS (
         DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
-          named.actor, named.actor_id, named.request_id, named.origin, named.changes
-      ), sent AS (SELECT * FROM written), ${journalled(definition, 'DELETED')}
+          named.actor, named.actor_id, named.request_id, named.origin, named.changes, ${table}.search_text
+      ), sent AS (SELECT * FROM written), ${removedWords(definition)}, ${journalled(definition, 'DELETED')}
       SELECT id FROM written`,
   };
 }

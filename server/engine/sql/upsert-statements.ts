@@ -8,6 +8,7 @@ import {
 } from '../definition/definition.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
+import { changedWords } from './search-words.ts';
 import {
   ownerExists,
   resolvedId,
@@ -79,17 +80,16 @@ export function buildGuardedUpdate(definition: Definition): Statement {
           .join('')}
         FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
       ), locked AS MATERIALIZED (
-        SELECT sent.id FROM sent, LATERAL (SELECT * FROM ${table} AS subject
+        SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM ${table} AS subject
           WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
           LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
         WHERE ${[...ownerGuards, ...uniqueGuards].join(' AND ')}
       ), written AS (
         UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
           version = sent.version, updated_at = now()
-        FROM sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
-          AND (sent.id IN (SELECT id FROM locked)) IS TRUE
-        RETURNING ${table}.tenant_id, ${table}.id
-      ), ${journalled(definition, 'CHANGED')}
+        FROM locked AS sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
+        RETURNING ${table}.tenant_id, ${table}.id, ${table}.search_text, sent.former_text
+      ), ${changedWords(definition)}, ${journalled(definition, 'CHANGED')}
       SELECT id FROM written`,
   };
 }

@@ -6,7 +6,9 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { asDatabaseOwner } from '../../database/connection.ts';
 import { commit, seeTenants } from '../../database/database.ts';
 import { appliedMigrations, migrate, unknownMigration } from '../../database/migrations.ts';
+import { writeMissingWords } from '../../engine/sql/search-words.ts';
 import { UsageError } from '../../errors.ts';
+import { resources } from '../../resources/index.ts';
 import { type Header, readBackup, readHeader, type Section, type Totals } from './file.ts';
 import { accessTables, readTables, type Table } from './tables.ts';
 
@@ -77,7 +79,10 @@ async function restoreAll(
     }),
   );
   await migrate(connection);
-  await asDatabaseOwner(connection, (client) => client.query('ANALYZE'));
+  await asDatabaseOwner(connection, async (client) => {
+    await writeMissingWords(client, resources);
+    await client.query('ANALYZE');
+  });
   return totals;
 }
 
@@ -109,6 +114,7 @@ async function restoreTenant(
       );
       const { rowCount: found } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (found === 0) throw new UsageError(`${options.path} holds no tenant ${tenantId}.`);
+      await writeMissingWords(client, resources, tenantId);
       return totals;
     }),
   );

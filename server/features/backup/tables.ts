@@ -12,7 +12,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   passkey_challenge: 'lives for minutes',
   request_window: 'counts one minute',
   sign_in_attempt: 'counts minutes',
-  search_word: 'triggers make the words from the rows',
+  search_word: 'the restore makes the words from the rows',
 };
 
 /** Who may sign in or call the API. A business can be restored without them. */

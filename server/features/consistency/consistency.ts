@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { readTenantGroups } from '../../auth/tenants.ts';
 import { seeTenants } from '../../database/database.ts';
 import { type Definition, ownersOf } from '../../engine/definition/definition.ts';
+import { selectWords } from '../../engine/sql/search-words.ts';
 
 export interface Finding {
   check: string;
@@ -104,10 +105,11 @@ function objectsWithoutOwner(definition: Definition): string[] {
   );
 }
 
-function wrongWords({ name, table }: Definition): string[] {
-  const wanted = `SELECT DISTINCT object.tenant_id, word, object.id FROM ${table} AS object, words_of(object.search_text) AS word
-    WHERE object.tenant_id = ANY ($1)`;
-  const kept = `SELECT tenant_id, word, id FROM search_word WHERE tenant_id = ANY ($1) AND resource = '${table}'`;
+function wrongWords(definition: Definition): string[] {
+  const { name, table } = definition;
+  const objects = `(SELECT * FROM ${table} WHERE tenant_id = ANY ($1))`;
+  const wanted = selectWords(definition, objects);
+  const kept = `SELECT tenant_id, resource, word, id FROM search_word WHERE tenant_id = ANY ($1) AND resource = '${table}'`;
   return [
     `SELECT format('${name} %s: the word "%s" is missing', id, word) AS what FROM (${wanted} EXCEPT ${kept}) AS missing`,
     `SELECT format('${name} %s: the word "%s" is too many', id, word) AS what FROM (${kept} EXCEPT ${wanted}) AS extra`,

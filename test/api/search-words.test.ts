@@ -1,0 +1,97 @@
+// Every way to write an object keeps its words, and a write that leaves its words alone touches none.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkConsistency } from '../../server/features/consistency/consistency.ts';
+import { resources } from '../../server/resources/index.ts';
+import { startService, validCustomer, validSite } from '../service.ts';
+import { sendImport } from './import-client.ts';
+import { listen } from './raw-client.ts';
+
+const service = await startService();
+const { owner, post, patch, put } = service;
+const port = await listen(service.app);
+
+async function assertWords(): Promise<void> {
+  const findings = await checkConsistency(owner, resources);
+  assert.deepEqual(findings.find(({ check }) => check === 'words')!.examples, []);
+}
+
+/** Which transaction wrote each word: a word that is written again has another one. */
+async function wordsOf(id: string): Promise<Record<string, string>> {
+  const { rows } = await owner.query<{ word: string; writer: string }>(
+    'SELECT word, xmin::text AS writer FROM search_word WHERE id = $1 ORDER BY word',
+    [id],
+  );
+  return Object.fromEntries(rows.map(({ word, writer }) => [word, writer]));
+}
+
+async function importLines(lines: object[], mode = 'each'): Promise<void> {
+  const target = { port, key: service.tenant.key, query: `?mode=${mode}` };
+  const { results } = await sendImport(target, lines);
+  assert.deepEqual(
+    results.filter(({ status }) => status === 'error'),
+    [],
+  );
+}
+
+test('each way to write an object keeps its words', async () => {
+  const customerId = await service.createCustomer({ externalId: 'w1', companyName: 'Hotel Hotel Elbblick' });
+  await assertWords();
+  const { id: siteId } = (await post('/customer/site', validSite(customerId))).json();
+  assert.equal(
+    (await patch(`/customers/${customerId}`, { companyName: 'Pension Elbblick' })).statusCode,
+    200,
+  );
+  await assertWords();
+  const upsert = { ...validCustomer, companyName: 'Gasthof Elbblick' };
+  assert.equal((await put('/customers/by-external-id/w1', upsert)).statusCode, 200);
+  await assertWords();
+  assert.equal((await patch('/customers/by-external-id/w1', { companyName: 'Motel' })).statusCode, 200);
+  await assertWords();
+  for (const [mode, name] of [
+    ['each', 'Rezeption'],
+    ['all-or-nothing', 'Empfang'],
+  ]) {
+    await importLines(
+      [
+        { type: 'customer', data: { ...validCustomer, externalId: 'w1', companyName: `Haus ${name}` } },
+        { type: 'customer', data: { ...validCustomer, externalId: `new ${mode}`, companyName: name } },
+        {
+          type: 'site',
+          data: {
+            ...validSite(customerId),
+            customerId: undefined,
+            customerExternalId: 'w1',
+            name,
+            externalId: 's1',
+          },
+        },
+      ],
+      mode,
+    );
+    await assertWords();
+  }
+  assert.equal((await service.delete(`/sites/${siteId}`)).statusCode, 204);
+  await assertWords();
+  assert.equal((await service.delete('/customers/by-external-id/w1?cascade=true')).statusCode, 200);
+  await assertWords();
+  assert.deepEqual(await wordsOf(customerId), {});
+});
+
+test('a write that leaves the words alone touches none, and one that changes a word touches only that', async () => {
+  const body = { ...validCustomer, externalId: 'still', companyName: 'Hotel Alsterblick' };
+  const id = await service.createCustomer(body);
+  const words = await wordsOf(id);
+  assert.ok(words.hotel);
+  await patch(`/customers/${id}`, { comment: 'Hotel' });
+  await put('/customers/by-external-id/still', { ...body, comment: 'again' });
+  await importLines([{ type: 'customer', data: { ...body, comment: 'imported' } }]);
+  const { version } = (await service.get(`/customers/${id}`)).json();
+  assert.equal(version, 4);
+  assert.deepEqual(await wordsOf(id), words);
+  await patch(`/customers/${id}`, { companyName: 'Hotel Elbblick' });
+  const { alsterblick, ...kept } = words;
+  const { elbblick, ...rest } = await wordsOf(id);
+  assert.ok(alsterblick && elbblick);
+  assert.deepEqual(rest, kept);
+});
