@@ -64,8 +64,36 @@ export function defineResource(
     fields: { ...withTwins(definition.fields), externalId },
     uniqueFields: ['externalId', ...(definition.uniqueFields ?? [])],
   };
+  refuseTakenColumns(complete);
   refuseTextsBeyondIndex(complete);
   return complete;
+}
+
+/** Columns that every table has, and those that the engine's statements put beside a row's own. */
+const engineColumns = [
+  ...['tenant_id', 'id', 'version', 'created_at', 'updated_at'],
+  ...['actor', 'actor_id', 'request_id', 'origin', 'changes'],
+  ...['place', 'is_same', 'external_id_holder', 'crowded_id'],
+];
+
+/** PostgreSQL would refuse the statements, or take one column for the other. */
+function refuseTakenColumns(definition: Definition): void {
+  const taken = new Set(engineColumns);
+  const derived = [
+    ...shapeColumnsOf(definition).map(({ name, list }) => ({ name, path: list.path })),
+    ...ownersOf(definition).map(({ externalColumn, externalName }) => ({
+      name: externalColumn,
+      path: [externalName],
+    })),
+  ];
+  for (const { name, path } of [...columnsOf(definition.fields), ...derived]) {
+    if (taken.has(name) || /^(resolved|found)_/.test(name)) {
+      throw new Error(
+        `${definition.name}: "${path.join('.')}" needs another name: the column ${name} is taken.`,
+      );
+    }
+    taken.add(name);
+  }
 }
 
 /** In characters. An index entry holds 2704 bytes: the tenant, up to four bytes per character, and the id. */
