@@ -67,6 +67,13 @@ const numbers: [cell: string, withPoint: string, withComma: string][] = [
   ['1,', '"1,"', '"1,"'],
   ['.5', '".5"', '".5"'],
   ['5 %', '"5 %"', '"5 %"'],
+  ['12,50 €', '12.50', '12.50'],
+  ['€ 12.50', '12.50', '12.50'],
+  ['1.234,50\u00a0EUR', '1234.50', '1234.50'],
+  ['1 234,5', '1234.5', '1234.5'],
+  ['12,-', '12', '12'],
+  ['12 34', '"12 34"', '"12 34"'],
+  ['€', '"€"', '"€"'],
 ];
 
 test('numbers are exact, with the decimal mark of either language', () => {
@@ -82,12 +89,16 @@ test('numbers are exact, with the decimal mark of either language', () => {
 test('German days become ISO days', () => {
   assert.equal(sent({ kind: 'date' }, '31.12.2026'), '"2026-12-31"');
   assert.equal(sent({ kind: 'date' }, ' 1.2.2026'), '"2026-02-01"');
-  assert.equal(sent({ kind: 'date' }, '31.12.26'), '"31.12.26"');
+  assert.equal(sent({ kind: 'date' }, '01.03.26'), '"2026-03-01"');
+  assert.equal(sent({ kind: 'date' }, '1/3/2026'), '"2026-03-01"');
+  assert.equal(sent({ kind: 'date' }, '1.3/26'), '"1.3/26"');
 });
 
 test('lists are JSON, with numbers as they were written', () => {
   assert.equal(sent({ kind: 'list' }, '[{"a":1.10}]'), '[{"a":1.10}]');
   assert.equal(sent({ kind: 'list' }, '[1'), '"[1"');
+  const hours = '[{"dayOfWeek":"MONDAY","opens":"08:00","closes":"12:00"}]';
+  assert.equal(sent({ kind: 'list', knownItem: 'OpeningHours' }, 'Mo 8–12'), hours);
   const tooDeep = '['.repeat(100_000) + ']'.repeat(100_000);
   assert.equal(sent({ kind: 'list' }, tooDeep), JSON.stringify(tooDeep));
 });

@@ -1,8 +1,10 @@
 // Converts a spreadsheet cell to its JSON value. A cell that does not parse stays a text, which validation rejects.
 import { type Cell, unguardText } from './csv.ts';
+import { readDate } from './day-words.ts';
 import type { Field } from './definition.ts';
+import { readList } from './list-text.ts';
 
-export type CellField = Pick<Field, 'kind' | 'isRequired' | 'isBlankAllowed' | 'choices'>;
+export type CellField = Pick<Field, 'kind' | 'isRequired' | 'isBlankAllowed' | 'choices' | 'knownItem'>;
 
 export type ThousandsMark = ',' | '.';
 
@@ -11,8 +13,12 @@ export function thousandsMarkOf(separator: string): ThousandsMark {
   return separator === ',' ? ',' : '.';
 }
 
-/** Undefined if the field is not sent. */
-export function toFieldValue(field: CellField, cell: Cell, thousandsMark: ThousandsMark): unknown {
+/** Undefined if the field is not sent. Without a thousands mark, a single mark in a number is its decimal mark. */
+export function toFieldValue(
+  field: CellField,
+  cell: Cell,
+  thousandsMark: ThousandsMark | undefined,
+): unknown {
   const text = unguardText(cell ?? '');
   const isText = field.kind === 'text' || field.kind === 'choice';
   if (cell === null || (text.trim() === '' && !isText)) {
@@ -33,21 +39,25 @@ export function toFieldValue(field: CellField, cell: Cell, thousandsMark: Thousa
       // Measures such as a latitude have decimals and no thousands.
       return toNumber(text.trim(), undefined);
     case 'date':
-      return toIsoDate(text.trim());
+      return readDate(text.trim()) ?? text.trim();
     case 'list':
-      return toList(text);
+      return readList(field.knownItem, text) ?? toList(text);
     default:
       return text.trim();
   }
 }
 
-export function isNumberCell(field: CellField, cell: string, thousandsMark: ThousandsMark): boolean {
+export function isNumberCell(
+  field: CellField,
+  cell: string,
+  thousandsMark: ThousandsMark | undefined,
+): boolean {
   if (!['integer', 'decimal', 'double'].includes(field.kind)) return false;
   return typeof toFieldValue(field, cell, thousandsMark) !== 'string';
 }
 
 const flagMeanings = new Map([
-  ...['ja', 'j', 'yes', 'y', 'true', 'wahr', '1', 'x'].map((word) => [word, true] as const),
+  ...['ja', 'j', 'yes', 'y', 'true', 'wahr', '1', 'x', '✓', '✔'].map((word) => [word, true] as const),
   ...['nein', 'n', 'no', 'false', 'falsch', '0'].map((word) => [word, false] as const),
 ]);
 
@@ -60,8 +70,11 @@ function toChoice({ choices = [] }: CellField, text: string): string {
   return choice?.value ?? text;
 }
 
-/** The exact decimal. "1.234" is ambiguous: the thousands mark of the file decides. */
-function toNumber(text: string, thousandsMark: ThousandsMark | undefined): unknown {
+const currencySigns = /^(?:€|eur|chf|\$|£)\s*(?=[+-]?\d)|(?<=\d)(?:,-|,–)?\s*(?:€|eur|chf|\$|£)?$/gi;
+
+/** "1.234" is ambiguous: the thousands mark of the file decides. A text that is no number stays as written. */
+function toNumber(written: string, thousandsMark: ThousandsMark | undefined): unknown {
+  const text = written.replace(currencySigns, '').replace(/(?<=\d)[ \u00a0\u202f'’](?=\d{3}(?!\d))/g, '');
   const marks = text.replace(/[^.,]/g, '');
   const last = marks.at(-1) ?? '.';
   const isGrouped = new RegExp(`^[+-]?[1-9]\\d{0,2}(\\${last}\\d{3})+$`).test(text);
@@ -72,7 +85,7 @@ function toNumber(text: string, thousandsMark: ThousandsMark | undefined): unkno
     `^([+-]?)(\\d+|\\d{1,3}(?:\\${groupMark}\\d{3})+)(?:\\${decimalMark}(\\d+))?(?:[eE]([+-]?\\d+))?$`,
   );
   const match = shape.exec(text);
-  if (!match) return text;
+  if (!match) return written;
   const [, sign, whole = '', fraction, power] = match;
   const digits = whole.replaceAll(groupMark, '').replace(/^0+(?=\d)/, '');
   return exactNumber(
@@ -84,12 +97,6 @@ function toNumber(text: string, thousandsMark: ThousandsMark | undefined): unkno
 function exactNumber(written: string): unknown {
   const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
   return rawJSON ? rawJSON(written) : Number(written);
-}
-
-/** Accepts 31.12.2026 and 2026-12-31. */
-function toIsoDate(text: string): string {
-  const match = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text);
-  return match ? `${match[3]}-${match[2]!.padStart(2, '0')}-${match[1]!.padStart(2, '0')}` : text;
 }
 
 /** Keeps numbers exact. */

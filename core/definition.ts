@@ -15,6 +15,8 @@ export interface Field {
   maximum?: number;
   /** Of a list. */
   maxItems?: number;
+  /** Of a list: the title of the shape that its items should have. */
+  knownItem?: string;
   choices?: readonly { value: string; title: Titles }[];
   format?: string;
   default?: unknown;

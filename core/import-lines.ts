@@ -11,7 +11,7 @@ export function toLine(
   type: string,
   columns: ChosenColumns,
   cells: readonly Cell[],
-  mark: ThousandsMark,
+  mark: ThousandsMark | undefined,
 ): string {
   const data: Record<string, unknown> = {};
   columns.forEach((column, index) => {

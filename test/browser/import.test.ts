@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
+import writeWorkbook from 'write-excel-file/node';
 import { createPerson } from '../api/office.ts';
 import { withoutChromium } from '../programs.ts';
 import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
@@ -138,13 +139,73 @@ describe('import of a file', { skip: withoutChromium }, () => {
     await page.unroute('**/app/import');
   });
 
+  test('reads a workbook of Excel with its sheets, and cells from the clipboard', async () => {
+    const { page, complaints } = visit;
+    const buffer = await writeWorkbook([
+      { sheet: 'Notizen', data: [[{ value: 'Nur Text' }]] },
+      {
+        sheet: 'Adressen',
+        data: [
+          ['Firma', 'Straße', 'Hausnummer', 'PLZ', 'Ort', 'Bemerkung'].map((value) => ({ value })),
+          [
+            { value: 'Mappe GmbH' },
+            { value: 'Weg' },
+            { value: 7 },
+            { value: '01067' },
+            { value: 'Dresden' },
+            { value: new Date(Date.UTC(2026, 2, 1)), format: 'dd.mm.yyyy' },
+          ],
+          // More than the 512 kB from which the library would unpack in a worker of its own.
+          ...Array.from({ length: 3000 }, (_, index) =>
+            [`Teilmappe ${index}`, `Weg ${'x'.repeat(60)}`, '1', '20095', 'Hamburg', ''].map((value) => ({
+              value,
+            })),
+          ),
+        ],
+      },
+    ]).toBuffer();
+    await page.goto(`${office.origin}/import`);
+    await page.locator('input[type=file]').setInputFiles({ name: 'mappe.xlsx', mimeType: '', buffer });
+    await page.getByRole('combobox', { name: 'Tabellenblatt' }).click();
+    await page.getByRole('option', { name: 'Adressen' }).click();
+    await page.getByText('3.001 Zeilen · 6 Spalten').waitFor();
+    await page.getByText('Zeilen sind in Ordnung.').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('button', { name: '3.001 Zeilen importieren' }).click();
+    await page.getByRole('heading', { name: 'Importiert' }).waitFor();
+    const { data } = (await office.get('/customers?q=Mappe+GmbH')).json();
+    assert.deepEqual(
+      [data[0].address.houseNumber, data[0].address.zipCode, data[0].comment],
+      ['7', '01067', '2026-03-01'],
+    );
+
+    await page.getByRole('button', { name: 'Weitere Datei importieren' }).click();
+    await page.getByText('Kopierte Zellen fügen Sie mit Strg+V ein.').waitFor();
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', 'Firma\\tStraße\\tHausnummer\\tPLZ\\tOrt\\r\\nKopiert AG\\t"Am ""Eck"""\\t1\\t20095\\tHamburg\\r\\n');
+      document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+    }`);
+    await page.getByText('Zwischenablage').waitFor();
+    await page.getByRole('button', { name: '1 Zeile importieren' }).click();
+    await page.getByRole('heading', { name: 'Importiert' }).waitFor();
+    const pasted = (await office.get('/customers?q=Kopiert')).json().data;
+    assert.deepEqual(
+      pasted.map(({ address }: { address: { streetName: string } }) => address.streetName),
+      ['Am "Eck"'],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
   test('says in English what is wrong with a file, and offers templates', async () => {
     const { page, complaints } = await office.enter(email, { locale: 'en-GB' });
     await page.goto(`${office.origin}/import`);
-    await page
-      .locator('input[type=file]')
-      .setInputFiles({ name: 'a.xlsx', mimeType: 'application/zip', buffer: Buffer.from('PK\u0003\u0004') });
-    await page.getByText('This is a workbook.').waitFor();
+    const choose = (name: string, buffer: Buffer) =>
+      page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
+    await choose('a.xls', Buffer.from('d0cf11e0', 'hex'));
+    await page.getByText('This is an old or encrypted workbook.').waitFor();
+    await choose('a.xlsx', Buffer.from('PK\u0003\u0004'));
+    await page.getByText('The file could not be read.').waitFor();
     const download = page.waitForEvent('download');
     await page.getByRole('main').getByRole('button', { name: 'Sites' }).click();
     const template = await readFile(await (await download).path(), 'utf8');

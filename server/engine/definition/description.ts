@@ -57,6 +57,7 @@ function describeField(name: string, field: Field, path: readonly string[]): Fie
     minimum,
     maximum,
     maxItems,
+    knownItem: field.knownItem?.title,
     format: field.kind === 'text' ? format : undefined,
     choices: choiceTitles && [...choiceTitles].map(([value, title]) => ({ value, title })),
     default: field.default,

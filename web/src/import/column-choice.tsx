@@ -6,27 +6,27 @@ import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { Icon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import { currentLanguage } from '../texts/language.ts';
-import type { CsvFile } from './csv-file.ts';
 import classes from './import.module.css';
+import type { TableFile } from './table-file.ts';
 
 interface ColumnChoiceProps {
-  csv: CsvFile;
+  table: TableFile;
   known: readonly ImportColumn[];
   columns: ChosenColumns;
   onChange: (columns: ChosenColumns) => void;
 }
 
-export function ColumnChoice({ csv, known, columns, onChange }: ColumnChoiceProps) {
+export function ColumnChoice({ table, known, columns, onChange }: ColumnChoiceProps) {
   const { t } = useTranslation();
   const chosen = new Set(columns.map((column) => column?.path));
   const language = currentLanguage();
   return (
     <Card title={t('import.columns')} icon="columns">
       <Text size="sm" c="dimmed" mb="sm">
-        {t('import.columnsText', { count: columns.filter(Boolean).length, total: csv.titles.length })}
+        {t('import.columnsText', { count: columns.filter(Boolean).length, total: table.titles.length })}
       </Text>
       <ul className={classes.columns}>
-        {csv.titles.map((title, index) => {
+        {table.titles.map((title, index) => {
           const column = columns[index];
           const name = title || t('import.untitled', { number: index + 1 });
           return (
@@ -37,7 +37,7 @@ export function ColumnChoice({ csv, known, columns, onChange }: ColumnChoiceProp
                   {name}
                 </Text>
                 <Text size="xs" c="dimmed" component="span" truncate>
-                  {examplesOf(csv, index) || '–'}
+                  {examplesOf(table, index) || '–'}
                 </Text>
               </span>
               <span className={classes.arrow}>
@@ -73,7 +73,7 @@ export function ColumnChoice({ csv, known, columns, onChange }: ColumnChoiceProp
   );
 }
 
-function examplesOf({ head }: CsvFile, index: number): string {
+function examplesOf({ head }: TableFile, index: number): string {
   const examples = head.map(({ cells }) => cells[index]?.trim()).filter(Boolean);
   return [...new Set(examples)].slice(0, 3).join(', ');
 }

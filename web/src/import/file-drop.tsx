@@ -38,7 +38,7 @@ export function FileDrop({ isReading, errorCode, onFile }: FileDropProps) {
         <input
           type="file"
           className={classes.fileInput}
-          accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+          accept=".xlsx,.csv,.tsv,.txt,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet,text/csv,text/tab-separated-values,text/plain"
           disabled={isReading}
           onChange={({ currentTarget }) => {
             const [file] = currentTarget.files ?? [];
@@ -54,7 +54,7 @@ export function FileDrop({ isReading, errorCode, onFile }: FileDropProps) {
           {t(isReading ? 'import.reading' : 'import.drop')}
         </Text>
         <Text c="dimmed" size="sm" component="span">
-          {t('import.dropHint')}
+          {t('import.dropHint')} {t('import.pasteHint')}
         </Text>
         <span className={classes.dropButton} aria-hidden="true">
           {t('import.choose')}

@@ -1,9 +1,12 @@
 // Import of a file: dropped, understood, checked, sent.
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ThousandsMark } from '../../../core/cells.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote } from '../frame/failure.tsx';
+import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
+import { currentLanguage } from '../texts/language.ts';
 import { FileDrop } from './file-drop.tsx';
 import classes from './import.module.css';
 import { Preparation } from './preparation.tsx';
@@ -17,15 +20,16 @@ export function ImportPage() {
   const [isReading, setIsReading] = useState(false);
   const [errorCode, setErrorCode] = useState<ReadingError['code']>();
 
-  useEffect(() => () => opened?.reader.close(), [opened]);
+  const reader = opened?.reader;
+  useEffect(() => () => reader?.close(), [reader]);
 
-  async function open(file: File) {
+  async function open(file: File, pastedMark?: ThousandsMark) {
     setErrorCode(undefined);
     setIsReading(true);
     const reader = openReader();
     try {
-      const csv = await reader.open(file);
-      setOpened({ name: file.name, size: file.size, csv, reader });
+      const table = await reader.open(file, pastedMark);
+      setOpened({ name: file.name, size: file.size, table, reader });
     } catch (error) {
       reader.close();
       setErrorCode(error instanceof ReadingError ? error.code : 'unreadable');
@@ -34,12 +38,30 @@ export function ImportPage() {
     }
   }
 
+  async function chooseSheet(name: string) {
+    if (!opened) return;
+    try {
+      setOpened({ ...opened, table: await opened.reader.choose(name) });
+    } catch (error) {
+      tellFailure(error);
+    }
+  }
+
+  usePaste(isAdministrator && !opened && !isReading, (file, isText) =>
+    open(file, isText ? (currentLanguage() === 'de' ? '.' : ',') : undefined),
+  );
+
   if (!isAdministrator) return <EmptyNote icon="import" level={1} title={t('import.adminOnly')} />;
   return (
     <div className={classes.page}>
       <PageHead title={t('import.title')} text={t('import.text')} />
       {opened ? (
-        <Preparation key={opened.name} opened={opened} onClose={() => setOpened(undefined)} />
+        <Preparation
+          key={`${opened.name} ${opened.table.sheet}`}
+          opened={opened}
+          onClose={() => setOpened(undefined)}
+          onSheet={chooseSheet}
+        />
       ) : (
         <div className={classes.start}>
           <FileDrop isReading={isReading} errorCode={errorCode} onFile={open} />
@@ -48,4 +70,25 @@ export function ImportPage() {
       )}
     </div>
   );
+}
+
+/** Cells or a file from the clipboard. Text for an input stays there. */
+function usePaste(isActive: boolean, onPaste: (file: File, isText: boolean) => void): void {
+  const { t } = useTranslation();
+  const listener = useRef(onPaste);
+  listener.current = onPaste;
+  useEffect(() => {
+    if (!isActive) return;
+    function paste(event: ClipboardEvent) {
+      if (event.target instanceof Element && event.target.closest('input, textarea, [contenteditable]'))
+        return;
+      const [file] = event.clipboardData?.files ?? [];
+      const text = event.clipboardData?.getData('text/plain') ?? '';
+      // A spreadsheet offers a picture of the cells beside their text.
+      if (text.trim() !== '') listener.current(new File([text], t('import.pasted')), true);
+      else if (file) listener.current(file, false);
+    }
+    document.addEventListener('paste', paste);
+    return () => document.removeEventListener('paste', paste);
+  }, [isActive, t]);
 }

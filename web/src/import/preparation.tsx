@@ -24,10 +24,14 @@ interface PreparationProps {
   onClose: () => void;
 }
 
-export function Preparation({ opened, onClose }: PreparationProps) {
+interface OpenPreparationProps extends PreparationProps {
+  onSheet: (name: string) => void;
+}
+
+export function Preparation({ opened, onClose, onSheet }: OpenPreparationProps) {
   const { t } = useTranslation();
   const definitions = useDefinitions();
-  const { titles } = opened.csv;
+  const { titles, sheets = [] } = opened.table;
   const [definition, setDefinition] = useState(() => guessDefinition(definitions, titles));
   const [columns, setColumns] = useState<ChosenColumns>(() =>
     definition ? guessColumns(definition, titles) : [],
@@ -52,18 +56,31 @@ export function Preparation({ opened, onClose }: PreparationProps) {
   return (
     <Stack gap="lg">
       <FileCard opened={opened} onClose={onClose} isRunning={isRunning}>
-        <Select
-          label={t('import.what')}
-          w={{ base: '100%', xs: 280 }}
-          placeholder={t('form.choose')}
-          allowDeselect={false}
-          disabled={isRunning}
-          data={definitions.map((candidate) => ({ value: candidate.name, label: pluralOf(candidate) }))}
-          value={definition?.name ?? null}
-          onChange={choose}
-        />
+        <Group align="end" gap="md">
+          {sheets.length > 1 && (
+            <Select
+              label={t('import.sheet')}
+              w={{ base: '100%', xs: 280 }}
+              allowDeselect={false}
+              disabled={isRunning}
+              data={sheets}
+              value={opened.table.sheet ?? null}
+              onChange={(name) => name && onSheet(name)}
+            />
+          )}
+          <Select
+            label={t('import.what')}
+            w={{ base: '100%', xs: 280 }}
+            placeholder={t('form.choose')}
+            allowDeselect={false}
+            disabled={isRunning}
+            data={definitions.map((candidate) => ({ value: candidate.name, label: pluralOf(candidate) }))}
+            value={definition?.name ?? null}
+            onChange={choose}
+          />
+        </Group>
       </FileCard>
-      {definition && opened.csv.rowCount > 0 && (
+      {definition && opened.table.rowCount > 0 && (
         <Checks
           definition={definition}
           columns={columns}
@@ -76,7 +93,7 @@ export function Preparation({ opened, onClose }: PreparationProps) {
           }}
         />
       )}
-      {opened.csv.rowCount === 0 && (
+      {opened.table.rowCount === 0 && (
         <div className="panel">
           <EmptyNote icon="import" title={t('import.noRows')} text={t('import.noRowsText')} />
         </div>
@@ -97,6 +114,8 @@ export function Preparation({ opened, onClose }: PreparationProps) {
   );
 }
 
+const separatorNames = { ';': 'semicolon', ',': 'comma', '\t': 'tab' } as const;
+
 interface FileCardProps extends PreparationProps {
   isRunning: boolean;
   children: React.ReactNode;
@@ -104,15 +123,19 @@ interface FileCardProps extends PreparationProps {
 
 function FileCard({ opened, onClose, isRunning, children }: FileCardProps) {
   const { t } = useTranslation();
-  const { csv, name, size } = opened;
+  const { table, name, size } = opened;
   const facts = [
-    t('import.rows', { count: csv.rowCount, formatted: formatNumber(csv.rowCount) }),
-    t('import.columnCount', { count: csv.titles.length }),
+    t('import.rows', { count: table.rowCount, formatted: formatNumber(table.rowCount) }),
+    t('import.columnCount', { count: table.titles.length }),
     size < 1_000_000
       ? `${formatNumber(Math.max(1, Math.round(size / 1000)))} kB`
       : `${formatNumber(size / 1_000_000, { maximumFractionDigits: 1 })} MB`,
-    t(`import.separators.${csv.separator === ';' ? 'semicolon' : csv.separator === ',' ? 'comma' : 'tab'}`),
-    csv.encoding === 'windows-1252' ? 'Windows-1252' : csv.encoding.toUpperCase(),
+    ...(table.encoding
+      ? [
+          t(`import.separators.${separatorNames[table.separator]}`),
+          table.encoding === 'windows-1252' ? 'Windows-1252' : table.encoding.toUpperCase(),
+        ]
+      : [t('import.workbook')]),
   ];
   return (
     <Card
@@ -144,7 +167,7 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
   const known = useMemo(() => columnsOf(definition), [definition]);
   const missing = missingColumns(definition, columns);
   const start = (isDryRun: boolean) =>
-    run.start({ type: definition.name, columns, isDryRun, total: opened.csv.rowCount });
+    run.start({ type: definition.name, columns, isDryRun, total: opened.table.rowCount });
   if (run.state)
     return (
       <RunPanel
@@ -159,7 +182,7 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
     );
   return (
     <>
-      <ColumnChoice csv={opened.csv} known={known} columns={columns} onChange={onColumns} />
+      <ColumnChoice table={opened.table} known={known} columns={columns} onChange={onColumns} />
       {missing.length > 0 && (
         <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title={t('import.missing')}>
           <ul className={classes.missing}>
@@ -170,14 +193,17 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
         </Alert>
       )}
       {columns.some(Boolean) && (
-        <Preview csv={opened.csv} type={definition.name} columns={columns} known={known} />
+        <Preview table={opened.table} type={definition.name} columns={columns} known={known} />
       )}
       <Group className={classes.foot} justify="flex-end">
         <Button variant="default" disabled={!columns.some(Boolean)} onClick={() => start(true)}>
           {t('import.try')}
         </Button>
         <Button disabled={missing.length > 0 || !columns.some(Boolean)} onClick={() => start(false)}>
-          {t('import.start', { count: opened.csv.rowCount, formatted: formatNumber(opened.csv.rowCount) })}
+          {t('import.start', {
+            count: opened.table.rowCount,
+            formatted: formatNumber(opened.table.rowCount),
+          })}
         </Button>
       </Group>
     </>

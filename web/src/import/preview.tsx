@@ -3,33 +3,31 @@ import { Badge, Loader, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import { thousandsMarkOf } from '../../../core/cells.ts';
 import { columnAt, type ImportColumn } from '../../../core/columns.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
 import { type ChosenColumns, holdsData, toLine } from '../../../core/import-lines.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { Card } from '../records/card.tsx';
 import { currentLanguage } from '../texts/language.ts';
-import type { CsvFile } from './csv-file.ts';
 import classes from './import.module.css';
 import { type RowError, type RowResult, sendLines } from './sending.ts';
+import type { TableFile } from './table-file.ts';
 
 interface PreviewProps {
-  csv: CsvFile;
+  table: TableFile;
   type: string;
   columns: ChosenColumns;
   known: readonly ImportColumn[];
 }
 
-export function Preview({ csv, type, columns, known }: PreviewProps) {
+export function Preview({ table, type, columns, known }: PreviewProps) {
   const { t } = useTranslation();
   const id = useId();
-  const rows = csv.head.filter(({ cells }) => holdsData(columns, cells));
+  const rows = table.head.filter(({ cells }) => holdsData(columns, cells));
   const check = useQuery({
     queryKey: ['import preview', id, type, columns.map((column) => column?.path), currentLanguage()],
     queryFn: async ({ signal }) => {
-      const mark = thousandsMarkOf(csv.separator);
-      const body = rows.map(({ cells }) => `${toLine(type, columns, cells, mark)}\n`).join('');
+      const body = rows.map(({ cells }) => `${toLine(type, columns, cells, table.thousandsMark)}\n`).join('');
       const numbers = rows.map(({ number }) => number);
       const { results } = await sendLines(body, numbers, { columns, isDryRun: true, signal });
       return new Map(results.map((result) => [result.row, result]));

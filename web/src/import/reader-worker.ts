@@ -1,31 +1,30 @@
 // Reads a file beside the page, so that a large one does not hold it up.
-import { isNumberCell, type ThousandsMark, thousandsMarkOf } from '../../../core/cells.ts';
+import { isNumberCell, type ThousandsMark } from '../../../core/cells.ts';
 import { errorTitles } from '../../../core/columns.ts';
 import { byteOrderMark, CsvFormatError, guardText, toCsvLine, unguardText } from '../../../core/csv.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
 import { type ChosenColumns, holdsData, toLine } from '../../../core/import-lines.ts';
-import { type CsvFile, CsvFileError, inspectFile, isFilled, readFileRows } from './csv-file.ts';
 import type { Answer, Chunk, Question } from './reader.ts';
+import { isFilled, type OpenTable, openTable, TableFileError } from './table-file.ts';
 
 /** Small enough that a browser can send a request before it reads the answer, as it has to. */
 const chunkLines = 1000;
 const chunkCharacters = 2_000_000;
 
-let opened: { file: Blob; csv: CsvFile } | undefined;
+let opened: OpenTable | undefined;
 let chunks: AsyncGenerator<Chunk> | undefined;
 
 async function* readChunks(type: string, columns: ChosenColumns): AsyncGenerator<Chunk> {
-  const { file, csv } = opened!;
-  const mark = thousandsMarkOf(csv.separator);
+  const { table, readRows } = opened!;
   let body = '';
   let rows: number[] = [];
   let read = 0;
-  for await (const some of readFileRows(file, csv)) {
+  for await (const some of readRows()) {
     for (const row of some) {
-      if (row.number === 1 || !isFilled(row)) continue;
+      if (row.number <= table.titleRow || !isFilled(row)) continue;
       read += 1;
       if (!holdsData(columns, row.cells)) continue;
-      body += `${toLine(type, columns, row.cells, mark)}\n`;
+      body += `${toLine(type, columns, row.cells, table.thousandsMark)}\n`;
       rows.push(row.number);
       if (rows.length < chunkLines && body.length < chunkCharacters) continue;
       yield { body, rows, read };
@@ -42,19 +41,18 @@ async function writeReport(
   sentences: ReadonlyMap<number, string>,
   errorTitle: string,
 ): Promise<Blob> {
-  const { file, csv } = opened!;
-  const { separator, titles } = csv;
-  const mark = thousandsMarkOf(separator);
+  const { table, readRows } = opened!;
+  const { separator, titles, thousandsMark } = table;
   // The report of a report has one column of errors, not two.
   const kept = titles.map((title) => !Object.values(errorTitles).includes(title));
   const parts = [
     byteOrderMark + toCsvLine([...titles.filter((_, index) => kept[index]), errorTitle], separator),
   ];
-  for await (const rows of readFileRows(file, csv)) {
+  for await (const rows of readRows()) {
     for (const row of rows) {
       const sentence = sentences.get(row.number);
       if (sentence === undefined) continue;
-      const cells = titles.map((_, index) => guardCell(columns, index, row, mark));
+      const cells = titles.map((_, index) => guardCell(columns, index, row, thousandsMark));
       parts.push(toCsvLine([...cells.filter((_, index) => kept[index]), sentence], separator));
     }
   }
@@ -62,7 +60,12 @@ async function writeReport(
 }
 
 /** A negative number stays one. Any other cell that a spreadsheet would calculate is kept a text. */
-function guardCell(columns: ChosenColumns, index: number, { cells }: CsvRow, mark: ThousandsMark) {
+function guardCell(
+  columns: ChosenColumns,
+  index: number,
+  { cells }: CsvRow,
+  mark: ThousandsMark | undefined,
+) {
   const cell = cells[index] ?? null;
   const field = columns[index]?.field;
   if (cell === null || (field && isNumberCell(field, cell, mark))) return cell;
@@ -71,11 +74,12 @@ function guardCell(columns: ChosenColumns, index: number, { cells }: CsvRow, mar
 
 async function answer(question: Question): Promise<unknown> {
   switch (question.kind) {
-    case 'open': {
-      const csv = await inspectFile(question.file);
-      opened = { file: question.file, csv };
-      return csv;
-    }
+    case 'open':
+      opened = await openTable(question.file, question.pastedMark);
+      return opened.table;
+    case 'sheet':
+      opened = await opened!.chooseSheet!(question.name);
+      return opened.table;
     case 'start':
       chunks = readChunks(question.type, question.columns);
       return undefined;
@@ -93,7 +97,7 @@ self.onmessage = async ({ data: { id, question } }: MessageEvent<{ id: number; q
   try {
     reply = { id, value: await answer(question) };
   } catch (error) {
-    const isKnown = error instanceof CsvFileError || error instanceof CsvFormatError;
+    const isKnown = error instanceof TableFileError || error instanceof CsvFormatError;
     reply = { id, code: isKnown ? error.code : 'unreadable' };
   }
   self.postMessage(reply);

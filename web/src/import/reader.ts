@@ -1,6 +1,7 @@
 // The page's side of the worker that reads a file.
+import type { ThousandsMark } from '../../../core/cells.ts';
 import type { ChosenColumns } from '../../../core/import-lines.ts';
-import type { CsvFile, FileErrorCode } from './csv-file.ts';
+import type { FileErrorCode, TableFile } from './table-file.ts';
 
 /** Lines that are sent together, the rows that they come from, and how many rows have been read so far. */
 export interface Chunk {
@@ -10,7 +11,8 @@ export interface Chunk {
 }
 
 export type Question =
-  | { kind: 'open'; file: Blob }
+  | { kind: 'open'; file: Blob; pastedMark?: ThousandsMark }
+  | { kind: 'sheet'; name: string }
   | { kind: 'start'; type: string; columns: ChosenColumns }
   | { kind: 'next' }
   | { kind: 'report'; columns: ChosenColumns; sentences: ReadonlyMap<number, string>; errorTitle: string };
@@ -52,7 +54,10 @@ export function openReader() {
   }
 
   return {
-    open: (file: Blob) => ask({ kind: 'open', file }) as Promise<CsvFile>,
+    open: (file: Blob, pastedMark?: ThousandsMark) =>
+      ask({ kind: 'open', file, pastedMark }) as Promise<TableFile>,
+    /** Another sheet of the workbook. */
+    choose: (name: string) => ask({ kind: 'sheet', name }) as Promise<TableFile>,
     start: (type: string, columns: ChosenColumns) => ask({ kind: 'start', type, columns }),
     /** Undefined at the end of the file. */
     next: () => ask({ kind: 'next' }) as Promise<Chunk | undefined>,
@@ -66,6 +71,6 @@ export function openReader() {
 export interface OpenedFile {
   name: string;
   size: number;
-  csv: CsvFile;
+  table: TableFile;
   reader: Reader;
 }

@@ -584,13 +584,19 @@ export const de: Texts = {
     adminOnly: 'Nur die Rolle Verwaltung darf importieren.',
     choose: 'Datei auswählen',
     drop: 'Datei hierher ziehen',
-    dropHint: 'Eine CSV-Datei, wie sie jedes Tabellenprogramm speichern kann.',
+    dropHint: 'Eine Excel- oder CSV-Datei.',
+    pasteHint: 'Kopierte Zellen fügen Sie mit Strg+V ein.',
+    pasted: 'Zwischenablage',
+    workbook: 'Arbeitsmappe',
+    sheet: 'Tabellenblatt',
     reading: 'Die Datei wird gelesen …',
     faults: {
       empty: 'Die Datei ist leer. In der ersten Zeile müssen die Titel der Spalten stehen.',
-      spreadsheet:
-        'Das ist eine Arbeitsmappe. Bitte öffnen Sie sie im Tabellenprogramm und speichern Sie das Blatt als CSV („Speichern unter“, Typ „CSV UTF-8“).',
-      binary: 'Das ist keine Textdatei. Bitte speichern Sie das Blatt im Tabellenprogramm als CSV.',
+      oldWorkbook:
+        'Das ist eine alte oder verschlüsselte Arbeitsmappe. Bitte speichern Sie sie ohne Kennwort als .xlsx.',
+      tooLarge:
+        'Die Arbeitsmappe ist zu groß. Bitte teilen Sie sie auf oder speichern Sie das Blatt als CSV.',
+      binary: 'Das ist keine Tabelle. Bitte wählen Sie eine Excel- oder CSV-Datei.',
       open_quote:
         'Ein Anführungszeichen in der Datei wird nie geschlossen. Speichern Sie die Tabelle noch einmal als CSV.',
       row_too_long: 'Eine Zeile der Datei ist zu lang. Speichern Sie die Tabelle noch einmal als CSV.',

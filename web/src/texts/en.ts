@@ -574,13 +574,17 @@ export const en = {
     adminOnly: 'Only the role Verwaltung may import.',
     choose: 'Choose a file',
     drop: 'Drop a file here',
-    dropHint: 'A CSV file, as every spreadsheet program can save it.',
+    dropHint: 'An Excel or CSV file.',
+    pasteHint: 'Paste copied cells with Ctrl+V.',
+    pasted: 'Clipboard',
+    workbook: 'Workbook',
+    sheet: 'Sheet',
     reading: 'Reading the file …',
     faults: {
       empty: 'The file is empty. The first row must hold the column titles.',
-      spreadsheet:
-        'This is a workbook. Open it in your spreadsheet program and save the sheet as CSV (“Save as”, type “CSV UTF-8”).',
-      binary: 'This is not a text file. Save the sheet as CSV in your spreadsheet program.',
+      oldWorkbook: 'This is an old or encrypted workbook. Save it as .xlsx without a password.',
+      tooLarge: 'The workbook is too large. Split it or save the sheet as CSV.',
+      binary: 'This is not a table. Choose an Excel or CSV file.',
       open_quote: 'A quotation mark in this file is never closed. Save the sheet as CSV again.',
       row_too_long: 'A row of this file is too long. Save the sheet as CSV again.',
       unreadable:

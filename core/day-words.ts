@@ -1,0 +1,93 @@
+// Days, times and dates inside texts that people write, in German and English.
+import { type DayName, dayNames, isClosingTime, isDay } from './calendar-days.ts';
+
+export type TextLanguage = 'de' | 'en';
+
+const shortDays: Record<TextLanguage, readonly string[]> = {
+  de: ['Mo', 'Di', 'Mi', 'Do', 'Fr', 'Sa', 'So'],
+  en: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],
+};
+
+const dayWords = new Map<string, DayName>(
+  [
+    ['mo', 'mon', 'montag', 'montags', 'monday', 'mondays'],
+    ['di', 'tue', 'tues', 'dienstag', 'dienstags', 'tuesday', 'tuesdays'],
+    ['mi', 'wed', 'mittwoch', 'mittwochs', 'wednesday', 'wednesdays'],
+    ['do', 'thu', 'thur', 'thurs', 'donnerstag', 'donnerstags', 'thursday', 'thursdays'],
+    ['fr', 'fri', 'freitag', 'freitags', 'friday', 'fridays'],
+    ['sa', 'sat', 'samstag', 'samstags', 'sonnabend', 'sonnabends', 'saturday', 'saturdays'],
+    ['so', 'sun', 'sonntag', 'sonntags', 'sunday', 'sundays'],
+  ].flatMap((words, index) => words.map((word) => [word, dayNames[index]!] as const)),
+);
+
+const dayWord = `(?:${[...dayWords.keys()].sort((one, other) => other.length - one.length).join('|')})(?![a-zäöüß])\\.?`;
+const dash = '\\s*(?:-|–|—|bis|to|until)\\s*';
+/** One day or a range of days. */
+export const daySpan = `${dayWord}(?:${dash}${dayWord})?`;
+const listComma = '\\s*(?:,|\\+|&|und|and)\\s*';
+/** "Mo–Fr, So" */
+export const dayList = `${daySpan}(?:${listComma}${daySpan})*`;
+
+export function writeDays(days: readonly DayName[], language: TextLanguage): string {
+  return days.map((day) => shortDays[language][dayNames.indexOf(day)]!).join(', ');
+}
+
+/** Runs of three and more days become a range: "Mo–Fr, So". */
+export function writeDayRanges(days: readonly DayName[], language: TextLanguage): string {
+  const names = shortDays[language];
+  const numbers = days.map((day) => dayNames.indexOf(day));
+  const parts: string[] = [];
+  for (let start = 0; start < numbers.length; ) {
+    let end = start;
+    while (numbers[end + 1] === numbers[end]! + 1) end += 1;
+    const [first, last] = [names[numbers[start]!]!, names[numbers[end]!]!];
+    if (end - start >= 2) parts.push(`${first}–${last}`);
+    else parts.push(...(start === end ? [first] : [first, last]));
+    start = end + 1;
+  }
+  return parts.join(', ');
+}
+
+/** The days of a text that matches `dayList`, in lower case. */
+export function readDays(text: string): DayName[] {
+  const spans = text.match(new RegExp(daySpan, 'g')) ?? [];
+  return spans.flatMap((span) => {
+    const words = span.match(new RegExp(dayWord, 'g'))!.map((word) => dayWords.get(word.replace('.', ''))!);
+    const [first, last = first] = words.map((day) => dayNames.indexOf(day));
+    const days: DayName[] = [];
+    for (let day = first!; ; day = (day + 1) % 7) {
+      days.push(dayNames[day]!);
+      if (day === last) return days;
+    }
+  });
+}
+
+/** "8", "8.30", "08:30" */
+export const timeWord = '(?:[01]?\\d|2[0-4])(?:[:.][0-5]\\d)?(?![\\d:])';
+/** "08:00–17:30 Uhr" */
+export const timeSpan = `(${timeWord})\\s*(?:uhr|h)?${dash}(${timeWord})\\s*(?:uhr\\b|h\\b)?`;
+
+/** HH:mm, or undefined where it is no time. */
+export function readTime(text: string): string | undefined {
+  const [hour = '', minute = '00'] = text.split(/[:.]/);
+  const time = `${hour.padStart(2, '0')}:${minute}`;
+  return isClosingTime(time) ? time : undefined;
+}
+
+export const dateWord =
+  '(?:\\d{4}-\\d{2}-\\d{2}|\\d{1,2}\\.\\s?\\d{1,2}\\.\\s?(?:\\d{4}|\\d{2})|\\d{1,2}/\\d{1,2}/(?:\\d{4}|\\d{2}))';
+
+/** 31.12.2026 in German; the form that every spreadsheet reads in English. */
+export function writeDate(date: string, language: TextLanguage): string {
+  return language === 'de' ? date.split('-').reverse().join('.') : date;
+}
+
+/** Accepts 31.12.2026, 31.12.26, 31/12/2026 and 2026-12-31. The day comes before the month in both languages. */
+export function readDate(text: string): string | undefined {
+  if (isDay(text)) return text;
+  const match = /^(\d{1,2})([./])\s?(\d{1,2})\2\s?(\d{4}|\d{2})$/.exec(text);
+  if (!match) return undefined;
+  const [, day = '', , month = '', year = ''] = match;
+  const date = `${year.padStart(4, '20')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return isDay(date) ? date : undefined;
+}

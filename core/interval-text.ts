@@ -1,0 +1,170 @@
+// Visit intervals as people write them: "alle 2 Wochen Di, Fr ab 01.03.2026 08:00–12:00; monatlich letzter Mo".
+import {
+  dateWord,
+  dayList,
+  readDate,
+  readDays,
+  readTime,
+  type TextLanguage,
+  timeSpan,
+  timeWord,
+  writeDate,
+  writeDays,
+} from './day-words.ts';
+import { type AttendingInterval, type Frequency, frequencies } from './visits.ts';
+
+const words = {
+  de: {
+    plain: ['täglich', 'wöchentlich', 'monatlich', 'jährlich'],
+    every: ['jeden Tag', 'jede Woche', 'jeden Monat', 'jedes Jahr'],
+    units: ['Tage', 'Wochen', 'Monate', 'Jahre'],
+    all: 'alle',
+    last: 'letzter',
+    week: 'Woche',
+    months: ['Jan', 'Feb', 'Mär', 'Apr', 'Mai', 'Jun', 'Jul', 'Aug', 'Sep', 'Okt', 'Nov', 'Dez'],
+    in: 'im',
+    from: 'ab',
+    until: 'bis',
+    minutes: 'Min.',
+    days: 'Tage',
+  },
+  en: {
+    plain: ['daily', 'weekly', 'monthly', 'yearly'],
+    every: ['every day', 'every week', 'every month', 'every year'],
+    units: ['days', 'weeks', 'months', 'years'],
+    all: 'every',
+    last: 'last',
+    week: 'week',
+    months: ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
+    in: 'in',
+    from: 'from',
+    until: 'until',
+    minutes: 'min',
+    days: 'days',
+  },
+} as const;
+
+export function writeIntervals(items: readonly AttendingInterval[], language: TextLanguage): string {
+  return items.map((item) => writeInterval(item, language)).join('; ');
+}
+
+function writeInterval(item: AttendingInterval, language: TextLanguage): string {
+  const text = words[language];
+  const unit = frequencies.indexOf(item.frequency);
+  const { interval, byDay, weekOfMonth, byMonth, startDate, endDate, timeFrom, timeUntil } = item;
+  const parts: (string | undefined)[] = [
+    interval === undefined
+      ? text.plain[unit]
+      : interval === 1
+        ? text.every[unit]
+        : `${text.all} ${interval} ${text.units[unit]}`,
+    weekOfMonth && (weekOfMonth === -1 ? text.last : `${weekOfMonth}.`),
+    weekOfMonth && !byDay ? text.week : undefined,
+    byDay && writeDays(byDay, language),
+    byMonth && `${text.in} ${byMonth.map((month) => text.months[month - 1]).join(', ')}`,
+    startDate && `${text.from} ${writeDate(startDate, language)}`,
+    endDate && `${text.until} ${writeDate(endDate, language)}`,
+    timeFrom && timeUntil ? `${timeFrom}–${timeUntil}` : undefined,
+    timeFrom && !timeUntil ? `${text.from} ${timeFrom}` : undefined,
+    timeUntil && !timeFrom ? `${text.until} ${timeUntil}` : undefined,
+    item.durationInMinutes === undefined ? undefined : `${item.durationInMinutes} ${text.minutes}`,
+    item.toleranceInDays === undefined ? undefined : `± ${item.toleranceInDays} ${text.days}`,
+  ];
+  return parts.filter(Boolean).join(' ');
+}
+
+type Found = Partial<AttendingInterval> | undefined;
+type Pattern = [pattern: RegExp, read: (match: string[]) => Found];
+
+const monthWords = 'jan|feb|mär|mrz|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec';
+const monthNumbers: Record<string, number> = {
+  ...Object.fromEntries(words.de.months.map((name, index) => [name.toLowerCase(), index + 1])),
+  ...Object.fromEntries(words.en.months.map((name, index) => [name.toLowerCase(), index + 1])),
+  mrz: 3,
+};
+
+const frequencyOf = (index: number) => frequencies[index] as Frequency;
+
+/** The beginning of the text that is still to be read. The first pattern that matches counts. */
+const patterns: Pattern[] = [
+  ...frequencies.flatMap((frequency, index): Pattern[] => [
+    [start(`(?:${words.de.plain[index]}|${words.en.plain[index]})`), () => ({ frequency })],
+    [start(`(?:${words.de.every[index]}|${words.en.every[index]})`), () => ({ frequency, interval: 1 })],
+  ]),
+  [
+    start(
+      '(?:alle|every)\\s+(\\d{1,2})\\s+(?:(tagen?|days)|(wochen|weeks)|(monaten?|months)|(jahren?|years))',
+    ),
+    ([, interval, ...units]) => ({
+      frequency: frequencyOf(units.findIndex(Boolean)),
+      interval: Number(interval),
+    }),
+  ],
+  [
+    start(
+      `(?:am\\s+|on\\s+)?(?:([1-4])\\.|([1-4])(?:st|nd|rd|th)|(letzte[rn]?|last))(?:\\s+(?:woche|week)|(?=\\s+${dayList}))`,
+    ),
+    ([, number, ordinal]) => ({ weekOfMonth: Number(number ?? ordinal ?? -1) as 1 }),
+  ],
+  [start(`(?:am\\s+|on\\s+)?(${dayList})`), ([, days = '']) => ({ byDay: readDays(days) })],
+  [
+    start(`(?:im|in)\\s+((?:${monthWords})[a-zä]*(?:\\s*,\\s*(?:${monthWords})[a-zä]*)*)`),
+    ([, months = '']) => ({
+      byMonth: months.split(',').map((month) => monthNumbers[month.trim().slice(0, 3)]!),
+    }),
+  ],
+  [start(`(?:ab|from|seit|since)\\s+(${dateWord})`), ([, date = '']) => known({ startDate: readDate(date) })],
+  [start(`(?:bis|until)\\s+(${dateWord})`), ([, date = '']) => known({ endDate: readDate(date) })],
+  [
+    start(timeSpan),
+    ([, from = '', until = '']) => known({ timeFrom: readTime(from), timeUntil: readTime(until) }),
+  ],
+  [start(`(?:ab|from)\\s+(${timeWord})`), ([, time = '']) => known({ timeFrom: readTime(time) })],
+  [start(`(?:bis|until)\\s+(${timeWord})`), ([, time = '']) => known({ timeUntil: readTime(time) })],
+  [start('(\\d{1,4})\\s*min\\w*\\.?'), ([, minutes]) => ({ durationInMinutes: Number(minutes) })],
+  [start('(?:±|\\+/-)\\s*(\\d{1,2})\\s*(?:tage?|days?)'), ([, days]) => ({ toleranceInDays: Number(days) })],
+];
+
+function start(pattern: string): RegExp {
+  return new RegExp(`^${pattern}(?![a-zäöüß\\d])`, 'i');
+}
+
+function known(found: Partial<AttendingInterval>): Found {
+  return Object.values(found).includes(undefined as never) ? undefined : found;
+}
+
+/** Undefined where the text is something else, or says the same twice. */
+export function readIntervals(text: string): AttendingInterval[] | undefined {
+  const items: AttendingInterval[] = [];
+  const parts = text
+    .toLowerCase()
+    .split(/[;\n]/)
+    .map((part) => part.trim())
+    .filter(Boolean);
+  for (const part of parts) {
+    const item = readInterval(part);
+    if (!item) return undefined;
+    items.push(item);
+  }
+  return items;
+}
+
+function readInterval(text: string): AttendingInterval | undefined {
+  const item: Partial<AttendingInterval> = {};
+  for (let rest = text; rest !== ''; ) {
+    const found = readStart(rest);
+    if (!found || Object.keys(found.part).some((name) => name in item)) return undefined;
+    Object.assign(item, found.part);
+    rest = rest.slice(found.length).replace(/^[\s,]+/, '');
+  }
+  return item.frequency ? (item as AttendingInterval) : undefined;
+}
+
+function readStart(text: string): { part: Partial<AttendingInterval>; length: number } | undefined {
+  for (const [pattern, read] of patterns) {
+    const match = pattern.exec(text);
+    const part = match && read(match as unknown as string[]);
+    if (part) return { part, length: match[0].length };
+  }
+  return undefined;
+}

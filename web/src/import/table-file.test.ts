@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import writeWorkbook from 'write-excel-file/node';
+import { openTable, type TableFileError } from './table-file.ts';
+
+const inspectFile = async (file: Blob) => (await openTable(file)).table;
+
+test('a file is understood in the encodings of Windows, with and without a byte order mark', async () => {
+  const windows = new Uint8Array([...Buffer.from('Stra'), 0xdf, ...Buffer.from('e;Ort\r\n;'), 0x80]);
+  const { encoding, titles, head, rowCount } = await inspectFile(new Blob([windows]));
+  assert.deepEqual([encoding, titles, rowCount], ['windows-1252', ['Straße', 'Ort'], 1]);
+  assert.deepEqual(head, [{ number: 2, cells: [null, '€'] }]);
+  const marked = await inspectFile(new Blob(['\ufeffStraße;Ort\n\n ;\nx;y\n']));
+  assert.deepEqual([marked.encoding, marked.titles[0], marked.rowCount], ['utf-8', 'Straße', 1]);
+  assert.equal(marked.head[0]?.number, 4);
+  const wide = Buffer.from('\ufeffStraße\tOrt\r\nx\ty', 'utf16le');
+  assert.deepEqual((await inspectFile(new Blob([wide]))).titles, ['Straße', 'Ort']);
+});
+
+test('a file that is an old workbook, empty, or never closes a quotation mark is refused by what it is', async () => {
+  const hasCode = (code: string) => (error: unknown) => (error as TableFileError).code === code;
+  await assert.rejects(inspectFile(new Blob([Buffer.from('d0cf11e0', 'hex')])), hasCode('oldWorkbook'));
+  await assert.rejects(inspectFile(new Blob([''])), hasCode('empty'));
+  await assert.rejects(inspectFile(new Blob(['a\0b'])), hasCode('binary'));
+  await assert.rejects(inspectFile(new Blob(['Firma;Ort\n"Grün & Gut;Köln\n'])), hasCode('open_quote'));
+});
+
+async function workbook(...sheets: { sheet: string; data: unknown[][] }[]): Promise<Blob> {
+  const data = sheets.map(({ sheet, data }) => ({
+    sheet,
+    data: data.map((row) => row.map((value) => toCell(value))),
+  }));
+  return new Blob([new Uint8Array(await writeWorkbook(data as never).toBuffer())]);
+}
+
+function toCell(value: unknown) {
+  if (value === null) return null;
+  return value instanceof Date ? { value, format: 'dd.mm.yyyy' } : { value };
+}
+
+test('a workbook is read with all its sheets, its cells as typed', async () => {
+  const day = new Date(Date.UTC(2026, 2, 1));
+  const opened = await openTable(
+    await workbook(
+      { sheet: 'Kunden', data: [[null], ['Firma', 'Seit', 'Preis', 'Aktiv'], ["'=A & B", day, 1.234, true]] },
+      { sheet: 'Leer', data: [] },
+      { sheet: 'Orte', data: [['Ort'], [' Köln '], [null], [12345]] },
+    ),
+  );
+  assert.deepEqual(opened.table.sheets, ['Kunden', 'Orte']);
+  assert.deepEqual([opened.table.titles, opened.table.titleRow], [['Firma', 'Seit', 'Preis', 'Aktiv'], 2]);
+  // An apostrophe guards the text, as in a CSV; a single mark is no mark of thousands.
+  assert.deepEqual(opened.table.head, [{ number: 3, cells: ["''=A & B", '2026-03-01', '1.234', 'true'] }]);
+  assert.equal(opened.table.thousandsMark, undefined);
+  const { table } = await opened.chooseSheet!('Orte');
+  assert.deepEqual(
+    table.head.map(({ number, cells }) => [number, cells[0]]),
+    [
+      [2, ' Köln '],
+      [4, '12345'],
+    ],
+  );
+});
+
+test('a workbook that would fill the memory is refused before it is read', async () => {
+  const tooLarge = (error: unknown) => (error as TableFileError).code === 'tooLarge';
+  const forged = Buffer.from(zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(1000) }));
+  // The directory of the archive says how much it unpacks to.
+  forged.writeUInt32LE(201 * 1024 * 1024, forged.indexOf('PK\u0001\u0002') + 24);
+  await assert.rejects(openTable(new Blob([forged])), tooLarge);
+  for (const cell of ['A99999999', 'ABCDE1']) {
+    const far = zipSync({ 'xl/worksheets/sheet1.xml': strToU8(`<row><c r="${cell}"><v>1</v></c></row>`) });
+    await assert.rejects(openTable(new Blob([new Uint8Array(far)])), tooLarge, cell);
+  }
+});

@@ -1,0 +1,91 @@
+// Reads the sheets of an .xlsx workbook as rows of cells, like those of a CSV file.
+import { unzipSync, type Zippable, zipSync } from 'fflate';
+import readSheets from 'read-excel-file/universal';
+import { type Cell, guardText } from '../../../core/csv.ts';
+import type { CsvRow } from '../../../core/csv-file.ts';
+
+export interface Sheet {
+  name: string;
+  rows: CsvRow[];
+}
+
+/** A workbook that unpacks to more is refused before it is unpacked. */
+const maxUnpackedBytes = 200 * 1024 * 1024;
+const maxParts = 2000;
+/** The limits of Excel itself. */
+const maxRows = 1_048_576;
+const maxColumnLetters = 3;
+
+export class WorkbookTooLarge extends Error {}
+
+export function isWorkbook(start: Uint8Array): boolean {
+  return start[0] === 0x50 && start[1] === 0x4b;
+}
+
+/** Sheets that hold something, in the order of the workbook. */
+export async function readWorkbook(file: Blob): Promise<Sheet[]> {
+  const parts = unpack(new Uint8Array(await file.arrayBuffer()));
+  // Packed again without compression: the library would unpack large parts in workers, which the page's policy forbids.
+  const stored = zipSync(parts, { level: 0 }).buffer as ArrayBuffer;
+  const sheets = await readSheets<TypedNumber>(stored, {
+    trim: false,
+    parseNumber: (text) => new TypedNumber(text),
+  });
+  return sheets
+    .map(({ sheet, data }) => ({
+      name: sheet,
+      rows: data.map((cells, index): CsvRow => ({ number: index + 1, cells: cells.map(toCell) })),
+    }))
+    .filter(({ rows }) => rows.length > 0);
+}
+
+function unpack(bytes: Uint8Array): Zippable {
+  let unpackedBytes = 0;
+  let count = 0;
+  const parts = unzipSync(bytes, {
+    filter: ({ name, originalSize }) => {
+      const isNeeded = name.endsWith('.xml') || name.endsWith('.xml.rels');
+      if (!isNeeded) return false;
+      unpackedBytes += originalSize;
+      count += 1;
+      if (unpackedBytes > maxUnpackedBytes || count > maxParts) throw new WorkbookTooLarge();
+      return true;
+    },
+  });
+  for (const [name, part] of Object.entries(parts)) {
+    if (name.includes('worksheets/')) refuseFarCells(new TextDecoder().decode(part));
+  }
+  return parts;
+}
+
+/** The library fills gaps with empty cells: a single cell far away would take all memory. */
+function refuseFarCells(sheet: string): void {
+  for (const [, letters = '', digits = ''] of sheet.matchAll(/\sr=["']([A-Za-z]*)(\d+)["']/g)) {
+    if (letters.length > maxColumnLetters || Number(digits) > maxRows) throw new WorkbookTooLarge();
+  }
+}
+
+class TypedNumber {
+  readonly text: string;
+  constructor(text: string) {
+    // Excel calculates with 15 digits; the file may hold the noise behind them.
+    this.text = String(Number(Number(text).toPrecision(15)));
+  }
+}
+
+/** As a cell of a CSV would hold it. Only a text can be mistaken for a guarded formula. */
+function toCell(value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  if (value instanceof TypedNumber) return value.text;
+  if (value instanceof Date) return toDayOrTime(value);
+  return typeof value === 'string' ? guardText(value) : String(value);
+}
+
+const dayZero = Date.UTC(1899, 11, 31);
+
+function toDayOrTime(moment: Date): string {
+  if (Number.isNaN(moment.getTime())) return '';
+  const [day = '', time = ''] = new Date(Math.round(moment.getTime() / 1000) * 1000).toISOString().split('T');
+  if (moment.getTime() < dayZero + 86_400_000) return time.slice(0, 5);
+  return time.startsWith('00:00:00') ? day : `${day} ${time.slice(0, 5)}`;
+}
