@@ -106,14 +106,14 @@ moved AS (
 -- compare customer
 WITH sent AS MATERIALIZED (
   SELECT sent.*
-  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, company_name text,
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, company_name text,
       address_street_name text, address_house_number text, address_zip_code text, address_city text,
       address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
       phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
       request_id uuid, origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      stored.company_name IS NOT DISTINCT FROM sent.company_name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.customer_number IS NOT DISTINCT FROM sent.customer_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.vat_id IS NOT DISTINCT FROM sent.vat_id AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      sent.is_merge IS NOT TRUE AND stored.company_name IS NOT DISTINCT FROM sent.company_name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.customer_number IS NOT DISTINCT FROM sent.customer_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.vat_id IS NOT DISTINCT FROM sent.vat_id AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.*
   FROM sent, LATERAL (SELECT * FROM customer AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -136,11 +136,11 @@ FROM compared;
 -- update unlocked customer
   WITH sent AS MATERIALIZED (
     SELECT sent.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
-        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
-        address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
-        status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
-        changes json)
+    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, company_name text,
+        address_street_name text, address_house_number text, address_zip_code text, address_city text,
+        address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
+        phone text, vat_id text, comment text, status text, external_id text, version integer, actor text,
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM customer AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -156,7 +156,21 @@ FROM compared;
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id
-    RETURNING customer.tenant_id, customer.id, customer.search_text, sent.former_text
+    RETURNING customer.tenant_id, customer.id, customer.search_text, sent.former_text,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(customer.id),
+          '"companyName":' || to_json(customer.company_name), '"address":' || '{' || nullif(concat_ws(',',
+          '"streetName":' || to_json(customer.address_street_name),
+          '"houseNumber":' || to_json(customer.address_house_number),
+          '"zipCode":' || to_json(customer.address_zip_code), '"city":' || to_json(customer.address_city),
+          '"location":' || '{' || nullif(concat_ws(',', '"lat":' || customer.address_location_lat::text,
+          '"lng":' || customer.address_location_lng::text), '') || '}'), '') || '}',
+          '"customerNumber":' || to_json(customer.customer_number), '"email":' || to_json(customer.email),
+          '"phone":' || to_json(customer.phone), '"vatId":' || to_json(customer.vat_id),
+          '"comment":' || to_json(customer.comment), '"status":' || to_json(customer.status),
+          '"externalId":' || to_json(customer.external_id), '"version":' || customer.version,
+          '"createdAt":' || to_char(customer.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(customer.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
   ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
 former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
@@ -186,7 +200,7 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, json FROM written;
 
 -- delete customer
   WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, company_name text,
@@ -355,13 +369,13 @@ moved AS (
 WITH sent AS MATERIALIZED (
   SELECT sent.*, coalesce(sent.customer_id,
       (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
-  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, customer_id uuid, last_name text,
-      first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
-      external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      origin text, changes json)
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+      last_name text, first_name text, salutation text, role text, email text, phone text, mobile text, language text,
+      comment text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
+      request_id uuid, origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.* , resolved_customer_id
   FROM sent, LATERAL (SELECT * FROM contact_person AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -381,10 +395,10 @@ FROM compared;
 -- update unlocked contact-person
   WITH sent AS MATERIALIZED (
     SELECT sent.* , sent.customer_id AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
-        salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
-        customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
-        changes json)
+    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, customer_id uuid, last_name text,
+        first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
+        external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
+        origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM contact_person AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -398,7 +412,17 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id
-    RETURNING contact_person.tenant_id, contact_person.id, contact_person.search_text, sent.former_text
+    RETURNING contact_person.tenant_id, contact_person.id, contact_person.search_text, sent.former_text,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(contact_person.id),
+          '"customerId":' || to_json(contact_person.customer_id), '"lastName":' || to_json(contact_person.last_name),
+          '"firstName":' || to_json(contact_person.first_name), '"salutation":' || to_json(contact_person.salutation),
+          '"role":' || to_json(contact_person.role), '"email":' || to_json(contact_person.email),
+          '"phone":' || to_json(contact_person.phone), '"mobile":' || to_json(contact_person.mobile),
+          '"language":' || to_json(contact_person.language), '"comment":' || to_json(contact_person.comment),
+          '"externalId":' || to_json(contact_person.external_id), '"version":' || contact_person.version,
+          '"createdAt":' || to_char(contact_person.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(contact_person.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
   ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
 former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word, source.id
@@ -428,7 +452,7 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, json FROM written;
 
 -- delete contact-person
   WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid,
@@ -587,13 +611,13 @@ moved AS (
 WITH sent AS MATERIALIZED (
   SELECT sent.*, coalesce(sent.customer_id,
       (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
-  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, customer_id uuid, start_date date,
-      type text, contract_number text, end_date date, notice_period_in_months bigint, net_price numeric,
-      billing_interval text, status text, external_id text, customer_external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, origin text, changes json)
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+      start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
+      net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
+      version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.* , resolved_customer_id
   FROM sent, LATERAL (SELECT * FROM contract AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -613,10 +637,10 @@ FROM compared;
 -- update unlocked contract
   WITH sent AS MATERIALIZED (
     SELECT sent.* , sent.customer_id AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
-        contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
-        status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, customer_id uuid, start_date date,
+        type text, contract_number text, end_date date, notice_period_in_months bigint, net_price numeric,
+        billing_interval text, status text, external_id text, customer_external_id text, version integer, actor text,
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM contract AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -632,7 +656,17 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.status, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id
-    RETURNING contract.tenant_id, contract.id, contract.search_text, sent.former_text
+    RETURNING contract.tenant_id, contract.id, contract.search_text, sent.former_text,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(contract.id),
+          '"customerId":' || to_json(contract.customer_id), '"startDate":' || to_json(contract.start_date),
+          '"type":' || to_json(contract.type), '"contractNumber":' || to_json(contract.contract_number),
+          '"endDate":' || to_json(contract.end_date),
+          '"noticePeriodInMonths":' || contract.notice_period_in_months::text,
+          '"netPrice":' || contract.net_price::text, '"billingInterval":' || to_json(contract.billing_interval),
+          '"status":' || to_json(contract.status), '"externalId":' || to_json(contract.external_id),
+          '"version":' || contract.version, '"createdAt":' || to_char(contract.created_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(contract.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
   ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
 former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
@@ -662,7 +696,7 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, json FROM written;
 
 -- delete contract
   WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid,
@@ -803,12 +837,12 @@ moved AS (
 -- compare employee
 WITH sent AS MATERIALIZED (
   SELECT sent.*
-  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, first_name text, last_name text,
-      employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-      actor_id uuid, request_id uuid, origin text, changes json)
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, first_name text,
+      last_name text, employee_number text, email text, phone text, active boolean, external_id text, version integer,
+      actor text, actor_id uuid, request_id uuid, origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.employee_number IS NOT DISTINCT FROM sent.employee_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      sent.is_merge IS NOT TRUE AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.employee_number IS NOT DISTINCT FROM sent.employee_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.*
   FROM sent, LATERAL (SELECT * FROM employee AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -826,9 +860,9 @@ FROM compared;
 -- update unlocked employee
   WITH sent AS MATERIALIZED (
     SELECT sent.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
-        email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, first_name text, last_name text,
+        employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM employee AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -842,7 +876,15 @@ FROM compared;
         sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id
-    RETURNING employee.tenant_id, employee.id, employee.search_text, sent.former_text
+    RETURNING employee.tenant_id, employee.id, employee.search_text, sent.former_text,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(employee.id),
+          '"firstName":' || to_json(employee.first_name), '"lastName":' || to_json(employee.last_name),
+          '"employeeNumber":' || to_json(employee.employee_number), '"email":' || to_json(employee.email),
+          '"phone":' || to_json(employee.phone), '"active":' || to_json(employee.active),
+          '"externalId":' || to_json(employee.external_id), '"version":' || employee.version,
+          '"createdAt":' || to_char(employee.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(employee.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
   ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
 former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
@@ -872,7 +914,7 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, json FROM written;
 
 -- delete employee
   WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, first_name text,
@@ -1015,13 +1057,13 @@ moved AS (
 -- compare product
 WITH sent AS MATERIALIZED (
   SELECT sent.*
-  FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, name text, kind text,
+  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text, kind text,
       article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
       description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
       origin text, changes json)
 ), compared AS MATERIALIZED (
   SELECT sent.place,
-      stored.name IS NOT DISTINCT FROM sent.name AND stored.kind IS NOT DISTINCT FROM sent.kind AND stored.article_number IS NOT DISTINCT FROM sent.article_number AND stored.gtin IS NOT DISTINCT FROM sent.gtin AND stored.unit_code IS NOT DISTINCT FROM sent.unit_code AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.currency IS NOT DISTINCT FROM sent.currency AND stored.vat_rate::text IS NOT DISTINCT FROM sent.vat_rate::text AND stored.description IS NOT DISTINCT FROM sent.description AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+      sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.kind IS NOT DISTINCT FROM sent.kind AND stored.article_number IS NOT DISTINCT FROM sent.article_number AND stored.gtin IS NOT DISTINCT FROM sent.gtin AND stored.unit_code IS NOT DISTINCT FROM sent.unit_code AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.currency IS NOT DISTINCT FROM sent.currency AND stored.vat_rate::text IS NOT DISTINCT FROM sent.vat_rate::text AND stored.description IS NOT DISTINCT FROM sent.description AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
       stored.*
   FROM sent, LATERAL (SELECT * FROM product AS subject
     WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -1041,9 +1083,10 @@ FROM compared;
 -- update unlocked product
   WITH sent AS MATERIALIZED (
     SELECT sent.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
-        unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
-        external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, name text, kind text,
+        article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
+        description text, active boolean, external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM product AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -1057,7 +1100,17 @@ FROM compared;
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id
-    RETURNING product.tenant_id, product.id, product.search_text, sent.former_text
+    RETURNING product.tenant_id, product.id, product.search_text, sent.former_text,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(product.id),
+          '"name":' || to_json(product.name), '"kind":' || to_json(product.kind),
+          '"articleNumber":' || to_json(product.article_number), '"gtin":' || to_json(product.gtin),
+          '"unitCode":' || to_json(product.unit_code), '"netPrice":' || product.net_price::text,
+          '"currency":' || to_json(product.currency), '"vatRate":' || product.vat_rate::text,
+          '"description":' || to_json(product.description), '"active":' || to_json(product.active),
+          '"externalId":' || to_json(product.external_id), '"version":' || product.version,
+          '"createdAt":' || to_char(product.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(product.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
   ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
 former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
@@ -1087,7 +1140,7 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, json FROM written;
 
 -- delete product
   WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, name text, kind text,
@@ -1317,8 +1370,8 @@ ELSE coalesce(sent.contact_person_id,
     CASE WHEN sent.contract_external_id IS NULL THEN sent.contract_id
 ELSE coalesce(sent.contract_id,
     (SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id)) END AS resolved_contract_id
-    FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, customer_id uuid, name text,
-        address_street_name text, address_house_number text, address_zip_code text, address_city text,
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+        name text, address_street_name text, address_house_number text, address_zip_code text, address_city text,
         address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
         has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
         opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
@@ -1329,7 +1382,7 @@ ELSE coalesce(sent.contract_id,
         request_id uuid, origin text, changes json)
   ), compared AS MATERIALIZED (
     SELECT sent.place,
-        stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.service_record_recipient_id IS NOT DISTINCT FROM sent.resolved_service_record_recipient_id AND stored.service_record_recipient_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_service_record_recipient_id IS NULL THEN sent.service_record_recipient_external_id END AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.assigned_employee_id IS NOT DISTINCT FROM sent.resolved_assigned_employee_id AND stored.assigned_employee_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_assigned_employee_id IS NULL THEN sent.assigned_employee_external_id END AND stored.contact_person_id IS NOT DISTINCT FROM sent.resolved_contact_person_id AND stored.contact_person_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contact_person_id IS NULL THEN sent.contact_person_external_id END AND stored.contract_id IS NOT DISTINCT FROM sent.resolved_contract_id AND stored.contract_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.service_record_recipient_id IS NOT DISTINCT FROM sent.resolved_service_record_recipient_id AND stored.service_record_recipient_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_service_record_recipient_id IS NULL THEN sent.service_record_recipient_external_id END AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.assigned_employee_id IS NOT DISTINCT FROM sent.resolved_assigned_employee_id AND stored.assigned_employee_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_assigned_employee_id IS NULL THEN sent.assigned_employee_external_id END AND stored.contact_person_id IS NOT DISTINCT FROM sent.resolved_contact_person_id AND stored.contact_person_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contact_person_id IS NULL THEN sent.contact_person_external_id END AND stored.contract_id IS NOT DISTINCT FROM sent.resolved_contract_id AND stored.contract_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
         stored.* , resolved_customer_id, resolved_service_record_recipient_id, resolved_assigned_employee_id,
         resolved_contact_person_id, resolved_contract_id
     FROM sent, LATERAL (SELECT * FROM site AS subject
@@ -1366,12 +1419,12 @@ ELSE coalesce(sent.contract_id,
 -- update unlocked site
   WITH sent AS MATERIALIZED (
     SELECT sent.* , sent.customer_id AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text, address_street_name text,
-        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
-        address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
-        appointment_preparation_time_in_minutes bigint, attending_intervals json, opening_hours json,
-        service_record_recipient_id uuid, service_record_recipient_external_id text, call_out_fee numeric,
-        assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
+    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, customer_id uuid, name text,
+        address_street_name text, address_house_number text, address_zip_code text, address_city text,
+        address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
+        has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
+        opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
+        call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
         contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
         valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
         opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
@@ -1400,7 +1453,29 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
-    RETURNING site.tenant_id, site.id, site.search_text, sent.former_text
+    RETURNING site.tenant_id, site.id, site.search_text, sent.former_text,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(site.id),
+          '"customerId":' || to_json(site.customer_id), '"name":' || to_json(site.name),
+          '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(site.address_street_name),
+          '"houseNumber":' || to_json(site.address_house_number), '"zipCode":' || to_json(site.address_zip_code),
+          '"city":' || to_json(site.address_city), '"location":' || '{' || nullif(concat_ws(',',
+          '"lat":' || site.address_location_lat::text, '"lng":' || site.address_location_lng::text), '') || '}'),
+          '') || '}', '"needsAppointment":' || to_json(site.needs_appointment), '"hasKey":' || to_json(site.has_key),
+          '"comment":' || to_json(site.comment),
+          '"appointmentPreparationTimeInMinutes":' || site.appointment_preparation_time_in_minutes::text,
+          '"attendingIntervals":' || site.attending_intervals::text, '"openingHours":' || site.opening_hours::text,
+          '"serviceRecordRecipientId":' || to_json(site.service_record_recipient_id),
+          '"serviceRecordRecipientExternalId":' || to_json(site.service_record_recipient_external_id),
+          '"callOutFee":' || site.call_out_fee::text, '"assignedEmployeeId":' || to_json(site.assigned_employee_id),
+          '"assignedEmployeeExternalId":' || to_json(site.assigned_employee_external_id),
+          '"contactPersonId":' || to_json(site.contact_person_id),
+          '"contactPersonExternalId":' || to_json(site.contact_person_external_id),
+          '"contractId":' || to_json(site.contract_id), '"contractExternalId":' || to_json(site.contract_external_id),
+          '"validFrom":' || to_json(site.valid_from), '"validUntil":' || to_json(site.valid_until),
+          '"timeZone":' || to_json(site.time_zone), '"externalId":' || to_json(site.external_id),
+          '"version":' || site.version, '"createdAt":' || to_char(site.created_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(site.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
   ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
 former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
@@ -1430,7 +1505,7 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, json FROM written;
 
 -- delete site
   WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid, name text,
@@ -1671,14 +1746,14 @@ moved AS (
         CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
 ELSE coalesce(sent.product_id,
     (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id
-    FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, name text, culture_system text,
-        site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
-        width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text,
+        culture_system text, site_id uuid, product_id uuid, product_external_id text, material text, color text,
+        length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
         has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
         site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), compared AS MATERIALIZED (
     SELECT sent.place,
-        stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
         stored.* , resolved_site_id, resolved_product_id
     FROM sent, LATERAL (SELECT * FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -1702,11 +1777,11 @@ ELSE coalesce(sent.product_id,
 -- update unlocked container
   WITH sent AS MATERIALIZED (
     SELECT sent.* , sent.site_id AS resolved_site_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
-        product_id uuid, product_external_id text, material text, color text, length_in_cm bigint, width_in_cm bigint,
-        height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
-        ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-        actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, name text, culture_system text,
+        site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
+        width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+        has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
+        site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -1724,7 +1799,21 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
-    RETURNING container.tenant_id, container.id, container.search_text, sent.former_text
+    RETURNING container.tenant_id, container.id, container.search_text, sent.former_text,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(container.id),
+          '"name":' || to_json(container.name), '"cultureSystem":' || to_json(container.culture_system),
+          '"siteId":' || to_json(container.site_id), '"productId":' || to_json(container.product_id),
+          '"productExternalId":' || to_json(container.product_external_id),
+          '"material":' || to_json(container.material), '"color":' || to_json(container.color),
+          '"lengthInCm":' || container.length_in_cm::text, '"widthInCm":' || container.width_in_cm::text,
+          '"heightInCm":' || container.height_in_cm::text, '"diameterInCm":' || container.diameter_in_cm::text,
+          '"volumeInLitres":' || container.volume_in_litres::text,
+          '"hasWaterLevelIndicator":' || to_json(container.has_water_level_indicator),
+          '"ownership":' || to_json(container.ownership), '"labelCode":' || to_json(container.label_code),
+          '"comment":' || to_json(container.comment), '"externalId":' || to_json(container.external_id),
+          '"version":' || container.version, '"createdAt":' || to_char(container.created_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(container.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
   ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
 former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word, source.id
@@ -1754,7 +1843,7 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, json FROM written;
 
 -- delete container
   WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, name text, culture_system text,
@@ -1944,14 +2033,15 @@ ELSE coalesce(sent.product_id,
     CASE WHEN sent.container_external_id IS NULL THEN sent.container_id
 ELSE coalesce(sent.container_id,
     (SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id)) END AS resolved_container_id
-    FROM json_to_recordset($1) AS sent (place integer, tenant_id uuid, id uuid, site_id uuid, botanical_name text,
-        product_id uuid, product_external_id text, common_name text, quantity bigint, container_id uuid,
-        container_external_id text, building text, floor text, room text, position text, height_in_cm bigint,
-        planted_on date, removed_on date, status text, ownership text, label_code text, comment text, external_id text,
-        site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, site_id uuid,
+        botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
+        container_id uuid, container_external_id text, building text, floor text, room text, position text,
+        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
+        comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), compared AS MATERIALIZED (
     SELECT sent.place,
-        stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.container_id IS NOT DISTINCT FROM sent.resolved_container_id AND stored.container_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        sent.is_merge IS NOT TRUE AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.container_id IS NOT DISTINCT FROM sent.resolved_container_id AND stored.container_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
         stored.* , resolved_site_id, resolved_product_id, resolved_container_id
     FROM sent, LATERAL (SELECT * FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
@@ -1977,11 +2067,11 @@ ELSE coalesce(sent.container_id,
 -- update unlocked plant
   WITH sent AS MATERIALIZED (
     SELECT sent.* , sent.site_id AS resolved_site_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
-        product_external_id text, common_name text, quantity bigint, container_id uuid, container_external_id text,
-        building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
-        status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
-        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, site_id uuid, botanical_name text,
+        product_id uuid, product_external_id text, common_name text, quantity bigint, container_id uuid,
+        container_external_id text, building text, floor text, room text, position text, height_in_cm bigint,
+        planted_on date, removed_on date, status text, ownership text, label_code text, comment text, external_id text,
+        site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -1999,7 +2089,22 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
-    RETURNING plant.tenant_id, plant.id, plant.search_text, sent.former_text
+    RETURNING plant.tenant_id, plant.id, plant.search_text, sent.former_text,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(plant.id),
+          '"siteId":' || to_json(plant.site_id), '"botanicalName":' || to_json(plant.botanical_name),
+          '"productId":' || to_json(plant.product_id), '"productExternalId":' || to_json(plant.product_external_id),
+          '"commonName":' || to_json(plant.common_name), '"quantity":' || plant.quantity::text,
+          '"containerId":' || to_json(plant.container_id),
+          '"containerExternalId":' || to_json(plant.container_external_id), '"building":' || to_json(plant.building),
+          '"floor":' || to_json(plant.floor), '"room":' || to_json(plant.room),
+          '"position":' || to_json(plant.position), '"heightInCm":' || plant.height_in_cm::text,
+          '"plantedOn":' || to_json(plant.planted_on), '"removedOn":' || to_json(plant.removed_on),
+          '"status":' || to_json(plant.status), '"ownership":' || to_json(plant.ownership),
+          '"labelCode":' || to_json(plant.label_code), '"comment":' || to_json(plant.comment),
+          '"externalId":' || to_json(plant.external_id), '"version":' || plant.version,
+          '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
   ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
 former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
@@ -2029,7 +2134,7 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT id FROM written;
+  SELECT id, json FROM written;
 
 -- delete plant
   WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, site_id uuid,

@@ -38,7 +38,10 @@ export async function joinTenant(request: FastifyRequest, credential: 'key' | 's
   const { bodyType, takesNoBody, streamedBytes } = request.routeOptions.config;
   try {
     place?.joinTenant(tenantId, credential);
-    if (streamedBytes) place?.holdAnswer(streamedBytes);
+    if (streamedBytes) {
+      place?.demandRoom(streamedBytes);
+      place?.holdAnswer(streamedBytes);
+    }
     if (bodyMethods.has(method) && !bodyType && !takesNoBody) place?.awaitBody(request.raw);
   } catch (error) {
     place?.leave();

@@ -85,6 +85,7 @@ export class Place {
       tenant.answerBytes >= mostAnswerBytesOfTenant
     )
       throw new ApiError('too_many_at_once');
+    if (this.#all.answerBytes >= mostAnswerBytes) throw new ApiError('overloaded');
     tenant.requests++;
     tenant.requestsOf[credential]++;
     this.#tenants.set(tenantId, tenant);
@@ -112,14 +113,20 @@ export class Place {
     this.#all.bodies--;
   }
 
-  /** Counts the bytes of an answer until they are read; throws where too many wait already. */
-  holdAnswer(bytes: number): void {
+  /** Refuses an answer of so many bytes where too many wait already. */
+  demandRoom(bytes: number): void {
     const tenant = this.#tenant;
     if (!tenant || bytes < smallAnswerBytes) return;
     // A tenant without unread answers always gets one, however large.
     const isTooMuch = tenant.answerBytes > 0 && tenant.answerBytes + bytes > mostAnswerBytesOfTenant;
     if (isTooMuch) throw new ApiError('too_many_at_once');
     if (this.#all.answerBytes + bytes > mostAnswerBytes) throw new ApiError('overloaded');
+  }
+
+  /** Counts the bytes of an answer until they are read. */
+  holdAnswer(bytes: number): void {
+    const tenant = this.#tenant;
+    if (!tenant || bytes < smallAnswerBytes) return;
     this.#answerBytes += bytes;
     tenant.answerBytes += bytes;
     this.#all.answerBytes += bytes;
@@ -142,9 +149,16 @@ export class Place {
   }
 }
 
-/** Bytes of an answer as they are handed to the connection. */
+/** Bytes of an answer as they are handed to the connection. What is stored is answered: only reads are refused here. */
 export function holdAnswer(request: FastifyRequest, payload: unknown): void {
-  if (typeof payload === 'string' && payload.length >= smallAnswerBytes / 4)
-    request.place?.holdAnswer(Buffer.byteLength(payload));
-  else if (Buffer.isBuffer(payload)) request.place?.holdAnswer(payload.length);
+  const bytes = bytesOf(payload);
+  if (request.method === 'GET') request.place?.demandRoom(bytes);
+  request.place?.holdAnswer(bytes);
+}
+
+function bytesOf(payload: unknown): number {
+  if (Buffer.isBuffer(payload)) return payload.length;
+  // A short text is not worth measuring.
+  const isLong = typeof payload === 'string' && payload.length >= smallAnswerBytes / 4;
+  return isLong ? Buffer.byteLength(payload) : 0;
 }

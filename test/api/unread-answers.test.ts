@@ -81,3 +81,15 @@ for (const { path, key, readers, probe } of [list, exported]) {
     }
   });
 }
+
+test('a change that is stored is answered, however many bytes wait', async () => {
+  const { key } = await service.createTenant();
+  await createSites(key, 1, 9_000_000);
+  const headers = { apikey: key };
+  const [site] = (await service.get('/sites', { headers })).json().data;
+  const stalled = Array.from({ length: 7 }, () => askWithoutReading('/sites', key));
+  await until('there is no room for another answer', async () => (await read('/sites', key)) === 429);
+  const changed = await service.patch(`/sites/${site.id}`, { comment: 'stored' }, { headers });
+  assert.deepEqual([changed.statusCode, changed.json().comment], [200, 'stored']);
+  for (const socket of stalled) socket.destroy();
+});

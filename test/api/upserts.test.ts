@@ -14,6 +14,9 @@ const addressOf = (externalId: string) => `/customers/by-external-id/${externalI
 const upsert = (externalId: string, body: object = {}, { key }: Tenant = service.tenant) =>
   put(addressOf(externalId), { ...validCustomer, ...body }, { headers: { apikey: key } });
 
+const merge = (externalId: string, body: object, { key }: Tenant = service.tenant) =>
+  service.patch(addressOf(externalId), body, { headers: { apikey: key } });
+
 function names(count: number): string[] {
   const prefix = randomUUID();
   return Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
@@ -154,6 +157,102 @@ test('an unchanged object is answered while somebody else holds the journal', as
   });
 });
 
+test('merges of several tenants share statements, keep unsent fields, and answer with the object', async () => {
+  const tenants = [await service.createTenant(), await service.createTenant(), await service.createTenant()];
+  const externalIds = names(30);
+  const mergeAll = (body: object) =>
+    Promise.all(
+      externalIds.flatMap((externalId) => tenants.map((tenant) => merge(externalId, body, tenant))),
+    );
+  const assertObjects = async (answers: Awaited<ReturnType<typeof mergeAll>>) => {
+    for (const [index, tenant] of tenants.entries()) {
+      const { data } = (
+        await service.get('/customers?limit=500', { headers: { apikey: tenant.key } })
+      ).json();
+      const own = answers.filter((_, place) => place % tenants.length === index);
+      const byId = new Map(own.map((answer) => [answer.json().id, answer]));
+      assert.equal(byId.size, 30);
+      for (const stored of data) {
+        const answer = byId.get(stored.id)!;
+        assert.deepEqual(answer.json(), stored);
+        assert.equal(answer.headers.etag, `"${stored.version}"`);
+      }
+    }
+  };
+  const { result: created, count: inserts } = await countNamed('insert', () =>
+    mergeAll({ ...validCustomer, comment: 'kept' }),
+  );
+  assert.deepEqual(new Set(statusesOf(created)), new Set([201]));
+  assert.ok(inserts >= 1 && inserts <= 30, `${inserts} statements for 90 objects`);
+  await assertObjects(created);
+  const { result: changed, count: updates } = await countNamed('update', () => mergeAll({ phone: '040 1' }));
+  assert.deepEqual(new Set(statusesOf(changed)), new Set([200]));
+  assert.ok(updates >= 1 && updates <= 30, `${updates} statements for 90 objects`);
+  assert.equal(changed[0]!.json().comment, 'kept');
+  await assertObjects(changed);
+  const { result: unchanged, count: comparisons } = await countNamed('compare', () =>
+    mergeAll({ phone: '040 1' }),
+  );
+  assert.ok(comparisons >= 1 && comparisons <= 30, `${comparisons} statements for 90 objects`);
+  await assertObjects(unchanged);
+  for (const [answers, isChanged] of [
+    [created, 'true'],
+    [changed, 'true'],
+    [unchanged, 'false'],
+  ] as const)
+    assert.deepEqual(new Set(answers.map(({ headers }) => headers['stamm-changed'])), new Set([isChanged]));
+  for (const tenant of tenants) assert.equal((await assertNoGaps(tenant)).length, 60);
+});
+
+test('a merge that changes nothing is answered while somebody else holds the journal', async () => {
+  const [externalId] = names(1);
+  await upsert(externalId!, { comment: 'same' });
+  const { tenantId } = service.tenant;
+  await whileLocked('SELECT FROM journal_head WHERE tenant_id = $1 FOR UPDATE', [tenantId], async () => {
+    const answer = await merge(externalId!, { comment: 'same' });
+    assert.deepEqual([answer.statusCode, answer.json().comment], [200, 'same']);
+  });
+});
+
+test('twenty merges of one new external id make one object, and lose no field', async () => {
+  const tenant = await service.createTenant();
+  const [externalId] = names(1);
+  const fields = ['comment', 'phone', 'customerNumber', 'vatId'];
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, count) =>
+      merge(externalId!, { ...validCustomer, [fields[count % 4]!]: 'x' }, tenant),
+    ),
+  );
+  assert.deepEqual(statusesOf(answers).sort(), [...Array(19).fill(200), 201]);
+  const entries = await assertNoGaps(tenant);
+  assert.equal(entries.length, 4, 'the creation and three more fields');
+  const stored = (await service.get(addressOf(externalId!), { headers: { apikey: tenant.key } })).json();
+  for (const field of fields) assert.equal(stored[field], 'x');
+});
+
+test('faulty merges are refused for their own reasons, and their neighbours are stored', async () => {
+  const tenant = await service.createTenant();
+  const externalIds = names(8);
+  await Promise.all(externalIds.slice(0, 6).map((externalId) => upsert(externalId, {}, tenant)));
+  const bodies: [object, number][] = [
+    [{ comment: 'fine' }, 200],
+    [{ comment: 5 }, 400],
+    [{ companyName: null }, 400],
+    [{ externalId: 'other' }, 400],
+    [{ comentt: null }, 200],
+    [{ customerNumber: 'N-1' }, 200],
+    [{ companyName: 'incomplete' }, 400],
+    [validCustomer, 201],
+  ];
+  const answers = await Promise.all(bodies.map(([body], index) => merge(externalIds[index]!, body, tenant)));
+  assert.deepEqual(
+    statusesOf(answers),
+    bodies.map(([, status]) => status),
+  );
+  assert.equal(answers[4]!.headers['stamm-ignored-fields'], 'comentt');
+  await assertNoGaps(tenant);
+});
+
 test('other spellings of the same values change nothing', async () => {
   const customerId = await createCustomer({ externalId: randomUUID() });
   const [externalId] = names(1);
@@ -193,6 +292,13 @@ test('an owner named by its external id is found, and a move to another owner is
   const refused = await send('nobody');
   assert.equal(refused.statusCode, 400);
   assert.equal((await siteOf()).version, 2);
+  const move = (body: object) => service.patch(`/sites/by-external-id/${externalId}`, body);
+  const moved = await move({ customerExternalId: one });
+  assert.deepEqual([moved.statusCode, moved.json().customerId, moved.json().version], [200, ids[0], 3]);
+  assert.equal((await move({ customerExternalId: 'nobody' })).statusCode, 400);
+  assert.equal((await move({ customerExternalId: two, customerId: ids[0] })).statusCode, 400);
+  const waiting = await move({ contractExternalId: 'LATER', customerId: ids[0] });
+  assert.deepEqual([waiting.json().contractExternalId, waiting.json().version], ['LATER', 4]);
 });
 
 test('a faulty upsert is refused for its own reason, and its neighbours are stored', async () => {

@@ -17,9 +17,9 @@ import {
   sendJson,
 } from '../../http/conventions.ts';
 import { isStorableText, type JsonBody } from '../../http/json-body.ts';
-import type { Definition } from '../definition/definition.ts';
+import { type Definition, referencesOf } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
-import { buildCheck, isObject } from '../definition/validation.ts';
+import { buildCheck, type Checked, isObject, type Row } from '../definition/validation.ts';
 import { writeDocs } from '../openapi/routes.ts';
 import { type AttentionCheck, findAttentionOf } from '../sql/attention-checks.ts';
 import { buildCreationBatches, createClaimed } from '../sql/creation-batches.ts';
@@ -34,7 +34,7 @@ import {
   retryRaces,
   type Stored,
 } from '../sql/row-store.ts';
-import { buildUpsertBatches } from '../sql/upsert-batches.ts';
+import { buildUpsertBatches, type Upsert, type Upserted } from '../sql/upsert-batches.ts';
 import { mergePatch, parseStored } from './merge-patch.ts';
 
 export interface ResourceContext {
@@ -55,6 +55,7 @@ export function addWriteRoutes(
   const { canResolveOwners, replace } = replacement;
   const queue = buildCreationBatches(database, writes);
   const upserts = buildUpsertBatches(database, definition, queue, writes, replacement);
+  const references = referencesOf(definition);
   const byExternalId = `/${definition.collection}/by-external-id/:externalId`;
 
   api.post<{ Body: JsonBody }>(definition.path, { schema: docs.create }, async (request, reply) => {
@@ -85,7 +86,7 @@ export function addWriteRoutes(
       const author = authorOf(request);
       const demand = (current: Stored | undefined) => demandVersion(request, current);
       const become = () => checked;
-      const upsert = { row, become, author, demand };
+      const upsert = { row, creation: row, become, isMerge: false, author, demand };
       const upserted = isDryRun(request) ? undefined : await upserts.upsert(upsert, request.deadline);
       if (upserted) {
         noteChange(reply, upserted);
@@ -129,6 +130,11 @@ export function addWriteRoutes(
       refuseUnknownParameters(request, ['dryRun', 'create']);
       const mayCreate = readFlag(request, 'create', true);
       const body = withExternalId(request.body, request.params.externalId);
+      const merged = isDryRun(request) ? undefined : await mergeTogether(body, mayCreate, request, reply);
+      if (merged) {
+        noteChange(reply, merged);
+        return sendJson(reply, merged.json!);
+      }
       const answered = await inTransaction(request, async (client) => {
         const current = await findNamed(client, request, 'FOR NO KEY UPDATE');
         if (!current && !mayCreate) throw new ApiError('not_found');
@@ -211,6 +217,42 @@ export function addWriteRoutes(
     const isChanged = stored.version !== current.version;
     if (!isDryRun(request)) noteChange(reply, { version: stored.version, isNew: false, isChanged });
     return stored;
+  }
+
+  /** Undefined for a merge that needs a transaction of its own, to be written or to learn what is wrong with it. */
+  async function mergeTogether(
+    body: JsonBody,
+    mayCreate: boolean,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Upserted | undefined> {
+    const sent = check(mergePatch(definition, nothing, body));
+    if (body.fieldErrors.length > 0 || !isObject(body.value) || writes.namesTwice(sent.row)) return undefined;
+    const checkWhole = (checked: Checked) => {
+      nameIgnoredFields(reply, checked.ignoredFields);
+      return checked;
+    };
+    const ids = { tenant_id: request.tenantId, id: randomUUIDv7() };
+    const upsert: Upsert = {
+      row: { ...pickExternalIds(sent.row), ...ids },
+      creation: sent.fieldErrors.length === 0 ? { ...checkWhole(sent).row, ...ids } : undefined,
+      become: (current) => checkWhole(check(mergePatch(definition, parseStored(current.json), body))),
+      isMerge: true,
+      author: authorOf(request),
+      demand(current) {
+        if (!current && !mayCreate) throw new ApiError('not_found');
+        demandVersion(request, current);
+      },
+    };
+    return upserts.upsert(upsert, request.deadline);
+  }
+
+  /** An invalid one would fail the statement for everybody in it. */
+  function pickExternalIds(row: Row): Row {
+    const names = ['external_id', ...references.map(({ externalColumn }) => externalColumn)];
+    return Object.fromEntries(
+      names.filter((name) => typeof row[name] === 'string').map((name) => [name, row[name]]),
+    );
   }
 
   /** The answer to a dry run of a creation or replacement. */

@@ -22,10 +22,13 @@ import { resolvedId } from './statements.ts';
 import { buildComparison, buildGuardedUpdate } from './upsert-statements.ts';
 
 export interface Upsert {
-  /** What a new object is stored as. */
+  /** The fields to compare. A merge has only external ids: its own and those of references. */
   row: NewRow;
+  /** The row of a new object; undefined if the body is incomplete. */
+  creation: NewRow | undefined;
   /** What a stored object becomes. */
   become(current: Stored): Checked;
+  isMerge: boolean;
   author: Author;
   /** Throws where the request may not write over this version, or over nothing. */
   demand(current: { version: number } | undefined): void;
@@ -36,6 +39,8 @@ export interface Upserted {
   version: number;
   isNew: boolean;
   isChanged: boolean;
+  /** The object as it is answered, for a merge. */
+  json: string | undefined;
 }
 
 export interface UpsertBatches {
@@ -51,7 +56,10 @@ interface Found extends Stored {
 
 interface AuthoredUpdate extends Update {
   author: Author;
+  isMerge: boolean;
 }
+
+type Written = Pick<Upserted, 'json'> | undefined;
 
 export function buildUpsertBatches(
   database: Database,
@@ -70,7 +78,7 @@ export function buildUpsertBatches(
     maxItems: maxRowsPerStatement,
     paceMs: 0,
   });
-  const updates = new Batcher<AuthoredUpdate, boolean>({
+  const updates = new Batcher<AuthoredUpdate, Written>({
     run: write,
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,
@@ -78,7 +86,7 @@ export function buildUpsertBatches(
   });
 
   async function find(upserts: readonly Upsert[]): Promise<(Found | undefined)[]> {
-    const sent = upserts.map(({ row }, place) => ({ ...row, place }));
+    const sent = upserts.map(({ row, isMerge }, place) => ({ ...row, place, is_merge: isMerge }));
     const query = { ...comparison, values: [JSON.stringify(sent)] };
     const options = { isPlannedOnce: true, isBatch: true };
     const { rows } = await database.queryInTenants<Found>(tenantsOf(upserts), query, options);
@@ -87,8 +95,8 @@ export function buildUpsertBatches(
     return found;
   }
 
-  /** Whether each is written. */
-  async function write(some: readonly AuthoredUpdate[]): Promise<(boolean | Promise<boolean>)[]> {
+  /** Undefined for each that is not written. */
+  async function write(some: readonly AuthoredUpdate[]): Promise<(Written | Promise<Written>)[]> {
     const tenantIds = tenantsOf(some);
     // In one order everywhere, to avoid deadlocks. Of two updates of one object, the statement takes one.
     const sent = new Map(some.toSorted(byId).map((update) => [update.row.id, update]));
@@ -97,44 +105,58 @@ export function buildUpsertBatches(
     // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
     const lockTimeoutMs = tenantIds.length > 1 ? longestSharedWaitMs : undefined;
     try {
-      const result = await database.queryInTenants<{ id: string }>(tenantIds, query, {
+      const result = await database.queryInTenants<{ id: string; json: string | null }>(tenantIds, query, {
         lockTimeoutMs,
         isBatch: true,
         // An upsert keeps its external id, and brings nothing that others wait for.
         followedBy: linksAfter(rows, () => false),
       });
-      const written = new Set(result.rows.map(({ id }) => id));
-      return some.map((update) => sent.get(update.row.id) === update && written.has(update.row.id));
+      const written = new Map(result.rows.map(({ id, json }) => [id, { json: json ?? undefined }]));
+      return some.map((update) =>
+        sent.get(update.row.id) === update ? written.get(update.row.id) : undefined,
+      );
     } catch (error) {
       if (isDatabaseAway(error)) throw error;
       // The transaction wrote nothing, and one of them is to blame.
-      if (tenantIds.length === 1) return some.map(() => false);
+      if (tenantIds.length === 1) return some.map(() => undefined);
       return writeByTenant(some);
     }
   }
 
-  function writeByTenant(some: readonly AuthoredUpdate[]): Promise<boolean>[] {
+  function writeByTenant(some: readonly AuthoredUpdate[]): Promise<Written>[] {
     const tenants = Map.groupBy(some, ({ row }) => row.tenant_id);
     const written = new Map([...tenants].map(([tenantId, own]) => [tenantId, write(own)]));
     return some.map(async (update) => {
       const { tenant_id: tenantId } = update.row;
-      return (await written.get(tenantId)!)[tenants.get(tenantId)!.indexOf(update)]!;
+      return (await written.get(tenantId)!)[tenants.get(tenantId)!.indexOf(update)];
     });
   }
 
-  async function create({ row, author }: Upsert, deadline: number): Promise<Upserted | undefined> {
+  async function create(upsert: Upsert, row: NewRow, deadline: number): Promise<Upserted | undefined> {
+    const { author, isMerge } = upsert;
     try {
       const { id } = await creations.create({ row, author }, deadline);
-      return { id, version: 1, isNew: true, isChanged: true };
+      if (!isMerge) return { id, version: 1, isNew: true, isChanged: true, json: undefined };
     } catch (error) {
       // Somebody else has just created the object: then it is there to be replaced.
       if (isExternalIdTaken(error)) return undefined;
       throw error;
     }
+    return readCreated(upsert, deadline);
+  }
+
+  /** The object is stored: no error may deny that. */
+  async function readCreated(upsert: Upsert, deadline: number): Promise<Upserted> {
+    const created = await finds.add(upsert, deadline).catch((error) => {
+      throw new OutcomeUnknownError(error);
+    });
+    if (!created) throw new OutcomeUnknownError('The object was deleted meanwhile.');
+    const { id, version, json } = created;
+    return { id, version, json, isNew: true, isChanged: true };
   }
 
   async function change(upsert: Upsert, current: Found, deadline: number): Promise<Upserted | undefined> {
-    const { author } = upsert;
+    const { author, isMerge } = upsert;
     const after = upsert.become(current);
     const row: NewRow = { ...after.row, tenant_id: upsert.row.tenant_id, id: current.id };
     for (const owner of owners) {
@@ -151,11 +173,13 @@ export function buildUpsertBatches(
     if (after.fieldErrors.length > 0) return undefined;
     const changes = findChanges(current, after, row);
     if (Object.keys(changes).length === 0) return unchanged(current);
-    if (!(await addUpdate({ row, current, changes, author }, deadline))) return undefined;
-    return { id: current.id, version: current.version + 1, isNew: false, isChanged: true };
+    const written = await addUpdate({ row, current, changes, author, isMerge }, deadline);
+    return (
+      written && { ...written, id: current.id, version: current.version + 1, isNew: false, isChanged: true }
+    );
   }
 
-  function addUpdate(update: AuthoredUpdate, deadline: number): Promise<boolean> {
+  function addUpdate(update: AuthoredUpdate, deadline: number): Promise<Written> {
     return updates.add(update, deadline).catch((error) => {
       const mayBeStored = error instanceof DeadlineError && error.wasSent;
       throw mayBeStored ? new OutcomeUnknownError(error) : error;
@@ -168,14 +192,14 @@ export function buildUpsertBatches(
         throw error instanceof ApiError ? error : toReadError(error);
       });
       upsert.demand(found);
-      if (!found) return create(upsert, deadline);
+      if (!found) return upsert.creation && create(upsert, upsert.creation, deadline);
       return found.is_same ? unchanged(found) : change(upsert, found, deadline);
     },
   };
 }
 
-function unchanged({ id, version }: Stored): Upserted {
-  return { id, version, isNew: false, isChanged: false };
+function unchanged({ id, version, json }: Stored): Upserted {
+  return { id, version, json, isNew: false, isChanged: false };
 }
 
 function tenantsOf(items: readonly { row: NewRow }[]): string[] {
@@ -187,5 +211,5 @@ function byId(one: Update, other: Update): number {
 }
 
 function toSent(update: AuthoredUpdate) {
-  return toSentUpdate(update, update.author);
+  return { ...toSentUpdate(update, update.author), is_merge: update.isMerge };
 }

@@ -21,7 +21,7 @@ import {
 
 /**
  * Finds the objects with the external ids of the rows in $1, of any tenants, and locks nothing. It returns an object as
- * JSON only where a column differs: most objects of a nightly run are unchanged.
+ * JSON only where a column differs, and always for a merge: most objects of a nightly run are unchanged.
  */
 export function buildComparison(definition: Definition): Statement {
   const loose = looseReferencesOf(definition);
@@ -43,9 +43,9 @@ export function buildComparison(definition: Definition): Statement {
     text: `
       WITH sent AS MATERIALIZED (
         SELECT ${['sent.*', ...resolutions].join(', ')}
-        FROM json_to_recordset($1) AS sent (place integer, ${sentRecord(definition)})
+        FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, ${sentRecord(definition)})
       ), compared AS MATERIALIZED (
-        SELECT sent.place, ${sameness.join(' AND ')} AS is_same, stored.* ${resolved}
+        SELECT sent.place, sent.is_merge IS NOT TRUE AND ${sameness.join(' AND ')} AS is_same, stored.* ${resolved}
         FROM sent, LATERAL (SELECT * FROM ${definition.table} AS subject
           WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
       )
@@ -57,7 +57,7 @@ export function buildComparison(definition: Definition): Statement {
 
 /**
  * Replaces rows by those in $1 that still have the version before. It leaves out a row that somebody else has locked, whose
- * new owner does not exist, or one of whose unique values is taken, and does not wait for it.
+ * new owner does not exist, or one of whose unique values is taken, and does not wait for it. A merge gets the object back.
  */
 export function buildGuardedUpdate(definition: Definition): Statement {
   const { table } = definition;
@@ -78,7 +78,7 @@ export function buildGuardedUpdate(definition: Definition): Statement {
         SELECT sent.* ${ownersOf(definition)
           .map((owner) => `, sent.${owner.column.name} AS ${resolvedId(owner)}`)
           .join('')}
-        FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
+        FROM json_to_recordset($1) AS sent (is_merge boolean, ${sentRecord(definition)})
       ), locked AS MATERIALIZED (
         SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM ${table} AS subject
           WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
@@ -88,8 +88,9 @@ export function buildGuardedUpdate(definition: Definition): Statement {
         UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
           version = sent.version, updated_at = now()
         FROM locked AS sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
-        RETURNING ${table}.tenant_id, ${table}.id, ${table}.search_text, sent.former_text
+        RETURNING ${table}.tenant_id, ${table}.id, ${table}.search_text, sent.former_text,
+          CASE WHEN sent.is_merge THEN ${representation(definition, table)} END AS json
       ), ${changedWords(definition)}, ${journalled(definition, 'CHANGED')}
-      SELECT id FROM written`,
+      SELECT id, json FROM written`,
   };
 }
