@@ -52,7 +52,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
     const faulty = page.getByRole('row', { name: /^3 fehlerhaft K-2/ }).locator('[data-faulty]');
     await faulty.nth(1).waitFor();
     assert.deepEqual(await faulty.allInnerTexts(), [
-      'leer\nPflichtfeld.',
+      'leer\nBitte ausfüllen.',
       'kein-at\nMuss eine E-Mail-Adresse sein.',
     ]);
     assert.deepEqual(await findBarriers(page), []);
@@ -79,7 +79,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
       text,
       '\ufeffKd-Nr;Firma;Str.;Hausnr.;PLZ;Ort;Kontakt;Fehler\r\n' +
         'K-2;"Kanzlei ""Süd""; Lüders";Weg;2;;Hamburg;kein-at;' +
-        'Adresse PLZ: Pflichtfeld. E-Mail: Muss eine E-Mail-Adresse sein.\r\n',
+        'Adresse PLZ: Bitte ausfüllen. E-Mail: Bitte eine E-Mail-Adresse wie name@firma.de eingeben.\r\n',
     );
 
     // Corrected and dropped again, the report goes in, and its last column is ignored.

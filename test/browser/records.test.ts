@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
 import { withoutChromium } from '../programs.ts';
 import { validAddress, validSite } from '../service.ts';
-import { type Office, openOffice, type Visit } from './office.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
 
 describe('master data', { skip: withoutChromium }, () => {
   let office: Office;
@@ -51,6 +51,30 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.getByLabel('Kundennummer').fill('K-1');
     await page.getByRole('button', { name: 'Speichern' }).click();
     await page.locator('#field-customerNumber[aria-invalid=true]').waitFor();
+    await page.getByText('Schon vergeben an Hotel Alsterblick GmbH.').waitFor();
+  });
+
+  test('errors speak the words of the page, and a day is chosen from a calendar in its language', async () => {
+    const { page, complaints } = visit;
+    const id = await createSite(await office.createCustomer());
+    await page.goto(`${office.origin}/data/sites/${id}/edit`);
+    await page.getByLabel('Gültig ab').fill('1.3.26');
+    await page.getByLabel('Gültig bis').fill('1.2.26');
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByText('Darf nicht vor „Gültig ab“ liegen.').waitFor();
+    const from = page.getByLabel('Gültig ab');
+    await from.press('Alt+ArrowDown');
+    const calendar = page.getByRole('dialog', { name: 'Kalender: Gültig ab' });
+    await calendar.getByRole('button', { name: 'März 2026', exact: true }).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await calendar.getByRole('button', { name: 'Voriger Monat' }).click();
+    await calendar.getByRole('button', { name: '1 Februar 2026', exact: true }).click();
+    await page.locator('#field-validFrom[value="01.02.2026"]').waitFor();
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByText('1. Feb. 2026').or(page.getByText('01.02.2026')).first().waitFor();
+    const { validFrom, validUntil } = (await office.get(`/sites/${id}`)).json();
+    assert.deepEqual([validFrom, validUntil], ['2026-02-01', '2026-02-01']);
+    assert.deepEqual(complaints, []);
   });
 
   test('an edit changes what was changed and keeps exact decimals and unknown shapes', async () => {

@@ -40,6 +40,7 @@ export function toRequest(row: RequestRow, language: Language) {
       field,
       code,
       message: recordedText(code, language, params),
+      params,
     })),
     ignoredFields: row.ignored_fields ?? [],
     hasBody: row.has_body,

@@ -119,9 +119,11 @@ interface GroupRow {
 }
 
 function toGroup({ params, last_id, ...group }: GroupRow, language: 'de' | 'en') {
+  const known = JSON.parse(params ?? '{}');
   return {
     ...group,
-    message: group.code && recordedText(group.code, language, JSON.parse(params ?? '{}')),
+    params: known,
+    message: group.code && recordedText(group.code, language, known),
     lastAt: new Date(timeOfUuid(last_id)),
   };
 }

@@ -30,9 +30,10 @@ export class ApiError extends Error {
   }
 }
 
+/** The service's own sentences name headers and members of a body where a program needs them. */
 function sentenceOf({ code, message }: Record<string, unknown>): string {
-  // The service's own sentence is for programs: it names a header.
-  if (code === 'outcome_unknown') return i18next.t('failure.outcomeUnknown');
+  const key = `failure.codes.${String(code)}`;
+  if (i18next.exists(key)) return i18next.t(key as 'failure.codes.conflict');
   return typeof message === 'string' ? message : i18next.t('failure.unexpected');
 }
 

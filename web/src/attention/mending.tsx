@@ -10,6 +10,7 @@ import { FailureNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell } from '../frame/notices.tsx';
+import { fieldErrorText } from '../records/field-error-text.ts';
 import { FieldInput } from '../records/field-input.tsx';
 import { findLocalErrors, toPatch, toValues } from '../records/form-values.ts';
 import { decimalSeparator } from '../texts/format.ts';
@@ -57,7 +58,11 @@ function FieldMending({ definition, entity, entry, onDone }: MendingProps) {
     },
   });
   const failure = saving.error && toApiError(saving.error);
-  const errorOf = (path: string) => failure?.errors.find(({ field }) => field === path)?.message;
+  const errorOf = (path: string) => {
+    const error = failure?.errors.find(({ field }) => field === path);
+    const field = leaves.find((leaf) => leaf.path === path);
+    return error && fieldErrorText(field, error, definition);
+  };
 
   function save() {
     const [error] = findLocalErrors(definition, values, decimalSeparator()).values();

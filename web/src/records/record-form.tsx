@@ -1,7 +1,7 @@
 // The form of a resource, made from its definition. The service judges; its errors are shown at the fields.
-import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ApiError, toApiError } from '../api/client.ts';
 import { type Definition, type Field, leavesOf, titleOf } from '../api/definitions.ts';
@@ -10,6 +10,7 @@ import { decimalSeparator } from '../texts/format.ts';
 import { Card } from './card.tsx';
 import { FieldInput } from './field-input.tsx';
 import classes from './form.module.css';
+import { errorsByField, leafAt } from './form-errors.ts';
 import { changedPaths, findLocalErrors, type Values } from './form-values.ts';
 import { PositionButton } from './position-button.tsx';
 
@@ -75,7 +76,7 @@ export function RecordForm({
     } catch (error) {
       const refused = toApiError(error);
       setFailure(refused);
-      setErrors(errorsByField(definition, refused));
+      setErrors(await errorsByField(definition, refused));
     } finally {
       setIsSaving(false);
     }
@@ -171,41 +172,17 @@ function nearOf(values: Values): Record<string, string | undefined> {
   return { customerId: idOf('customerId'), siteId: idOf('siteId') };
 }
 
-/** An error inside a list is shown at the list, and a value that somebody else holds at its field. */
-function errorsByField(definition: Definition, failure: ApiError): Map<string, string> {
-  const paths = leavesOf(definition.fields).map(({ path }) => path);
-  const errors = new Map<string, string>();
-  for (const { field, message } of failure.errors) {
-    const path = paths.find((known) => field === known || field.startsWith(`${known}.`));
-    if (path && !errors.has(path)) errors.set(path, message);
-  }
-  if (failure.code === 'conflict') errors.set(String(failure.details.field), failure.message);
-  return errors;
-}
-
 function FormFailure({ definition, failure }: { definition: Definition; failure: ApiError | undefined }) {
   const { t } = useTranslation();
   if (!failure || failure.status === 412) return null;
-  const shown = errorsByField(definition, failure);
-  const paths = [...shown.keys()];
-  const others = failure.errors.filter(
-    ({ field }) => !paths.some((path) => field === path || field.startsWith(`${path}.`)),
-  );
+  const leaves = leavesOf(definition.fields);
+  const isShown = failure.code === 'conflict' || failure.errors.some(({ field }) => leafAt(leaves, field));
+  // What belongs to no field of the form, the form cannot mark.
+  const isElsewhere = failure.errors.some(({ field }) => !leafAt(leaves, field));
   return (
     <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert" title={t('failure.title')}>
-      {shown.size > 0 ? t('failure.fields') : failure.message}
-      {others.length > 0 && (
-        <List size="sm">
-          {others.map(
-            ({ field, message }): ReactNode => (
-              <List.Item key={`${field}${message}`}>
-                {field && `${field}: `}
-                {message}
-              </List.Item>
-            ),
-          )}
-        </List>
-      )}
+      {isShown && t('failure.fields')} {isElsewhere && t('fieldError.other')}
+      {!isShown && !isElsewhere && failure.message}
     </Alert>
   );
 }

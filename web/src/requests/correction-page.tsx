@@ -77,7 +77,7 @@ function Correction({ id, definition }: { id: string; definition: Definition }) 
   const entity = toCorrection(definition, request.body ?? '{}', owners);
   const errors = request.errors.flatMap(({ field, ...error }): [string, string][] => {
     const known = fieldAt(definition, ownerNamesOf(definition).get(field) ?? field);
-    return known ? [[known.path, fieldErrorText(known, error)]] : [];
+    return known ? [[known.path, fieldErrorText(known, error, definition)]] : [];
   });
   return (
     <CreationForm

@@ -51,12 +51,16 @@ export function ErrorGroups({ from, onChoose }: ErrorGroupsProps) {
 
 function Group({ group, onChoose }: { group: ErrorGroup; onChoose: (filters: Filters) => void }) {
   const { t } = useTranslation();
-  const { method, path, field, code, message, count, lastAt } = group;
+  const { method, path, field, code, message, params, count, lastAt } = group;
   const definition = definitionAt(useDefinitions(), path);
   const explanation =
     field === null
       ? (message ?? code)
-      : fieldErrorText(fieldAt(definition, field), { code: code ?? '', message: message ?? '' });
+      : fieldErrorText(
+          fieldAt(definition, field),
+          { code: code ?? '', message: message ?? '', params },
+          definition,
+        );
   return (
     <UnstyledButton
       className={classes.group}

@@ -90,7 +90,7 @@ function Details({ request, isRevealed, onReveal }: DetailsProps) {
               <li key={`${error.field} ${error.code}`}>
                 <Text size="sm" component="span">
                   {error.field && <strong>{fieldTitle(definition, error.field)}: </strong>}
-                  {fieldErrorText(fieldAt(definition, error.field), error)}
+                  {fieldErrorText(fieldAt(definition, error.field), error, definition)}
                 </Text>
                 <Text size="xs" c="dimmed" component="span" className={classes.breakable}>
                   <code>{error.field || '–'}</code> · <code>{error.code}</code>

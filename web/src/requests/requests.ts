@@ -27,6 +27,7 @@ export interface ErrorGroup {
   field: string | null;
   code: string | null;
   message: string | null;
+  params: Record<string, unknown>;
   count: number;
   lastAt: string;
 }
