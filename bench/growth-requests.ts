@@ -54,7 +54,7 @@ async function readHeads({ owner }: BenchDatabase, tenants: readonly number[]): 
   return heads;
 }
 
-const sortById = { name: 'createdAt', column: 'id', type: 'uuid', isDescending: false };
+const sortById = { name: 'createdAt', expression: 'subject.id', type: 'uuid', isDescending: false };
 
 /** What is looked for by somebody who knows a name such as "Lobby Bachmühlwald". */
 const searches: Record<string, (site: Sample) => string> = {

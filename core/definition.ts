@@ -42,7 +42,16 @@ export interface Definition {
   requiredOneOf: readonly (readonly string[])[];
   dateOrders: readonly (readonly [earlier: string, later: string])[];
   sorts: readonly string[];
-  filters: readonly { name: string; path: string }[];
+  filters: readonly ListFilter[];
+  /** Filters that also find what has no value. */
+  emptiable: readonly string[];
+}
+
+export interface ListFilter {
+  name: string;
+  path: string;
+  /** A range has two parameters, "…From" and "…Until". Several values are separated by commas. */
+  kind: 'one' | 'several' | 'range';
 }
 
 /** An object as the service answers it. */

@@ -151,7 +151,10 @@ CREATE TABLE contract (
   CONSTRAINT contract_tenant_id_customer_id_fkey FOREIGN KEY (tenant_id, customer_id) REFERENCES customer(tenant_id, id)
 );
 CREATE INDEX contract_by_customer ON contract USING btree (tenant_id, customer_id, id);
+CREATE INDEX contract_by_end_date ON contract USING btree (tenant_id, COALESCE(end_date, 'infinity'::date), id);
 CREATE INDEX contract_by_name ON contract USING btree (tenant_id, sort_name, id);
+CREATE INDEX contract_by_net_price ON contract USING btree (tenant_id, COALESCE(net_price, 'Infinity'::numeric), id);
+CREATE INDEX contract_by_start_date ON contract USING btree (tenant_id, start_date, id);
 CREATE INDEX contract_by_update ON contract USING btree (tenant_id, updated_at, id);
 SELECT isolate_tenants('contract');
 GRANT DELETE, INSERT, SELECT, UPDATE ON contract TO stamm_service;
@@ -434,6 +437,7 @@ CREATE TABLE plant (
 );
 CREATE INDEX plant_by_container ON plant USING btree (tenant_id, container_id, id) WHERE (container_id IS NOT NULL);
 CREATE INDEX plant_by_name ON plant USING btree (tenant_id, sort_name, id);
+CREATE INDEX plant_by_planted_on ON plant USING btree (tenant_id, COALESCE(planted_on, 'infinity'::date), id);
 CREATE INDEX plant_by_product ON plant USING btree (tenant_id, product_id, id) WHERE (product_id IS NOT NULL);
 CREATE INDEX plant_by_site ON plant USING btree (tenant_id, site_id, id);
 CREATE INDEX plant_by_update ON plant USING btree (tenant_id, updated_at, id);
@@ -467,6 +471,7 @@ CREATE TABLE product (
   CONSTRAINT product_external_id_unique UNIQUE (tenant_id, external_id)
 );
 CREATE INDEX product_by_name ON product USING btree (tenant_id, sort_name, id);
+CREATE INDEX product_by_net_price ON product USING btree (tenant_id, COALESCE(net_price, 'Infinity'::numeric), id);
 CREATE INDEX product_by_update ON product USING btree (tenant_id, updated_at, id);
 SELECT isolate_tenants('product');
 GRANT DELETE, INSERT, SELECT, UPDATE ON product TO stamm_service;
@@ -538,6 +543,23 @@ CREATE UNLOGGED TABLE request_window (
 ) WITH (fillfactor=50);
 SELECT isolate_tenants('request_window');
 GRANT DELETE, INSERT, SELECT, UPDATE ON request_window TO stamm_service;
+
+-- saved_view: What a person, or everybody of a business, likes to see of a table.
+CREATE TABLE saved_view (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  person_id uuid,  -- NULL: the view is shared, and stays when a colleague leaves.
+  resource text NOT NULL,
+  name text NOT NULL,
+  search text NOT NULL,  -- The query string of the page.
+  columns text[] NOT NULL,
+  updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT saved_view_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT saved_view_tenant_id_person_id_fkey FOREIGN KEY (tenant_id, person_id) REFERENCES person(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX saved_view_by_person ON saved_view USING btree (tenant_id, person_id);
+SELECT isolate_tenants('saved_view');
+GRANT DELETE, INSERT, SELECT, UPDATE ON saved_view TO stamm_service;
 
 -- schema_migration
 CREATE TABLE schema_migration (

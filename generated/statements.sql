@@ -235,7 +235,7 @@ moved AS (
   SELECT id FROM written;
 
 -- list customer
-SELECT subject.id, subject.id::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
+SELECT subject.id, (subject.id)::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
     0) + coalesce(octet_length(subject.address_house_number), 0) + coalesce(octet_length(subject.address_zip_code),
     0) + coalesce(octet_length(subject.address_city),
     0)) OVER (ORDER BY subject.id ASC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) < 4194304 IS NOT FALSE THEN '{' || concat_ws(',',
@@ -487,7 +487,7 @@ moved AS (
   SELECT id FROM written;
 
 -- list contact-person
-SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"customerId":' || to_json(subject.customer_id), '"lastName":' || to_json(subject.last_name),
     '"firstName":' || to_json(subject.first_name), '"salutation":' || to_json(subject.salutation),
     '"role":' || to_json(subject.role), '"email":' || to_json(subject.email), '"phone":' || to_json(subject.phone),
@@ -730,7 +730,7 @@ moved AS (
   SELECT id FROM written;
 
 -- list contract
-SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"customerId":' || to_json(subject.customer_id), '"startDate":' || to_json(subject.start_date),
     '"type":' || to_json(subject.type), '"contractNumber":' || to_json(subject.contract_number),
     '"endDate":' || to_json(subject.end_date), '"noticePeriodInMonths":' || subject.notice_period_in_months::text,
@@ -947,7 +947,7 @@ moved AS (
   SELECT id FROM written;
 
 -- list employee
-SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"firstName":' || to_json(subject.first_name), '"lastName":' || to_json(subject.last_name),
     '"employeeNumber":' || to_json(subject.employee_number), '"email":' || to_json(subject.email),
     '"phone":' || to_json(subject.phone), '"active":' || to_json(subject.active),
@@ -1174,7 +1174,7 @@ moved AS (
   SELECT id FROM written;
 
 -- list product
-SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"name":' || to_json(subject.name), '"kind":' || to_json(subject.kind),
     '"articleNumber":' || to_json(subject.article_number), '"gtin":' || to_json(subject.gtin),
     '"unitCode":' || to_json(subject.unit_code), '"netPrice":' || subject.net_price::text,
@@ -1545,7 +1545,7 @@ moved AS (
   SELECT id FROM written;
 
 -- list site
-SELECT subject.id, subject.id::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
+SELECT subject.id, (subject.id)::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
     0) + coalesce(octet_length(subject.address_house_number), 0) + coalesce(octet_length(subject.address_zip_code),
     0) + coalesce(octet_length(subject.address_city),
     0) + coalesce(CASE WHEN pg_column_compression(subject.attending_intervals) IS NULL THEN pg_column_size(subject.attending_intervals)
@@ -1879,7 +1879,7 @@ moved AS (
   SELECT id FROM written;
 
 -- list container
-SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"name":' || to_json(subject.name), '"cultureSystem":' || to_json(subject.culture_system),
     '"siteId":' || to_json(subject.site_id), '"productId":' || to_json(subject.product_id),
     '"productExternalId":' || to_json(subject.product_external_id), '"material":' || to_json(subject.material),
@@ -2170,7 +2170,7 @@ moved AS (
   SELECT id FROM written;
 
 -- list plant
-SELECT subject.id, subject.id::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"siteId":' || to_json(subject.site_id), '"botanicalName":' || to_json(subject.botanical_name),
     '"productId":' || to_json(subject.product_id), '"productExternalId":' || to_json(subject.product_external_id),
     '"commonName":' || to_json(subject.common_name), '"quantity":' || subject.quantity::text,

@@ -33,6 +33,7 @@ const statusOfCode = {
   passkey_known: 409,
   passkeys_unavailable: 409,
   too_many_passkeys: 409,
+  too_many_views: 409,
   too_many_webhooks: 409,
   request_in_progress: 409,
   version_mismatch: 412,
@@ -82,6 +83,7 @@ const officeCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'too_many_passkeys',
   'too_many_sign_ins',
   'too_many_streams',
+  'too_many_views',
   'too_many_webhooks',
 ]);
 

@@ -81,6 +81,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Passkeys do not work at this address. Open Stamm with https.',
     de: 'Unter dieser Adresse gehen keine Passkeys. Bitte Stamm mit https öffnen.',
   },
+  too_many_views: {
+    en: 'There are 200 views already. Delete one first.',
+    de: 'Es gibt schon 200 Ansichten. Bitte löschen Sie zuerst eine.',
+  },
   too_many_webhooks: {
     en: 'Ten webhooks are the most. Delete one first.',
     de: 'Mehr als zehn Webhooks sind nicht möglich. Bitte löschen Sie zuerst einen.',

@@ -3,6 +3,7 @@ import {
   type Column,
   columnsOf,
   type Definition,
+  isAlwaysStored,
   looseReferencesOf,
   ownersOf,
   shapeColumnsOf,
@@ -11,7 +12,7 @@ import {
   startLength,
   uniqueColumnsOf,
 } from '../server/engine/definition/definition.ts';
-import { filtersOf } from '../server/engine/sql/list-query.ts';
+import { filtersOf, rangeKey, rangesOf } from '../server/engine/sql/list-filters.ts';
 
 interface TableColumn {
   name: string;
@@ -34,28 +35,23 @@ export function expectedColumns(definition: Definition): TableColumn[] {
   return [...columns, ...shapes];
 }
 
-/** A member of a group is always there only if the group is. */
-function isAlwaysStored({ fields }: Definition, { path, field }: Column): boolean {
-  if (field.default !== undefined) return true;
-  let members = fields;
-  return path.every((step) => {
-    const { isRequired, fields: inner = {} } = members[step]!;
-    members = inner;
-    return isRequired;
-  });
-}
-
 export interface ExpectedIndex {
   name: string;
+  /** A column, or an expression on one. */
   column: string;
   /** Where few rows have a value, the index leaves the others out. */
   isPartial: boolean;
 }
 
-/** One index per filter. Choices and flags have few values, and unique values have an index already. */
+/** One index per filter and range. Choices and flags have few values, and unique values have an index already. */
 export function expectedIndexes(definition: Definition): ExpectedIndex[] {
   const unique = uniqueColumnsOf(definition).map(({ name }) => name);
-  return filtersOf(definition)
+  const ranges = rangesOf(definition).map(({ column }) => ({
+    name: `${definition.table}_by_${column.name}`,
+    column: rangeKey(definition, column),
+    isPartial: false,
+  }));
+  const filters = filtersOf(definition)
     .map(({ column }) => column)
     .filter(({ name, field }) => field.kind !== 'flag' && !field.schema.enum && !unique.includes(name))
     .map((column) => ({
@@ -63,6 +59,7 @@ export function expectedIndexes(definition: Definition): ExpectedIndex[] {
       column: column.field.filter === 'start' ? startColumn(column) : column.name,
       isPartial: !isAlwaysStored(definition, column),
     }));
+  return [...filters, ...ranges];
 }
 
 export function migrationSkeleton(definition: Definition): string {

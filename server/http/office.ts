@@ -16,6 +16,7 @@ import { passkeyRoutes } from '../features/sign-in/passkey-routes.ts';
 import { passwordResetRoutes } from '../features/sign-in/password-reset-routes.ts';
 import { proofRoutes } from '../features/sign-in/proof-routes.ts';
 import { sessionRoutes } from '../features/sign-in/session-routes.ts';
+import { viewRoutes } from '../features/views/view-routes.ts';
 import { webhookRoutes } from '../features/webhooks/webhook-routes.ts';
 import { resources } from '../resources/index.ts';
 import { officeHeaders } from './answer-headers.ts';
@@ -63,4 +64,5 @@ export async function officeRoutes(
   await office.register(checklistRoutes, { database });
   await office.register(requestRoutes, { database, resources });
   await office.register(mapRoutes, { database });
+  await office.register(viewRoutes, { database, resources });
 }

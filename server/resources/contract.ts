@@ -17,7 +17,13 @@ export const contract = defineResource({
       isRequired: true,
       description: 'Customer that the contract is with.',
     }),
-    startDate: date({ de: 'Beginn', isRequired: true, description: 'First day.', example: '2026-01-01' }),
+    startDate: date({
+      de: 'Beginn',
+      isRequired: true,
+      filter: 'range',
+      description: 'First day.',
+      example: '2026-01-01',
+    }),
     type: choice({
       de: 'Art',
       isRequired: true,
@@ -31,7 +37,7 @@ export const contract = defineResource({
       description: 'Number of the contract, unique among your contracts.',
       example: 'V-2026-017',
     }),
-    endDate: date({ de: 'Ende', description: 'Last day.', example: '2028-12-31' }),
+    endDate: date({ de: 'Ende', filter: 'range', description: 'Last day.', example: '2028-12-31' }),
     noticePeriodInMonths: integer({
       de: 'Kündigungsfrist in Monaten',
       minimum: 0,
@@ -42,6 +48,7 @@ export const contract = defineResource({
     netPrice: decimal({
       de: 'Nettopreis',
       minimum: 0,
+      filter: 'range',
       description: 'Net price of a billing interval, kept as the exact decimal.',
       example: 189.5,
     }),

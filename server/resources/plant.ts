@@ -46,7 +46,12 @@ export const plant = defineResource({
       description: 'Height in centimetres.',
       example: 120,
     }),
-    plantedOn: date({ de: 'Gepflanzt am', description: 'Day of planting.', example: '2025-04-01' }),
+    plantedOn: date({
+      de: 'Gepflanzt am',
+      filter: 'range',
+      description: 'Day of planting.',
+      example: '2025-04-01',
+    }),
     removedOn: date({ de: 'Entfernt am', description: 'Day of removal.', example: '2026-10-01' }),
     status: choice({
       de: 'Zustand',

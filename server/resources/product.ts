@@ -56,6 +56,7 @@ export const product = defineResource({
     netPrice: decimal({
       de: 'Nettopreis',
       minimum: 0,
+      filter: 'range',
       description: 'Net price of one unit, kept as the exact decimal.',
       example: 79.9,
     }),

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { serviceRole } from '../../server/database/database.ts';
 import { type Definition, ownersOf, uniqueColumnsOf } from '../../server/engine/definition/definition.ts';
-import { parseListRequest, sortNames } from '../../server/engine/sql/list-query.ts';
+import { parseListRequest, sortNamesOf } from '../../server/engine/sql/list-query.ts';
 import { resources } from '../../server/resources/index.ts';
 import { expectedColumns, expectedIndexes, migrationSkeleton } from '../migration-skeleton.ts';
 import { startService } from '../service.ts';
@@ -161,13 +161,13 @@ async function assertConstraints(definition: Definition): Promise<void> {
   assert.deepEqual(await readConstraints(definition.table, 'f'), owners.sort(), definition.name);
 }
 
-/** Columns of each index, with its condition if it is partial. */
+/** Columns or expressions of each index, with its condition if it is partial. */
 async function readIndexes(table: string): Promise<string[]> {
   const { rows } = await owner.query<{ index: string }>(
-    `SELECT concat_ws(' WHERE ', string_agg(attname, ', ' ORDER BY place), pg_get_expr(indpred, indrelid)) AS index
-     FROM pg_index, unnest(indkey) WITH ORDINALITY AS key (number, place)
-     JOIN pg_attribute ON attnum = key.number
-     WHERE attrelid = indrelid AND indrelid = $1::regclass AND indisvalid GROUP BY indexrelid, indrelid, indpred`,
+    `SELECT concat_ws(' WHERE ', string_agg(pg_get_indexdef(indexrelid, place, true), ', ' ORDER BY place),
+       pg_get_expr(indpred, indrelid)) AS index
+     FROM pg_index, generate_series(1, indnkeyatts) AS place
+     WHERE indrelid = $1::regclass AND indisvalid GROUP BY indexrelid, indrelid, indpred`,
     [table],
   );
   return rows.map(({ index }) => index);
@@ -185,8 +185,9 @@ async function assertIndexes(definition: Definition): Promise<void> {
     if (isPartial) assertIndex(columns, `${columns} WHERE (${column} IS NOT NULL)`);
     else assertIndex(columns);
   }
-  for (const sort of sortNames) {
-    const { column } = parseListRequest(definition, { sort }).sort;
+  for (const sort of sortNamesOf(definition)) {
+    const { expression } = parseListRequest(definition, { sort }).sort;
+    const column = expression.replaceAll('subject.', '');
     assertIndex(column === 'id' ? 'tenant_id, id' : `tenant_id, ${column}, id`);
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
-import { test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { valueAt } from '../../core/definition.ts';
-import { filtersOf } from '../../server/engine/sql/list-query.ts';
+import { filtersOf } from '../../server/engine/sql/list-filters.ts';
 import { writeMissingWords } from '../../server/engine/sql/search-words.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validCustomer } from '../service.ts';
@@ -114,6 +114,113 @@ test('every filter finds what has the value and nothing else', async () => {
       assert.equal((await list(`/${definition.collection}?${name}=${other}`, headers)).data.length, 0, name);
     }
   }
+});
+
+describe('contracts of which some have no end and no price', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  const customerId = await service.createCustomer({}, { headers });
+  const contracts: Record<string, object> = {
+    A: { startDate: '2026-01-01', endDate: '2026-06-30', netPrice: 99.5, status: 'ACTIVE' },
+    B: { startDate: '2025-01-01', status: 'DRAFT' },
+    C: { startDate: '2024-01-01', endDate: '2026-12-31', netPrice: 120, status: 'EXPIRED' },
+    D: { startDate: '2027-01-01', endDate: '2026-12-31'.replace('2026', '2027'), netPrice: 0 },
+  };
+  before(async () => {
+    for (const [contractNumber, fields] of Object.entries(contracts)) {
+      const body = { customerId, type: 'CARE', contractNumber, ...fields };
+      assert.equal((await post('/customer/contract', body, { headers })).statusCode, 201);
+    }
+  });
+  const find = async (query: string) =>
+    (await list(`/contracts?${query}`, headers)).data.map(({ contractNumber }) => contractNumber).join('');
+  const found: Record<string, string> = {
+    'endDateFrom=2026-12-31': 'BCD',
+    'endDateUntil=2026-12-31': 'AC',
+    'endDateFrom=2026-07-01&endDateUntil=2026-12-31': 'C',
+    'netPriceFrom=99.5&netPriceUntil=120': 'AC',
+    'netPriceUntil=99.4': 'D',
+    'status=ACTIVE,DRAFT': 'AB',
+    'status=EXPIRED': 'C',
+    'empty=endDate': 'B',
+    'empty=status': 'D',
+    'empty=endDate,netPrice': 'B',
+    'filled=endDate': 'ACD',
+    'filled=endDate&empty=status': 'D',
+    [`customerId=${customerId},${randomUUIDv7()}`]: 'ABCD',
+    'sort=endDate': 'ACDB',
+    'sort=-endDate': 'BDCA',
+    'sort=netPrice': 'DACB',
+    'sort=-startDate': 'DABC',
+  };
+  for (const [query, expected] of Object.entries(found)) {
+    test(`${query.replace(/=[\da-f-]{36}.*/, '=…')} finds ${expected}`, async () => {
+      assert.equal(await find(query), expected);
+    });
+  }
+
+  test('each order is paged without a gap, also over those that have no value', async () => {
+    for (const sort of ['endDate', '-endDate', 'netPrice', '-netPrice', 'startDate', '-startDate']) {
+      const numbers: unknown[] = [];
+      let cursor = '';
+      do {
+        const page = await list(`/contracts?limit=1&sort=${sort}${cursor}`, headers);
+        numbers.push(...page.data.map(({ contractNumber }) => contractNumber));
+        cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
+      } while (cursor);
+      assert.equal(numbers.join(''), await find(`sort=${sort}`), sort);
+    }
+  });
+
+  const refused: Record<string, string> = {
+    'endDateFrom=2026-02-30': 'invalid_date',
+    'endDateFrom=': 'invalid_date',
+    'netPriceFrom=-1': 'type',
+    'netPriceUntil=NaN': 'type',
+    'status=ACTIVE,': 'invalid_choice',
+    'status=active': 'invalid_choice',
+    'customerId=a,b': 'invalid_uuid',
+    [`customerId=${Array(101).fill(randomUUIDv7()).join()}`]: 'too_many_items',
+    'empty=startDate': 'invalid_choice',
+    'filled=': 'invalid_choice',
+    'sort=comment': 'invalid_choice',
+    'startDate=2026-01-01': 'unknown_parameter',
+  };
+  for (const [query, code] of Object.entries(refused)) {
+    test(`${query.slice(0, 40)} is refused as ${code}`, async () => {
+      const response = await get(`/contracts?${query}`, { headers });
+      assert.equal(response.statusCode, 400);
+      assert.deepEqual(
+        response.json().errors.map((error: { code: string }) => error.code),
+        [code],
+      );
+    });
+  }
+
+  test('a cursor with another value than its order has is refused', async () => {
+    for (const value of ['tomorrow', '2026-02-30', '1e9']) {
+      for (const sort of ['endDate', 'netPrice']) {
+        const cursor = Buffer.from(JSON.stringify([sort, value, randomUUIDv7()])).toString('base64url');
+        const response = await get(`/contracts?sort=${sort}&cursor=${cursor}`, { headers });
+        assert.equal(response.statusCode, 400, `${sort} ${value}`);
+      }
+    }
+  });
+});
+
+test('sites and customers sort by town and postcode', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  for (const [city, zipCode] of [
+    ['Kiel', '24103'],
+    ['Aachen', '52062'],
+    ['Jena', '07743'],
+  ]) {
+    const address = { streetName: 'Markt', houseNumber: '1', city, zipCode };
+    await service.createCustomer({ address }, { headers });
+  }
+  const cities = async (sort: string) =>
+    (await list(`/customers?sort=${sort}`, headers)).data.map((item) => valueAt(item, 'address.city'));
+  assert.deepEqual(await cities('city'), ['Aachen', 'Jena', 'Kiel']);
+  assert.deepEqual(await cities('-zipCode'), ['Aachen', 'Kiel', 'Jena']);
 });
 
 test('updatedSince finds what changed at or after a moment', async () => {

@@ -43,6 +43,9 @@ const ownRoutes = [
   'POST /app/recovery-codes',
   'POST /app/proof/options',
   'POST /app/proof',
+  'POST /app/views',
+  'PATCH /app/views/:id',
+  'DELETE /app/views/:id',
 ];
 const forVerwaltungOnly =
   /^\/app\/(people|invitations|business|key|checklist|passkey-requirement|requests)(\/|$)/;

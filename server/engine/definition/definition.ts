@@ -231,3 +231,14 @@ export function dependantsOf(definition: Definition, all: readonly Definition[])
 export function tableOf(resource: string): string {
   return resource.replaceAll('-', '_');
 }
+
+/** Whether each row has a value. A member of a group is always there only if the group is. */
+export function isAlwaysStored({ fields }: Definition, { path, field }: Column): boolean {
+  if (field.default !== undefined) return true;
+  let members = fields;
+  return path.every((step) => {
+    const { isRequired, fields: inner = {} } = members[step]!;
+    members = inner;
+    return isRequired;
+  });
+}

@@ -1,6 +1,7 @@
 // A definition as the web app gets it, and as the shared rules for files read it.
 import type { Definition as Description, Field as FieldDescription } from '../../../core/definition.ts';
-import { filtersOf, sortNames } from '../sql/list-query.ts';
+import { emptiableOf, type Filter, filtersOf, rangesOf, takesSeveral } from '../sql/list-filters.ts';
+import { sortNamesOf } from '../sql/list-query.ts';
 import type { Definition } from './definition.ts';
 import type { Field, Fields } from './fields.ts';
 
@@ -19,12 +20,20 @@ export function describeDefinition(definition: Definition): Description {
     uniqueFields,
     requiredOneOf,
     dateOrders,
-    sorts: sortNames,
-    filters: filtersOf(definition).map((filter) => ({
-      name: filter.name,
-      path: filter.column.path.join('.'),
-    })),
+    sorts: sortNamesOf(definition),
+    filters: [
+      ...filtersOf(definition).map((filter) => ({
+        ...describeFilter(filter),
+        kind: takesSeveral(filter) ? ('several' as const) : ('one' as const),
+      })),
+      ...rangesOf(definition).map((filter) => ({ ...describeFilter(filter), kind: 'range' as const })),
+    ],
+    emptiable: emptiableOf(definition).map(({ name }) => name),
   };
+}
+
+function describeFilter({ name, column }: Filter) {
+  return { name, path: column.path.join('.') };
 }
 
 export function describeFields(fields: Fields, parents: readonly string[] = []): FieldDescription[] {

@@ -38,10 +38,10 @@ export interface Field {
   /** The shape of a list's items that the office can show. Other shapes are stored too. */
   readonly knownItem?: ObjectShape;
   /**
-   * How lists filter by it, if they do: by the whole value, or by its start, which has a column of its own because an
-   * index entry does not hold a text without a limit.
+   * How lists filter by it, if they do: by the whole value, by a first and a last value, or by its start, which has a column
+   * of its own because an index entry does not hold a text without a limit.
    */
-  readonly filter?: 'whole' | 'start';
+  readonly filter?: 'whole' | 'start' | 'range';
 }
 
 export type Fields = { readonly [name: string]: Field };
@@ -75,7 +75,7 @@ interface TextOptions extends Options {
   mayBeEmpty?: boolean;
   format?: Format;
   default?: string;
-  filter?: Field['filter'];
+  filter?: 'whole' | 'start';
 }
 
 /** Lengths count code points. A required text must hold more than white space, unless it may be empty. */
@@ -122,9 +122,10 @@ export function integer(options: Options & { minimum: number; maximum?: number; 
 }
 
 /** Kept as the exact decimal that was sent. */
-export function decimal(options: Options & { minimum: number; maximum?: number }): Field {
-  const { minimum, maximum } = options;
-  return field('decimal', { type: 'number', minimum, ...(maximum !== undefined && { maximum }) }, options);
+export function decimal(options: Options & { minimum: number; maximum?: number; filter?: 'range' }): Field {
+  const { minimum, maximum, filter } = options;
+  const schema = { type: 'number', minimum, ...(maximum !== undefined && { maximum }) };
+  return field('decimal', schema, options, { filter });
 }
 
 /** A measured quantity, for which a double is exact enough. */
@@ -133,8 +134,8 @@ export function double(options: Options & { minimum: number; maximum: number }):
   return field('double', { type: 'number', minimum, maximum }, options);
 }
 
-export function date(options: Options): Field {
-  return field('date', { type: 'string', format: 'date' }, options);
+export function date(options: Options & { filter?: 'range' }): Field {
+  return field('date', { type: 'string', format: 'date' }, options, { filter: options.filter });
 }
 
 /** What owns this object: it must exist, and may be named by its external id instead. */

@@ -4,13 +4,14 @@ import { maxOriginLength } from '../../http/conventions.ts';
 import { type Definition, referencesOf } from '../definition/definition.ts';
 import type { JsonSchema } from '../definition/fields.ts';
 import {
-  defaultLimit,
+  emptiableOf,
+  type Filter,
   filtersOf,
-  inclusions,
-  maxExternalIds,
-  maxLimit,
-  sortNames,
-} from '../sql/list-query.ts';
+  maxListed,
+  rangesOf,
+  takesSeveral,
+} from '../sql/list-filters.ts';
+import { defaultLimit, inclusions, maxLimit, sortNamesOf } from '../sql/list-query.ts';
 import {
   answer,
   commonHeaders,
@@ -251,13 +252,17 @@ function deletion(own: object) {
 
 /** The parameters that say which objects a list or an export has, and in which order. */
 export function searchParameterDocs(definition: Definition): Record<string, JsonSchema> {
-  const filters = filtersOf(definition).map(({ name: filter, column: { field } }) => [
-    filter,
-    {
-      ...(field.kind === 'flag' ? { type: 'boolean' } : filterSchema(field.schema)),
-      description: `Filter: ${field.schema.description}`,
-    },
-  ]);
+  const filters = filtersOf(definition).map((filter) => [filter.name, filterDocs(filter)]);
+  const ranges = rangesOf(definition).flatMap(({ name, column: { field } }) =>
+    [
+      ['From', 'at least this'],
+      ['Until', 'at most this'],
+    ].map(([end, words]) => [
+      `${name}${end}`,
+      { ...filterSchema(field.schema), description: `Filter, ${words}: ${field.schema.description}` },
+    ]),
+  );
+  const fields = { type: 'array', items: { enum: emptiableOf(definition).map(({ name }) => name) } };
   const references = referencesOf(definition).map(({ externalName, column }) => [
     externalName,
     { type: 'string', description: `Filter: ${column.field.schema.description} By your own id.` },
@@ -265,7 +270,7 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
   return {
     sort: {
       type: 'string',
-      enum: sortNames,
+      enum: sortNamesOf(definition),
       default: 'createdAt',
       description: 'Sort order; prefix with - to reverse.',
     },
@@ -276,13 +281,32 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
     },
     ...includeParameter,
     updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
-    ...Object.fromEntries(filters),
+    ...Object.fromEntries([...filters, ...ranges]),
+    empty: { ...fields, ...commas, description: 'Filter: fields that have no value.' },
+    filled: { ...fields, ...commas, description: 'Filter: fields that have a value.' },
     externalId: {
       type: 'string',
-      description: `Filter: your own ids, up to ${maxExternalIds}, separated by commas.`,
+      description: `Filter: your own ids, up to ${maxListed}, separated by commas.`,
       examples: ['ERP-4711,ERP-4712'],
     },
     ...Object.fromEntries(references),
+  };
+}
+
+/** Several values in one parameter. */
+const commas = { style: 'form', explode: false };
+
+function filterDocs(filter: Filter): JsonSchema {
+  const { field } = filter.column;
+  const { description, ...schema } = field.schema;
+  if (field.kind === 'flag') return { type: 'boolean', description: `Filter: ${description}` };
+  if (!takesSeveral(filter)) return { ...filterSchema(schema), description: `Filter: ${description}` };
+  return {
+    type: 'array',
+    items: filterSchema(schema),
+    maxItems: maxListed,
+    ...commas,
+    description: `Filter, one or several: ${description}`,
   };
 }
 

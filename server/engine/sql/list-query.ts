@@ -2,27 +2,14 @@
 import { isDay } from '../../../core/calendar-days.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { readLimit } from '../../http/conventions.ts';
-import {
-  type Column,
-  columnsOf,
-  type Definition,
-  type Reference,
-  referencesOf,
-  sqlType,
-  startColumn,
-  startLength,
-  tableOf,
-} from '../definition/definition.ts';
-import { externalIdSchema } from '../definition/fields.ts';
+import { type Column, columnsOf, type Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
+import { addCondition, type Conditions, filterReaders, type Reading, sortsOf } from './list-filters.ts';
 import { jsonBytes, selectWithinPage, textBytes } from './page-size.ts';
 
-export interface ListRequest {
+export interface ListRequest extends Conditions {
   limit: number;
   sort: Sort;
-  /** Filters as SQL conditions; $1 is the tenant, and these begin with $2. */
-  conditions: string[];
-  values: unknown[];
   cursor: Position | undefined;
   wantsTotal: boolean;
   withExternalIds: boolean;
@@ -31,62 +18,43 @@ export interface ListRequest {
 interface Sort {
   /** As in the query string: "name" or "-name". */
   name: string;
-  column: string;
+  /** Over the table named "subject". */
+  expression: string;
   type: string;
   isDescending: boolean;
 }
 
 type Position = [sortValue: string, id: string];
 
-export interface Filter {
-  readonly name: string;
-  readonly column: Column;
+interface SortKey {
+  expression: string;
+  type: string;
 }
 
-/** References, choices, flags, unique values, and texts that say so; each by the last step of its path. */
-export function filtersOf(definition: Definition): Filter[] {
-  return columnsOf(definition.fields)
-    .filter(({ path, field }) => field.filter || definition.uniqueFields.includes(path.join('.')))
-    .map((column) => ({ name: column.path.at(-1)!, column }));
-}
-
-type ReadParameter = (value: string, reading: Reading) => void;
-
-const knownFilters = new WeakMap<Definition, ReadonlyMap<string, ReadParameter>>();
-
-/** Worked out once for each definition, and not for each list. */
-function filtersByName(definition: Definition): ReadonlyMap<string, ReadParameter> {
-  const known = knownFilters.get(definition);
-  if (known) return known;
-  const filters = new Map<string, ReadParameter>([
-    ...filtersOf(definition).map((filter): [string, ReadParameter] => [
-      filter.name,
-      (value, reading) => readFilter(filter, value, reading),
-    ]),
-    ...referencesOf(definition).map((reference): [string, ReadParameter] => [
-      reference.externalName,
-      (value, reading) => readReference(reference, value, reading),
-    ]),
-    ['externalId', readExternalIds],
-  ]);
-  knownFilters.set(definition, filters);
-  return filters;
-}
-
-const sortColumns: Record<string, { column: string; type: string }> = {
+const commonSorts: Record<string, SortKey> = {
   // Ids are made in the order of time, so that they sort like the creation.
-  createdAt: { column: 'id', type: 'uuid' },
-  updatedAt: { column: 'updated_at', type: 'timestamptz' },
-  name: { column: 'sort_name', type: 'text' },
+  createdAt: { expression: 'subject.id', type: 'uuid' },
+  updatedAt: { expression: 'subject.updated_at', type: 'timestamptz' },
+  name: { expression: 'subject.sort_name', type: 'text' },
 };
 
-export const sortNames = Object.keys(sortColumns).flatMap((name) => [name, `-${name}`]);
+const knownSorts = new WeakMap<Definition, Record<string, SortKey>>();
+
+function sortKeysOf(definition: Definition): Record<string, SortKey> {
+  const keys = knownSorts.get(definition) ?? {
+    ...commonSorts,
+    ...Object.fromEntries(sortsOf(definition).map(({ name, ...key }) => [name, key])),
+  };
+  knownSorts.set(definition, keys);
+  return keys;
+}
+
+export function sortNamesOf(definition: Definition): string[] {
+  return Object.keys(sortKeysOf(definition)).flatMap((name) => [name, `-${name}`]);
+}
 
 export const defaultLimit = 50;
 export const maxLimit = 500;
-
-/** How many external ids one list may name. */
-export const maxExternalIds = 100;
 
 export const inclusions = ['externalIds'];
 
@@ -111,21 +79,18 @@ export function parseListRequest(definition: Definition, query: Query): ListRequ
   return request;
 }
 
-interface Reading {
-  definition: Definition;
-  request: ListRequest;
-  reject(code: FieldError['code'], params?: FieldError['params']): void;
-}
+type ListReading = Reading & { definition: Definition; request: ListRequest };
 
-const readers: Record<string, ReadParameter> = {
+const readers: Record<string, (value: string, reading: ListReading) => void> = {
   limit(value, { request, reject }) {
     const limit = readLimit(value, maxLimit);
     if (limit !== undefined) request.limit = limit;
     else reject('out_of_range', { min: 1, max: maxLimit });
   },
-  sort(value, { request, reject }) {
-    if (sortNames.includes(value)) request.sort = toSort(value);
-    else reject('invalid_choice', { choices: sortNames });
+  sort(value, { definition, request, reject }) {
+    const choices = sortNamesOf(definition);
+    if (choices.includes(value)) request.sort = toSort(definition, value);
+    else reject('invalid_choice', { choices });
   },
   count(value, { request, reject }) {
     if (value === 'true' || value === 'false') request.wantsTotal = value === 'true';
@@ -145,51 +110,6 @@ const readers: Record<string, ReadParameter> = {
   },
 };
 
-/** Ids separated by commas. One that holds commas itself is found too. */
-function readExternalIds(value: string, { request, reject }: Reading): void {
-  const ids = value.split(',').filter(Boolean);
-  const max = externalIdSchema.maxLength;
-  if (!isStorable(value)) reject('invalid_text');
-  else if (ids.length > maxExternalIds) reject('too_many_items', { max: maxExternalIds });
-  else if (ids.some((id) => [...id].length > max)) reject('too_long', { max });
-  else
-    addCondition(request, [value, ...ids], (parameter) => `subject.external_id = ANY (${parameter}::text[])`);
-}
-
-/** Those that name the object, and those that wait for it. */
-function readReference(
-  { column, externalColumn, resources, isOwner }: Reference,
-  value: string,
-  { request, reject }: Reading,
-): void {
-  if (!isStorable(value)) {
-    reject('invalid_text');
-    return;
-  }
-  addCondition(request, value, (parameter) => {
-    const ids = resources.map(
-      (name) => `SELECT id FROM ${tableOf(name)} WHERE tenant_id = $1 AND external_id = ${parameter}`,
-    );
-    const named = `subject.${column.name} = ANY (ARRAY(${ids.join(' UNION ALL ')}))`;
-    return isOwner ? named : `(${named} OR subject.${externalColumn} = ${parameter})`;
-  });
-}
-
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
-
-function readFilter(filter: Filter, value: string, { request, reject }: Reading): void {
-  const code = findFilterError(filter, value);
-  if (!code) addCondition(request, value, (parameter) => filterCondition(filter, parameter, value));
-  else reject(code, code === 'invalid_choice' ? { choices: choicesOf(filter) } : undefined);
-}
-
-function addCondition(request: ListRequest, value: unknown, toCondition: (parameter: string) => string) {
-  request.values.push(value);
-  request.conditions.push(toCondition(`$${request.values.length + 1}`));
-}
-
 /** Reads the filters and the other parameters that are `allowed`; adds one entry per invalid one to `fieldErrors`. */
 export function readParameters(
   definition: Definition,
@@ -197,10 +117,10 @@ export function readParameters(
   allowed: readonly string[],
   fieldErrors: FieldError[],
 ): ListRequest {
-  const filters = filtersByName(definition);
+  const filters = filterReaders(definition);
   const request: ListRequest = {
     limit: defaultLimit,
-    sort: toSort('createdAt'),
+    sort: toSort(definition, 'createdAt'),
     conditions: [],
     values: [],
     cursor: undefined,
@@ -212,7 +132,7 @@ export function readParameters(
     const filter = filters.get(name);
     if (typeof value !== 'string') reject('repeated_parameter');
     else if (allowed.includes(name)) readers[name]?.(value, { definition, request, reject });
-    else if (filter) filter(value, { definition, request, reject });
+    else if (filter) filter(value, { request, reject });
     else reject('unknown_parameter', { known: [...allowed, ...filters.keys()] });
   }
   // Last, because a cursor belongs to a sort order.
@@ -223,9 +143,9 @@ export function readParameters(
   return request;
 }
 
-function toSort(name: string): Sort {
+function toSort(definition: Definition, name: string): Sort {
   const isDescending = name.startsWith('-');
-  return { name, isDescending, ...sortColumns[isDescending ? name.slice(1) : name]! };
+  return { name, isDescending, ...sortKeysOf(definition)[isDescending ? name.slice(1) : name]! };
 }
 
 /** A moment with its zone; a time without one would mean something else in every office. */
@@ -245,28 +165,6 @@ const maxMatches = 1000;
 /** As an array, which is looked up id by id; in a sub-select, or else the planner would search too, to see how many there are. */
 function searchCondition(definition: Definition, parameter: string): string {
   return `subject.id = ANY ((SELECT search($1, '${definition.table}', ${parameter}, ${maxMatches}))::uuid[])`;
-}
-
-function findFilterError({ column: { field } }: Filter, value: string): FieldError['code'] | undefined {
-  if (field.kind === 'uuid') return isUuid(value) ? undefined : 'invalid_uuid';
-  if (field.kind === 'flag' || field.schema.enum) {
-    return choicesOf({ name: '', column: { name: '', path: [], field } }).includes(value)
-      ? undefined
-      : 'invalid_choice';
-  }
-  return isStorable(value) ? undefined : 'invalid_text';
-}
-
-function choicesOf({ column: { field } }: Filter): readonly string[] {
-  return field.kind === 'flag' ? ['true', 'false'] : (field.schema.enum as readonly string[]);
-}
-
-/** A value shorter than a start is all of it: with a second condition the planner would expect far too few rows. */
-function filterCondition({ column }: Filter, parameter: string, value: string): string {
-  const condition = `subject.${column.name} = ${parameter}::${sqlType(column)}`;
-  if (column.field.filter !== 'start') return condition;
-  const start = `subject.${startColumn(column)} = left(${parameter}, ${startLength})`;
-  return value.length < startLength ? start : `${start} AND ${condition}`;
 }
 
 function isUnlimitedText({ field: { kind, schema } }: Column): boolean {
@@ -293,18 +191,18 @@ export function buildListQuery(
   const values = [tenantId, ...request.values];
   const conditions = ['subject.tenant_id = $1', ...request.conditions];
   const [order, beyond] = sort.isDescending ? ['DESC', '<'] : ['ASC', '>'];
-  const isById = sort.column === 'id';
+  const isById = sort.expression === 'subject.id';
   if (cursor) {
     values.push(...(isById ? [cursor[1]] : cursor));
     const last = values.length;
     conditions.push(
       isById
         ? `subject.id ${beyond} $${last}`
-        : `(subject.${sort.column}, subject.id) ${beyond} ($${last - 1}::${sort.type}, $${last}::uuid)`,
+        : `(${sort.expression}, subject.id) ${beyond} ($${last - 1}::${sort.type}, $${last}::uuid)`,
     );
   }
   values.push(limit + 1);
-  const orderBy = isById ? `subject.id ${order}` : `subject.${sort.column} ${order}, subject.id ${order}`;
+  const orderBy = isById ? `subject.id ${order}` : `${sort.expression} ${order}, subject.id ${order}`;
   const json = selectWithinPage(selection, { sizes: sizesOf(definition), order: orderBy, maxBytes });
   return {
     text: `SELECT subject.id, ${sortValue(sort)} AS sort_value, ${json} AS json FROM (
@@ -324,10 +222,10 @@ export function buildCountQuery(definition: Definition, tenantId: string, reques
 }
 
 /** As text that PostgreSQL reads the same way under all settings. */
-function sortValue({ column, type }: Sort): string {
-  return type === 'timestamptz'
-    ? `to_char(subject.${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
-    : `subject.${column}::text`;
+function sortValue({ expression, type }: Sort): string {
+  if (type === 'timestamptz')
+    return `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  return `(${expression})::text`;
 }
 
 /** A cursor names its order, because a place in one order says nothing in another. */
@@ -345,9 +243,17 @@ function decodeCursor(text: string, sort: Sort): Position | undefined {
       !value.includes('\0') &&
       typeof id === 'string' &&
       isUuid(id) &&
-      (sort.type !== 'timestamptz' || isTimestamp(value));
+      isSortValue(sort.type, value);
     return isSound ? [value, id] : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Another value would fail in PostgreSQL. */
+function isSortValue(type: string, value: string): boolean {
+  if (type === 'timestamptz') return isTimestamp(value);
+  if (type === 'date') return value === 'infinity' || isDay(value);
+  if (type === 'numeric') return value === 'Infinity' || /^\d{1,400}(\.\d{1,400})?$/.test(value);
+  return true;
 }

@@ -25,16 +25,24 @@ const firstColumns: Record<string, string[]> = {
 
 export function useColumns(definition: Definition) {
   const { t } = useTranslation();
+  const sortOf = (path: string) => {
+    const filter = definition.filters.find((candidate) => candidate.path === path);
+    return filter && definition.sorts.includes(filter.name) ? filter.name : undefined;
+  };
   const choosable: Column[] = [
     ...definition.fields.flatMap((field): Column[] => {
       if (field.twinOf) return [];
-      if (!field.fields) return [{ id: field.path, title: titleOf(field), field }];
+      if (!field.fields) return [{ id: field.path, title: titleOf(field), field, sort: sortOf(field.path) }];
       const members = leavesOf(field.fields).map((member) => ({
         id: member.path,
         title: `${titleOf(field)}: ${titleOf(member)}`,
         field: member,
+        sort: sortOf(member.path),
       }));
-      return isAddress(field) ? [{ id: field.path, title: titleOf(field) }, ...members] : members;
+      // An address is written with the street first, and sorted by what people look for: the town.
+      return isAddress(field)
+        ? [{ id: field.path, title: titleOf(field), sort: sortOf(`${field.path}.city`) }, ...members]
+        : members;
     }),
     { id: 'createdAt', title: t('table.createdAt'), sort: 'createdAt' },
     { id: 'updatedAt', title: t('table.updatedAt'), sort: 'updatedAt' },
@@ -50,13 +58,46 @@ export function useColumns(definition: Definition) {
     defaultValue: standard,
     getInitialValueInEffect: false,
   });
+  const [widths, setWidths] = useLocalStorage<Record<string, number>>({
+    key: `stamm-column-widths-${definition.name}`,
+    defaultValue: {},
+    getInitialValueInEffect: false,
+  });
+  const byId = new Map(choosable.map((column) => [column.id, column]));
   return {
     choosable,
-    shown: choosable.filter(({ id }) => chosen.includes(id)),
+    /** In the order that the person chose. */
+    shown: chosen.flatMap((id) => byId.get(id) ?? []),
+    widths,
+    choose: setChosen,
     toggle: (id: string) =>
       setChosen(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]),
-    reset: () => setChosen(standard),
+    move: (id: string, steps: number) => setChosen(moved(chosen, id, steps)),
+    resize: (id: string, width: number) => setWidths({ ...widths, [id]: width }),
+    reset: () => {
+      setChosen(standard);
+      setWidths({});
+    },
   };
+}
+
+function moved(ids: readonly string[], id: string, steps: number): string[] {
+  const rest = ids.filter((other) => other !== id);
+  rest.splice(Math.max(0, ids.indexOf(id) + steps), 0, id);
+  return rest;
+}
+
+export type Columns = ReturnType<typeof useColumns>;
+
+export type Density = 'normal' | 'compact';
+
+/** One choice for all tables of this browser. */
+export function useDensity() {
+  return useLocalStorage<Density>({
+    key: 'stamm-density',
+    defaultValue: 'normal',
+    getInitialValueInEffect: false,
+  });
 }
 
 export function isAddress(field: Field): boolean {

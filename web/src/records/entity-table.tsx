@@ -1,8 +1,8 @@
 // Rows of which only the visible ones exist, so that a hundred thousand are no more work than fifty.
-import { Skeleton, UnstyledButton } from '@mantine/core';
+import { Checkbox, Skeleton, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import {
   type Definition,
@@ -15,7 +15,7 @@ import {
 } from '../api/definitions.ts';
 import { Icon } from '../icons.tsx';
 import { formatTime } from '../texts/format.ts';
-import { addressText, type Column } from './columns.ts';
+import { addressText, type Column, type Columns, useDensity } from './columns.ts';
 import classes from './table.module.css';
 import { Value } from './value.tsx';
 import { useVisibleRows } from './visible-rows.ts';
@@ -24,7 +24,9 @@ interface EntityTableProps {
   definition: Definition;
   entities: Entity[];
   total: number | undefined;
-  columns: Column[];
+  columns: Columns;
+  /** Missing where nothing can be done to many rows. */
+  ticks?: Ticks;
   sort: string;
   onSort: (sort: string) => void;
   isLoading: boolean;
@@ -34,8 +36,17 @@ interface EntityTableProps {
   onEnd: () => void;
 }
 
-const rowHeight = 46;
+export interface Ticks {
+  has: (id: string) => boolean;
+  toggle: (id: string, withRange: boolean) => void;
+  /** Of all rows that are loaded. */
+  state: 'all' | 'some' | 'none';
+  toggleAll: () => void;
+}
+
+const rowHeights = { normal: 46, compact: 34 };
 const tallRowHeight = 64;
+const narrowest = 60;
 
 /**
  * On a wide screen the table fills what is left of it, and scrolls by itself in both directions. On a narrow one it is a
@@ -47,7 +58,12 @@ export function EntityTable(props: EntityTableProps) {
   const isNarrow = useMediaQuery('(max-width: 48em)', window.innerWidth <= 768, {
     getInitialValueInEffect: false,
   });
-  const columns = isNarrow ? [] : props.columns;
+  const [density] = useDensity();
+  const columns = isNarrow ? [] : props.columns.shown;
+  const { widths } = props.columns;
+  const ticks = isNarrow ? undefined : props.ticks;
+  const cells = columns.length + (ticks ? 2 : 1);
+  const rowHeight = rowHeights[density];
   const height = isNarrow ? tallRowHeight : rowHeight;
   const box = useRef<HTMLDivElement>(null);
   const rows = useVisibleRows({
@@ -76,12 +92,12 @@ export function EntityTable(props: EntityTableProps) {
         aria-rowcount={props.total ?? -1}
         aria-label={titleOf(definition)}
       >
-        <Head {...props} columns={columns} isHidden={isNarrow} />
+        <Head {...props} shown={columns} ticks={ticks} isHidden={isNarrow} />
         <tbody onKeyDown={onKeyDown}>
-          {isLoading && <LoadingRows columns={columns.length + 1} />}
+          {isLoading && <LoadingRows columns={cells} height={height} />}
           {before > 0 && (
             <tr>
-              <td style={{ height: before }} colSpan={columns.length + 1} className={classes.gap} />
+              <td style={{ height: before }} colSpan={cells} className={classes.gap} />
             </tr>
           )}
           {entities.slice(rows.first, rows.end).map((entity, place) => {
@@ -91,15 +107,29 @@ export function EntityTable(props: EntityTableProps) {
               <tr
                 key={entity.id}
                 aria-rowindex={index + 2}
+                aria-selected={ticks?.has(entity.id)}
                 className={classes.row}
                 style={{ height }}
                 onClick={(event) => {
-                  const isOnLink = (event.target as HTMLElement).closest('a, button');
+                  const isOnLink = (event.target as HTMLElement).closest('a, button, input, label');
                   const isSelecting = window.getSelection()?.toString();
                   if (!isOnLink && !isSelecting) navigate({ to: '/data/$collection/$id', params });
                 }}
               >
-                <th scope="row">
+                {ticks && (
+                  <td className={classes.tick}>
+                    <Checkbox
+                      size="xs"
+                      aria-label={t('table.tick', { name: labelOf(definition, entity) })}
+                      checked={ticks.has(entity.id)}
+                      onChange={({ nativeEvent }) =>
+                        ticks.toggle(entity.id, (nativeEvent as MouseEvent).shiftKey)
+                      }
+                      tabIndex={index === active ? 0 : -1}
+                    />
+                  </td>
+                )}
+                <th scope="row" style={widthOf(widths, definition.nameField)}>
                   <Link
                     to="/data/$collection/$id"
                     params={params}
@@ -112,7 +142,11 @@ export function EntityTable(props: EntityTableProps) {
                   {isNarrow && <span className={classes.hint}>{hintOf(definition, entity)}</span>}
                 </th>
                 {columns.map((column) => (
-                  <td key={column.id} data-number={isNumber(column) || undefined}>
+                  <td
+                    key={column.id}
+                    data-number={isNumber(column) || undefined}
+                    style={widthOf(widths, column.id)}
+                  >
                     <Cell column={column} entity={entity} />
                   </td>
                 ))}
@@ -121,12 +155,12 @@ export function EntityTable(props: EntityTableProps) {
           })}
           {after > 0 && (
             <tr>
-              <td style={{ height: after }} colSpan={columns.length + 1} className={classes.gap} />
+              <td style={{ height: after }} colSpan={cells} className={classes.gap} />
             </tr>
           )}
           {!isEnd && !isLoading && (
             <tr>
-              <td colSpan={columns.length + 1} className={classes.more}>
+              <td colSpan={cells} className={classes.more}>
                 {t('table.loadingMore')}
               </td>
             </tr>
@@ -137,26 +171,52 @@ export function EntityTable(props: EntityTableProps) {
   );
 }
 
+function widthOf(widths: Record<string, number>, id: string) {
+  const width = widths[id];
+  return width === undefined ? undefined : { minWidth: width, maxWidth: width, width };
+}
+
 function isNumber({ field }: Column): boolean {
   return field !== undefined && ['integer', 'decimal', 'double'].includes(field.kind);
 }
 
-type HeadProps = Pick<EntityTableProps, 'definition' | 'columns' | 'sort' | 'onSort'> & { isHidden: boolean };
+type HeadProps = Pick<EntityTableProps, 'definition' | 'columns' | 'sort' | 'onSort' | 'ticks'> & {
+  shown: Column[];
+  isHidden: boolean;
+};
 
-function Head({ definition, columns, sort, onSort, isHidden }: HeadProps) {
+function Head({ definition, columns, shown, sort, onSort, ticks, isHidden }: HeadProps) {
+  const { t } = useTranslation();
   const name = leavesOf(definition.fields).find(({ path }) => path === definition.nameField);
   const heads: Column[] = [
     { id: definition.nameField, title: titleOf(name ?? definition), sort: 'name' },
-    ...columns,
+    ...shown,
   ];
   return (
     <thead className={isHidden ? classes.hiddenHead : classes.head}>
       <tr>
+        {ticks && (
+          <th scope="col" className={classes.tick}>
+            <Checkbox
+              size="xs"
+              aria-label={t('table.tickAll')}
+              checked={ticks.state === 'all'}
+              indeterminate={ticks.state === 'some'}
+              onChange={ticks.toggleAll}
+            />
+          </th>
+        )}
         {heads.map((column) => {
           const direction =
             sort === column.sort ? 'ascending' : sort === `-${column.sort}` ? 'descending' : undefined;
           return (
-            <th key={column.id} scope="col" aria-sort={direction} data-number={isNumber(column) || undefined}>
+            <th
+              key={column.id}
+              scope="col"
+              aria-sort={direction}
+              data-number={isNumber(column) || undefined}
+              style={widthOf(columns.widths, column.id)}
+            >
               {column.sort ? (
                 <UnstyledButton
                   className={classes.sort}
@@ -173,11 +233,45 @@ function Head({ definition, columns, sort, onSort, isHidden }: HeadProps) {
               ) : (
                 column.title
               )}
+              {!isHidden && (
+                <ResizeHandle title={column.title} onResize={(width) => columns.resize(column.id, width)} />
+              )}
             </th>
           );
         })}
       </tr>
     </thead>
+  );
+}
+
+/** The right edge of a column's head: dragged, or moved with the arrow keys. */
+function ResizeHandle({ title, onResize }: { title: string; onResize: (width: number) => void }) {
+  const { t } = useTranslation();
+  const begin = (event: PointerEvent<HTMLButtonElement>) => {
+    const handle = event.currentTarget;
+    const head = handle.parentElement!;
+    const grip = head.getBoundingClientRect().right - event.clientX;
+    const drag = ({ clientX }: globalThis.PointerEvent) =>
+      onResize(Math.max(narrowest, Math.round(clientX + grip - head.getBoundingClientRect().left)));
+    handle.setPointerCapture(event.pointerId);
+    handle.addEventListener('pointermove', drag);
+    handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', drag), {
+      once: true,
+    });
+  };
+  return (
+    <button
+      type="button"
+      className={classes.resize}
+      aria-label={t('table.width', { title })}
+      tabIndex={-1}
+      onPointerDown={begin}
+      onKeyDown={({ key, currentTarget }) => {
+        const step = key === 'ArrowRight' ? 20 : key === 'ArrowLeft' ? -20 : 0;
+        if (step !== 0)
+          onResize(Math.max(narrowest, Math.round(currentTarget.parentElement!.offsetWidth + step)));
+      }}
+    />
   );
 }
 
@@ -187,10 +281,10 @@ function Cell({ column, entity }: { column: Column; entity: Entity }) {
   return typeof value === 'object' ? addressText(value) : formatTime(String(value));
 }
 
-function LoadingRows({ columns }: { columns: number }) {
+function LoadingRows({ columns, height }: { columns: number; height: number }) {
   return Array.from({ length: 12 }, (_, row) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the rows are identical.
-    <tr key={row} style={{ height: rowHeight }}>
+    <tr key={row} style={{ height }}>
       {Array.from({ length: columns }, (_, column) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the cells are identical.
         <td key={column}>

@@ -52,7 +52,8 @@ const definition: Definition = {
   requiredOneOf: [],
   dateOrders: [],
   sorts: [],
-  filters: [{ name: 'ownerId', path: 'ownerId' }],
+  filters: [{ name: 'ownerId', path: 'ownerId', kind: 'several' }],
+  emptiable: [],
 };
 
 test('numbers are read as the language writes them, and stay exact', () => {

@@ -1,24 +1,14 @@
 // The table of a resource. The service searches, filters, sorts and pages; the address says how, so that "back" leads
 // to the same rows.
-import {
-  ActionIcon,
-  Button,
-  Checkbox,
-  Group,
-  Popover,
-  ScrollArea,
-  Select,
-  Stack,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
+import { ActionIcon, Group, Select, Stack, TextInput, Tooltip } from '@mantine/core';
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queryString } from '../api/client.ts';
-import { type Definition, nounOf, pluralOf, useDefinition } from '../api/definitions.ts';
+import { type Definition, leavesOf, nounOf, pluralOf, titleOf, useDefinition } from '../api/definitions.ts';
 import { listQuery } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote, FailureNote, NotFoundPage } from '../frame/failure.tsx';
@@ -27,10 +17,12 @@ import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
+import { ColumnMenu } from './column-menu.tsx';
 import { useColumns } from './columns.ts';
 import { EntityTable } from './entity-table.tsx';
-import { ActiveFilters, FilterMenu, type Filters } from './filters.tsx';
+import { ActiveFilters, FilterMenu, type Filters, filterParametersOf, singleValuesOf } from './filters.tsx';
 import classes from './table.module.css';
+import { type SavedView, ViewMenu } from './view-menu.tsx';
 
 export function TablePage() {
   const { collection = '' } = useParams({ strict: false });
@@ -49,7 +41,9 @@ function ResourceTable({ definition }: { definition: Definition }) {
   const navigate = useNavigate();
   const { q, sort = defaultSort } = search;
   const filters: Filters = Object.fromEntries(
-    definition.filters.flatMap(({ name }) => (search[name] === undefined ? [] : [[name, search[name]]])),
+    filterParametersOf(definition).flatMap((name) =>
+      search[name] === undefined ? [] : [[name, search[name]]],
+    ),
   );
   const change = (changes: Record<string, string | undefined>) =>
     navigate({
@@ -63,6 +57,14 @@ function ResourceTable({ definition }: { definition: Definition }) {
   const columns = useColumns(definition);
   const entities = list.data?.pages.flatMap((page) => page.data) ?? [];
   const total = list.data?.pages[0]?.total;
+  const showView = (view: SavedView) => {
+    columns.choose(view.columns);
+    navigate({
+      to: '/data/$collection',
+      params: { collection },
+      search: Object.fromEntries(new URLSearchParams(view.search)),
+    });
+  };
   const isNarrowed = q !== undefined || Object.keys(filters).length > 0;
 
   return (
@@ -87,7 +89,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
             {isAdministrator && (
               <ButtonLink
                 to={`/data/${collection}/new`}
-                search={filters}
+                search={singleValuesOf(definition, filters)}
                 leftSection={<Icon name="plus" size={16} />}
               >
                 {t('table.new', { title: nounOf(definition) })}
@@ -107,25 +109,20 @@ function ResourceTable({ definition }: { definition: Definition }) {
             aria-label={t('table.sortBy')}
             w={190}
             allowDeselect={false}
-            data={definition.sorts.map((value) => ({
-              value,
-              label: t(`table.sorts.${value as 'name'}`),
-            }))}
+            data={definition.sorts.map((value) => ({ value, label: sortTitle(definition, value, t) }))}
             value={parameters.sort}
             onChange={(value) => change({ sort: value === defaultSort ? undefined : (value ?? undefined) })}
           />
-          <FilterMenu
+          <FilterMenu definition={definition} filters={filters} onChange={change} />
+          <ViewMenu
             definition={definition}
-            filters={filters}
-            onChange={(name, value) => change({ [name]: value })}
+            search={queryString({ q, sort: search.sort, ...filters }).slice(1)}
+            columns={columns.shown.map(({ id }) => id)}
+            onChoose={showView}
           />
           <ColumnMenu columns={columns} />
         </Group>
-        <ActiveFilters
-          definition={definition}
-          filters={filters}
-          onChange={(name, value) => change({ [name]: value })}
-        />
+        <ActiveFilters definition={definition} filters={filters} onChange={change} />
       </Stack>
       {list.error ? (
         <FailureNote error={list.error} onRetry={() => list.refetch()} />
@@ -146,7 +143,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
           definition={definition}
           entities={entities}
           total={total}
-          columns={columns.shown}
+          columns={columns}
           sort={parameters.sort}
           onSort={(value) => change({ sort: value === defaultSort ? undefined : value })}
           isLoading={list.isPending}
@@ -159,6 +156,17 @@ function ResourceTable({ definition }: { definition: Definition }) {
       )}
     </div>
   );
+}
+
+const commonSorts = ['name', 'createdAt', 'updatedAt'];
+
+function sortTitle(definition: Definition, sort: string, t: TFunction): string {
+  const name = sort.replace('-', '');
+  if (commonSorts.includes(name)) return t(`table.sorts.${sort as 'name'}`);
+  const path = definition.filters.find((filter) => filter.name === name)?.path;
+  const field = leavesOf(definition.fields).find((leaf) => leaf.path === path);
+  const title = field ? titleOf(field) : name;
+  return t(sort.startsWith('-') ? 'table.sortDown' : 'table.sortUp', { title });
 }
 
 interface SearchInputProps {
@@ -187,36 +195,5 @@ function SearchInput({ what, value, onChange }: SearchInputProps) {
         changeLater(currentTarget.value);
       }}
     />
-  );
-}
-
-function ColumnMenu({ columns }: { columns: ReturnType<typeof useColumns> }) {
-  const { t } = useTranslation();
-  return (
-    <Popover position="bottom-end" shadow="md" trapFocus>
-      <Popover.Target>
-        <Button variant="default" leftSection={<Icon name="columns" size={16} />} visibleFrom="sm">
-          {t('table.columns')}
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label={t('table.columns')}>
-        <ScrollArea.Autosize mah="55vh" offsetScrollbars>
-          <Stack gap={10}>
-            {columns.choosable.map(({ id, title }) => (
-              <Checkbox
-                key={id}
-                size="sm"
-                label={title}
-                checked={columns.shown.some((column) => column.id === id)}
-                onChange={() => columns.toggle(id)}
-              />
-            ))}
-          </Stack>
-        </ScrollArea.Autosize>
-        <Button mt="sm" size="compact-sm" variant="subtle" onClick={columns.reset}>
-          {t('table.columnsReset')}
-        </Button>
-      </Popover.Dropdown>
-    </Popover>
   );
 }

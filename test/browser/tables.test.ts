@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { createPerson } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
+import { until } from '../waiting.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+
+describe('tables', { skip: withoutChromium }, () => {
+  let office: Office;
+  let visit: Visit;
+  before(async () => {
+    office = await openOffice();
+    const { email } = await createPerson(office);
+    visit = await office.enter(email);
+    const customerId = await office.createCustomer({ companyName: 'Hotel Alsterblick GmbH' });
+    const contracts = [
+      {
+        contractNumber: 'V-1',
+        startDate: '2024-01-01',
+        endDate: '2026-12-31',
+        netPrice: 120,
+        status: 'ACTIVE',
+      },
+      {
+        contractNumber: 'V-2',
+        startDate: '2025-01-01',
+        endDate: '2027-06-30',
+        netPrice: 80.5,
+        status: 'DRAFT',
+      },
+      { contractNumber: 'V-3', startDate: '2023-01-01', status: 'EXPIRED' },
+    ];
+    for (const contract of contracts) {
+      const response = await office.post('/customer/contract', { customerId, type: 'CARE', ...contract });
+      assert.equal(response.statusCode, 201, response.body);
+    }
+  });
+
+  const numbers = (page: Page) => page.locator('tbody [data-row]').allInnerTexts();
+
+  async function assertNumbers(page: Page, expected: string[]): Promise<void> {
+    await until(`the table shows ${expected}`, async () => (await numbers(page)).join() === expected.join());
+  }
+
+  test('narrow by a range of days, by several choices and by what is missing, in the address', async () => {
+    const { page, complaints } = visit;
+    await page.goto(`${office.origin}/data/contracts`);
+    await assertNumbers(page, ['V-1', 'V-2', 'V-3']);
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByLabel('Ende bis').fill('31.12.2026');
+    await page.getByRole('button', { name: 'Einträge anzeigen' }).click();
+    await assertNumbers(page, ['V-1']);
+    assert.match(page.url(), /endDateUntil=2026-12-31/);
+    await page.getByRole('button', { name: 'Entfernen: Ende bis' }).click();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByRole('combobox', { name: 'Status' }).click();
+    await page.getByRole('option', { name: 'Entwurf' }).click();
+    await page.getByRole('option', { name: 'Abgelaufen' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Einträge anzeigen' }).click();
+    await assertNumbers(page, ['V-2', 'V-3']);
+    await page.goto(`${office.origin}/data/contracts?empty=endDate`);
+    await assertNumbers(page, ['V-3']);
+    await page.getByText('Ohne Angabe: Ende').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('sort by a column with a click on its head', async () => {
+    const { page } = visit;
+    await page.goto(`${office.origin}/data/contracts`);
+    await page
+      .getByRole('columnheader', { name: 'Ende' })
+      .getByRole('button', { name: 'Ende' })
+      .first()
+      .click();
+    await assertNumbers(page, ['V-1', 'V-2', 'V-3']);
+    await page.getByRole('columnheader', { name: 'Nettopreis' }).getByRole('button').first().click();
+    await assertNumbers(page, ['V-2', 'V-1', 'V-3']);
+  });
+
+  test('keep the order of columns, their width and the height of rows in the browser', async () => {
+    const { page } = visit;
+    await page.goto(`${office.origin}/data/contracts`);
+    await assertNumbers(page, ['V-1', 'V-2', 'V-3']);
+    await page.getByRole('button', { name: 'Spalten' }).click();
+    await page.getByText('Kompakt').click();
+    await page.getByRole('button', { name: 'Status: nach vorn' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Breite der Spalte Kunde' }).press('ArrowRight');
+    await page.reload();
+    await assertNumbers(page, ['V-1', 'V-2', 'V-3']);
+    const heads = await page.getByRole('columnheader').allInnerTexts();
+    assert.ok(heads.indexOf('Status') < heads.indexOf('Nettopreis'), heads.join());
+    const row = await page.locator('tbody tr').first().boundingBox();
+    assert.ok(row!.height < 40, String(row!.height));
+    const styled = page.locator('th[style*="width"]', { hasText: 'Kunde' });
+    assert.equal(await styled.count(), 1);
+  });
+
+  test('are saved as a view, for oneself and for everybody', async () => {
+    const { page } = visit;
+    await page.goto(`${office.origin}/data/contracts?status=DRAFT`);
+    await page.getByRole('button', { name: 'Ansichten' }).click();
+    await page.getByRole('menuitem', { name: 'Ansicht speichern' }).click();
+    await page.getByLabel('Name der Ansicht').fill('Entwürfe');
+    await page.getByLabel('Für alle im Betrieb').check();
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByText('Ansicht „Entwürfe“ gespeichert').waitFor();
+    const { email } = await createPerson(office, { role: 'PFLEGE', name: 'Paul Pflege' });
+    const colleague = await office.enter(email);
+    await colleague.page.goto(`${office.origin}/data/contracts`);
+    await colleague.page.getByRole('button', { name: 'Ansichten' }).click();
+    await colleague.page.getByRole('menuitem', { name: 'Entwürfe' }).click();
+    await assertNumbers(colleague.page, ['V-2']);
+    assert.deepEqual(await findBarriers(colleague.page), []);
+    await page.getByRole('button', { name: 'Entwürfe', exact: true }).click();
+    await page.getByRole('menuitem', { name: '„Entwürfe“ löschen' }).click();
+    await page.getByText('Ansicht „Entwürfe“ gelöscht').waitFor();
+  });
+});
