@@ -1,13 +1,12 @@
 // One command starts everything, says where it is, and ends everything; what stands in its way it says in a sentence.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { chown } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import type pg from 'pg';
+import { startDebianPostgres } from '../faults/debian-postgres.ts';
 import {
   assertRefused,
   checkout,
@@ -25,7 +24,7 @@ import {
   startUntil,
   withClient,
 } from '../faults/process.ts';
-import { postgres15, withoutPostgres15 } from '../programs.ts';
+import { withoutPostgres15 } from '../programs.ts';
 import { until } from '../waiting.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
@@ -199,7 +198,7 @@ describe('a stop ends everything, with exit code 0', { concurrency: 3 }, () => {
 test('PostgreSQL 15 serves as well, under a login that owns the database and is no superuser', {
   skip: withoutPostgres15,
 }, async () => {
-  const superuser = await startDebianPostgres();
+  const { connection: superuser } = await startDebianPostgres();
   const owner = { ...superuser, user: 'shop_owner', password: 'secret', database: 'shop' };
   await withClient(superuser, async (client) => {
     await client.query(`CREATE ROLE shop_owner LOGIN CREATEROLE PASSWORD 'secret'`);
@@ -227,35 +226,3 @@ test('PostgreSQL 15 serves as well, under a login that owns the database and is 
   await withClient(superuser, (client) => client.query('SELECT 1'));
   assert.ok(!existsSync(unused));
 });
-
-async function startDebianPostgres(): Promise<pg.ClientConfig> {
-  const folder = await makeDataDir();
-  const data = path.join(folder, 'data');
-  // PostgreSQL does not run as root.
-  const account = process.getuid?.() === 0 ? findAccount('postgres') : undefined;
-  if (account) await chown(folder, account.uid, account.gid);
-  const options = { ...account, cwd: folder, stdio: 'ignore' as const };
-  const words = ['-D', data, '-U', 'admin', '-A', 'trust', '-E', 'UTF8', '--locale', 'C', '--no-sync'];
-  execFileSync(`${postgres15}/initdb`, words, options);
-  const settings = ['-c', 'listen_addresses=', '-c', 'fsync=off', '-k', folder];
-  const server = spawn(`${postgres15}/postgres`, ['-D', data, ...settings], options);
-  const exit = once(server, 'exit');
-  cleanUpLater(async () => {
-    server.kill('SIGQUIT');
-    await exit;
-  });
-  const connection = { host: folder, port: 5432, user: 'admin', password: '', database: 'postgres' };
-  await until('PostgreSQL 15 answers', () =>
-    withClient(connection, (client) => client.query('SELECT 1')).then(
-      () => true,
-      () => false,
-    ),
-  );
-  return connection;
-}
-
-function findAccount(name: string): { uid: number; gid: number } {
-  const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
-  const fields = lines.find((line) => line.startsWith(`${name}:`))!.split(':');
-  return { uid: Number(fields[2]), gid: Number(fields[3]) };
-}
