@@ -88,14 +88,20 @@ export function answer(description: string, schema: JsonSchema, headers: object 
   };
 }
 
-/** A reference with members beside it, which the generator would drop from `$ref`; `writeReferences` restores it. */
+/** A reference with members beside it, which the generator would drop from `$ref`; `finishDocument` restores it. */
 export function reference(name: string, members: object = {}): JsonSchema {
   return { 'x-ref': name, ...members };
 }
 
-export function writeReferences<Document extends object>(document: Document): Document {
-  const write = (_name: string, value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null || !('x-ref' in value)) return value;
+export function finishDocument<Document extends object>(document: Document): Document {
+  const write = (member: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    // @fastify/swagger writes the style of a parameter where it belongs, and leaves it in the schema too.
+    if (member === 'schema' && 'style' in value) {
+      const { style, explode, ...schema } = value as Record<string, unknown>;
+      return schema;
+    }
+    if (!('x-ref' in value)) return value;
     const { 'x-ref': name, ...members } = value;
     return { $ref: `#/components/schemas/${name}`, ...members };
   };

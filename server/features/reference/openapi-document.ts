@@ -1,7 +1,7 @@
 // The head of the OpenAPI document; its paths come from the schemas of the routes.
 import type { SwaggerOptions } from '@fastify/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { writeReferences } from '../../engine/openapi/answers.ts';
+import { finishDocument } from '../../engine/openapi/answers.ts';
 import { resources } from '../../resources/index.ts';
 import { version } from '../../version.ts';
 
@@ -50,7 +50,7 @@ export const openapiInfo = {
     },
   },
   transformObject: (made) =>
-    'openapiObject' in made ? writeReferences(made.openapiObject) : made.swaggerObject,
+    'openapiObject' in made ? finishDocument(made.openapiObject) : made.swaggerObject,
   refResolver: {
     buildLocalReference: (
       json: { $id?: unknown; title?: unknown },
