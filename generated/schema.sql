@@ -195,6 +195,26 @@ CREATE INDEX customer_by_zip_code ON customer USING btree (tenant_id, address_zi
 SELECT isolate_tenants('customer');
 GRANT DELETE, INSERT, SELECT, UPDATE ON customer TO stamm_service;
 
+-- deleted_object: Objects that were deleted in the last 30 days. Written in the transaction that deletes them.
+CREATE TABLE deleted_object (
+  tenant_id uuid NOT NULL,
+  resource text NOT NULL,
+  id uuid NOT NULL,
+  root_id uuid NOT NULL,  -- The object that the request deleted: this one, or the owner that took it along. One root is restored as one.
+  deleted_at timestamp with time zone NOT NULL DEFAULT now(),
+  version integer NOT NULL,  -- The last one before the deletion.
+  actor text NOT NULL,  -- As in the journal.
+  actor_id uuid,
+  content json NOT NULL,  -- The row by column names, as json: jsonb would rewrite numbers and reorder names.
+  search_text text NOT NULL,  -- Its texts in the spelling of fold().
+  CONSTRAINT deleted_object_pkey PRIMARY KEY (tenant_id, resource, id)
+);
+CREATE INDEX deleted_object_by_age ON deleted_object USING btree (deleted_at);
+CREATE INDEX deleted_object_by_root ON deleted_object USING btree (tenant_id, root_id, resource);
+CREATE INDEX deleted_object_by_time ON deleted_object USING btree (tenant_id, deleted_at, id);
+SELECT isolate_tenants('deleted_object');
+GRANT DELETE, INSERT, SELECT, UPDATE ON deleted_object TO stamm_service;
+
 -- employee: Somebody who works for the business.
 CREATE TABLE employee (
   tenant_id uuid NOT NULL,
@@ -1004,6 +1024,24 @@ BEGIN
   UPDATE api_key SET created_by = 'person' WHERE ended_at < oldest AND created_by_id IS NOT NULL AND created_by <> 'person';
   RETURN forgotten;
 END $function$;
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION forget_deleted_objects(oldest timestamp with time zone, most integer)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  WITH old AS (
+    SELECT tenant_id, resource, id FROM deleted_object
+    WHERE deleted_at < oldest ORDER BY deleted_at LIMIT most FOR UPDATE SKIP LOCKED
+  ), removed AS (
+    DELETE FROM deleted_object USING old
+    WHERE deleted_object.tenant_id = old.tenant_id AND deleted_object.resource = old.resource AND deleted_object.id = old.id
+    RETURNING 1
+  )
+  SELECT count(*)::integer FROM removed
+$function$;
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION forget_ended_key_use(kept interval)

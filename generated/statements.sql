@@ -203,15 +203,27 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete customer
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, company_name text,
-      address_street_name text, address_house_number text, address_zip_code text, address_city text,
-      address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
-      phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, origin text, changes json)),
-  written AS (
+  WITH named AS (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+  ), written AS (
     DELETE FROM customer USING named WHERE customer.tenant_id = named.tenant_id AND customer.id = named.id
     RETURNING customer.tenant_id, customer.id, customer.external_id, customer.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes, customer.search_text
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT customer.created_at, customer.updated_at, customer.company_name,
+          customer.address_street_name, customer.address_house_number, customer.address_zip_code,
+          customer.address_city, customer.address_location_lat, customer.address_location_lng,
+          customer.customer_number, customer.email, customer.phone, customer.vat_id, customer.comment, customer.status,
+          customer.external_id) AS kept) AS content,
+      fold(concat_ws(' ', left(customer.company_name, 150), left(customer.address_street_name, 150),
+          left(customer.address_house_number, 150), left(customer.address_zip_code, 150), left(customer.address_city,
+          150), left(customer.customer_number, 150), left(customer.email, 150), left(customer.phone, 150),
+          left(customer.vat_id, 150), left(customer.comment, 150), left(customer.external_id, 150))) AS bin_text,
+          customer.search_text
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
+    SELECT tenant_id, 'customer', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
   DELETE FROM search_word AS known USING gone
@@ -233,6 +245,43 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id FROM written;
+
+-- restore customer
+  WITH sent AS MATERIALIZED (
+    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
+      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
+    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
+        company_name text, address_street_name text, address_house_number text, address_zip_code text,
+        address_city text, address_location_lat double precision, address_location_lng double precision,
+        customer_number text, email text, phone text, vat_id text, comment text, status text, external_id text)
+    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'customer'
+  ), written AS (
+    INSERT INTO customer (tenant_id, id, version, created_at, company_name, address_street_name, address_house_number,
+        address_zip_code, address_city, address_location_lat, address_location_lng, customer_number, email, phone,
+        vat_id, comment, status, external_id)
+    SELECT tenant_id, id, version, created_at, company_name, address_street_name, address_house_number,
+        address_zip_code, address_city, address_location_lat, address_location_lng, customer_number, email, phone,
+        vat_id, comment, status, external_id FROM sent
+    RETURNING tenant_id, id, version, external_id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'customer' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'customer', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT * FROM written;
 
 -- list customer
 SELECT subject.id, (subject.id)::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
@@ -455,14 +504,25 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete contact-person
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid,
-      last_name text, first_name text, salutation text, role text, email text, phone text, mobile text, language text,
-      comment text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, origin text, changes json)),
-  written AS (
+  WITH named AS (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+  ), written AS (
     DELETE FROM contact_person USING named WHERE contact_person.tenant_id = named.tenant_id AND contact_person.id = named.id
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.external_id, contact_person.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes, contact_person.search_text
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT contact_person.created_at, contact_person.updated_at,
+          contact_person.customer_id, contact_person.last_name, contact_person.first_name, contact_person.salutation,
+          contact_person.role, contact_person.email, contact_person.phone, contact_person.mobile,
+          contact_person.language, contact_person.comment, contact_person.external_id) AS kept) AS content,
+      fold(concat_ws(' ', left(contact_person.last_name, 150), left(contact_person.first_name, 150),
+          left(contact_person.role, 150), left(contact_person.email, 150), left(contact_person.phone, 150),
+          left(contact_person.mobile, 150), left(contact_person.comment, 150), left(contact_person.external_id,
+          150))) AS bin_text, contact_person.search_text
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
+    SELECT tenant_id, 'contact-person', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word,
       source.id
 FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
@@ -485,6 +545,40 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id FROM written;
+
+-- restore contact-person
+  WITH sent AS MATERIALIZED (
+    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
+      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
+    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
+        customer_id uuid, last_name text, first_name text, salutation text, role text, email text, phone text,
+        mobile text, language text, comment text, external_id text)
+    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'contact-person'
+  ), written AS (
+    INSERT INTO contact_person (tenant_id, id, version, created_at, customer_id, last_name, first_name, salutation,
+        role, email, phone, mobile, language, comment, external_id)
+    SELECT tenant_id, id, version, created_at, customer_id, last_name, first_name, salutation, role, email, phone,
+        mobile, language, comment, external_id FROM sent
+    RETURNING tenant_id, id, version, external_id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'contact_person' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'contact-person', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT * FROM written;
 
 -- list contact-person
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
@@ -699,14 +793,23 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete contract
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid,
-      start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
-      net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
-      version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)),
-  written AS (
+  WITH named AS (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+  ), written AS (
     DELETE FROM contract USING named WHERE contract.tenant_id = named.tenant_id AND contract.id = named.id
     RETURNING contract.tenant_id, contract.id, contract.external_id, contract.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes, contract.search_text
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT contract.created_at, contract.updated_at, contract.customer_id,
+          contract.start_date, contract.type, contract.contract_number, contract.end_date,
+          contract.notice_period_in_months, contract.net_price, contract.billing_interval, contract.status,
+          contract.external_id) AS kept) AS content,
+      fold(concat_ws(' ', left(contract.contract_number, 150), left(contract.external_id, 150))) AS bin_text,
+          contract.search_text
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
+    SELECT tenant_id, 'contract', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
   DELETE FROM search_word AS known USING gone
@@ -728,6 +831,40 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id FROM written;
+
+-- restore contract
+  WITH sent AS MATERIALIZED (
+    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
+      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
+    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
+        customer_id uuid, start_date date, type text, contract_number text, end_date date,
+        notice_period_in_months bigint, net_price numeric, billing_interval text, status text, external_id text)
+    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'contract'
+  ), written AS (
+    INSERT INTO contract (tenant_id, id, version, created_at, customer_id, start_date, type, contract_number, end_date,
+        notice_period_in_months, net_price, billing_interval, status, external_id)
+    SELECT tenant_id, id, version, created_at, customer_id, start_date, type, contract_number, end_date,
+        notice_period_in_months, net_price, billing_interval, status, external_id FROM sent
+    RETURNING tenant_id, id, version, external_id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'contract' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'contract', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT * FROM written;
 
 -- list contract
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
@@ -917,13 +1054,23 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete employee
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, first_name text,
-      last_name text, employee_number text, email text, phone text, active boolean, external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, origin text, changes json)),
-  written AS (
+  WITH named AS (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+  ), written AS (
     DELETE FROM employee USING named WHERE employee.tenant_id = named.tenant_id AND employee.id = named.id
     RETURNING employee.tenant_id, employee.id, employee.external_id, employee.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes, employee.search_text
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT employee.created_at, employee.updated_at, employee.first_name,
+          employee.last_name, employee.employee_number, employee.email, employee.phone, employee.active,
+          employee.external_id) AS kept) AS content,
+      fold(concat_ws(' ', left(employee.first_name, 150), left(employee.last_name, 150), left(employee.employee_number,
+          150), left(employee.email, 150), left(employee.phone, 150), left(employee.external_id, 150))) AS bin_text,
+          employee.search_text
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
+    SELECT tenant_id, 'employee', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
   DELETE FROM search_word AS known USING gone
@@ -945,6 +1092,39 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id FROM written;
+
+-- restore employee
+  WITH sent AS MATERIALIZED (
+    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
+      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
+    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
+        first_name text, last_name text, employee_number text, email text, phone text, active boolean, external_id text)
+    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'employee'
+  ), written AS (
+    INSERT INTO employee (tenant_id, id, version, created_at, first_name, last_name, employee_number, email, phone,
+        active, external_id)
+    SELECT tenant_id, id, version, created_at, first_name, last_name, employee_number, email, phone, active,
+        external_id FROM sent
+    RETURNING tenant_id, id, version, external_id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'employee' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'employee', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT * FROM written;
 
 -- list employee
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
@@ -1143,14 +1323,23 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete product
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, name text, kind text,
-      article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
-      description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      origin text, changes json)),
-  written AS (
+  WITH named AS (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+  ), written AS (
     DELETE FROM product USING named WHERE product.tenant_id = named.tenant_id AND product.id = named.id
     RETURNING product.tenant_id, product.id, product.external_id, product.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes, product.search_text
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT product.created_at, product.updated_at, product.name, product.kind,
+          product.article_number, product.gtin, product.unit_code, product.net_price, product.currency,
+          product.vat_rate, product.description, product.active, product.external_id) AS kept) AS content,
+      fold(concat_ws(' ', left(product.name, 150), left(product.article_number, 150), left(product.gtin, 150),
+          left(product.unit_code, 150), left(product.currency, 150), left(product.description, 150),
+          left(product.external_id, 150))) AS bin_text, product.search_text
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
+    SELECT tenant_id, 'product', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
   DELETE FROM search_word AS known USING gone
@@ -1172,6 +1361,40 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id FROM written;
+
+-- restore product
+  WITH sent AS MATERIALIZED (
+    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
+      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
+    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
+        name text, kind text, article_number text, gtin text, unit_code text, net_price numeric, currency text,
+        vat_rate numeric, description text, active boolean, external_id text)
+    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'product'
+  ), written AS (
+    INSERT INTO product (tenant_id, id, version, created_at, name, kind, article_number, gtin, unit_code, net_price,
+        currency, vat_rate, description, active, external_id)
+    SELECT tenant_id, id, version, created_at, name, kind, article_number, gtin, unit_code, net_price, currency,
+        vat_rate, description, active, external_id FROM sent
+    RETURNING tenant_id, id, version, external_id, search_text
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'product' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'product', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT * FROM written;
 
 -- list product
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
@@ -1508,20 +1731,31 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete site
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid, name text,
-      address_street_name text, address_house_number text, address_zip_code text, address_city text,
-      address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
-      has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
-      opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
-      call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
-      contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date, valid_until date,
-      time_zone text, external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean,
-      customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
-      changes json)),
-  written AS (
+  WITH named AS (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+  ), written AS (
     DELETE FROM site USING named WHERE site.tenant_id = named.tenant_id AND site.id = named.id
     RETURNING site.tenant_id, site.id, site.external_id, site.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes, site.search_text
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT site.created_at, site.updated_at, site.customer_id, site.name,
+          site.address_street_name, site.address_house_number, site.address_zip_code, site.address_city,
+          site.address_location_lat, site.address_location_lng, site.needs_appointment, site.has_key, site.comment,
+          site.appointment_preparation_time_in_minutes, site.attending_intervals, site.opening_hours,
+          site.service_record_recipient_id, site.service_record_recipient_external_id, site.call_out_fee,
+          site.assigned_employee_id, site.assigned_employee_external_id, site.contact_person_id,
+          site.contact_person_external_id, site.contract_id, site.contract_external_id, site.valid_from,
+          site.valid_until, site.time_zone, site.external_id, site.attending_intervals_is_known,
+          site.opening_hours_is_known) AS kept) AS content,
+      fold(concat_ws(' ', left(site.name, 150), left(site.address_street_name, 150), left(site.address_house_number,
+          150), left(site.address_zip_code, 150), left(site.address_city, 150), left(site.comment, 150),
+          left(site.service_record_recipient_external_id, 150), left(site.assigned_employee_external_id, 150),
+          left(site.contact_person_external_id, 150), left(site.contract_external_id, 150), left(site.time_zone, 150),
+          left(site.external_id, 150))) AS bin_text, site.search_text
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
+    SELECT tenant_id, 'site', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
   DELETE FROM search_word AS known USING gone
@@ -1543,6 +1777,57 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id FROM written;
+
+-- restore site
+  WITH sent AS MATERIALIZED (
+    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
+      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
+    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
+        customer_id uuid, name text, address_street_name text, address_house_number text, address_zip_code text,
+        address_city text, address_location_lat double precision, address_location_lng double precision,
+        needs_appointment boolean, has_key boolean, comment text, appointment_preparation_time_in_minutes bigint,
+        attending_intervals json, opening_hours json, service_record_recipient_id uuid,
+        service_record_recipient_external_id text, call_out_fee numeric, assigned_employee_id uuid,
+        assigned_employee_external_id text, contact_person_id uuid, contact_person_external_id text, contract_id uuid,
+        contract_external_id text, valid_from date, valid_until date, time_zone text, external_id text,
+        attending_intervals_is_known boolean, opening_hours_is_known boolean)
+    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'site'
+  ), written AS (
+    INSERT INTO site (tenant_id, id, version, created_at, customer_id, name, address_street_name, address_house_number,
+        address_zip_code, address_city, address_location_lat, address_location_lng, needs_appointment, has_key,
+        comment, appointment_preparation_time_in_minutes, attending_intervals, opening_hours,
+        service_record_recipient_id, service_record_recipient_external_id, call_out_fee, assigned_employee_id,
+        assigned_employee_external_id, contact_person_id, contact_person_external_id, contract_id,
+        contract_external_id, valid_from, valid_until, time_zone, external_id, attending_intervals_is_known,
+        opening_hours_is_known)
+    SELECT tenant_id, id, version, created_at, customer_id, name, address_street_name, address_house_number,
+        address_zip_code, address_city, address_location_lat, address_location_lng, needs_appointment, has_key,
+        comment, appointment_preparation_time_in_minutes, attending_intervals, opening_hours,
+        service_record_recipient_id, service_record_recipient_external_id, call_out_fee, assigned_employee_id,
+        assigned_employee_external_id, contact_person_id, contact_person_external_id, contract_id,
+        contract_external_id, valid_from, valid_until, time_zone, external_id, attending_intervals_is_known,
+        opening_hours_is_known FROM sent
+    RETURNING tenant_id, id, version, external_id, search_text , service_record_recipient_external_id,
+        assigned_employee_external_id, contact_person_external_id, contract_external_id
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'site' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'site', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT * FROM written;
 
 -- list site
 SELECT subject.id, (subject.id)::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
@@ -1846,15 +2131,25 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete container
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, name text, culture_system text,
-      site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
-      width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
-      has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
-      site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)),
-  written AS (
+  WITH named AS (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+  ), written AS (
     DELETE FROM container USING named WHERE container.tenant_id = named.tenant_id AND container.id = named.id
     RETURNING container.tenant_id, container.id, container.external_id, container.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes, container.search_text
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT container.created_at, container.updated_at, container.name,
+          container.culture_system, container.site_id, container.product_id, container.product_external_id,
+          container.material, container.color, container.length_in_cm, container.width_in_cm, container.height_in_cm,
+          container.diameter_in_cm, container.volume_in_litres, container.has_water_level_indicator,
+          container.ownership, container.label_code, container.comment, container.external_id) AS kept) AS content,
+      fold(concat_ws(' ', left(container.name, 150), left(container.product_external_id, 150), left(container.color,
+          150), left(container.label_code, 150), left(container.comment, 150), left(container.external_id,
+          150))) AS bin_text, container.search_text
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
+    SELECT tenant_id, 'container', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word,
       source.id
 FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
@@ -1877,6 +2172,44 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id FROM written;
+
+-- restore container
+  WITH sent AS MATERIALIZED (
+    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
+      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
+    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
+        name text, culture_system text, site_id uuid, product_id uuid, product_external_id text, material text,
+        color text, length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint,
+        volume_in_litres numeric, has_water_level_indicator boolean, ownership text, label_code text, comment text,
+        external_id text)
+    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'container'
+  ), written AS (
+    INSERT INTO container (tenant_id, id, version, created_at, name, culture_system, site_id, product_id,
+        product_external_id, material, color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm,
+        volume_in_litres, has_water_level_indicator, ownership, label_code, comment, external_id)
+    SELECT tenant_id, id, version, created_at, name, culture_system, site_id, product_id, product_external_id,
+        material, color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres,
+        has_water_level_indicator, ownership, label_code, comment, external_id FROM sent
+    RETURNING tenant_id, id, version, external_id, search_text , product_external_id
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'container' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'container', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT * FROM written;
 
 -- list container
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
@@ -2137,16 +2470,26 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete plant
-  WITH named AS (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, site_id uuid,
-      botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
-      container_id uuid, container_external_id text, building text, floor text, room text, position text,
-      height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
-      comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, origin text, changes json)),
-  written AS (
+  WITH named AS (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+  ), written AS (
     DELETE FROM plant USING named WHERE plant.tenant_id = named.tenant_id AND plant.id = named.id
     RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
-      named.actor, named.actor_id, named.request_id, named.origin, named.changes, plant.search_text
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT plant.created_at, plant.updated_at, plant.site_id, plant.botanical_name,
+          plant.product_id, plant.product_external_id, plant.common_name, plant.quantity, plant.container_id,
+          plant.container_external_id, plant.building, plant.floor, plant.room, plant.position, plant.height_in_cm,
+          plant.planted_on, plant.removed_on, plant.status, plant.ownership, plant.label_code, plant.comment,
+          plant.external_id) AS kept) AS content,
+      fold(concat_ws(' ', left(plant.botanical_name, 150), left(plant.product_external_id, 150),
+          left(plant.common_name, 150), left(plant.container_external_id, 150), left(plant.building, 150),
+          left(plant.floor, 150), left(plant.room, 150), left(plant.position, 150), left(plant.label_code, 150),
+          left(plant.comment, 150), left(plant.external_id, 150))) AS bin_text, plant.search_text
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
+    SELECT tenant_id, 'plant', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
   DELETE FROM search_word AS known USING gone
@@ -2168,6 +2511,44 @@ moved AS (
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
   SELECT id FROM written;
+
+-- restore plant
+  WITH sent AS MATERIALIZED (
+    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
+      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
+    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
+        site_id uuid, botanical_name text, product_id uuid, product_external_id text, common_name text,
+        quantity bigint, container_id uuid, container_external_id text, building text, floor text, room text,
+        position text, height_in_cm bigint, planted_on date, removed_on date, status text, ownership text,
+        label_code text, comment text, external_id text)
+    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'plant'
+  ), written AS (
+    INSERT INTO plant (tenant_id, id, version, created_at, site_id, botanical_name, product_id, product_external_id,
+        common_name, quantity, container_id, container_external_id, building, floor, room, position, height_in_cm,
+        planted_on, removed_on, status, ownership, label_code, comment, external_id)
+    SELECT tenant_id, id, version, created_at, site_id, botanical_name, product_id, product_external_id, common_name,
+        quantity, container_id, container_external_id, building, floor, room, position, height_in_cm, planted_on,
+        removed_on, status, ownership, label_code, comment, external_id FROM sent
+    RETURNING tenant_id, id, version, external_id, search_text , product_external_id, container_external_id
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'plant' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'plant', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT * FROM written;
 
 -- list plant
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),

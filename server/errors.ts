@@ -24,6 +24,7 @@ const statusOfCode = {
   not_found: 404,
   conflict: 409,
   has_dependants: 409,
+  owner_deleted: 409,
   email_taken: 409,
   own_account: 409,
   several_businesses: 409,

@@ -141,6 +141,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Other records belong to it: delete or move "dependants" first.',
     de: 'Es gehören noch Einträge dazu: zuerst "dependants" löschen oder verschieben.',
   },
+  owner_deleted: {
+    en: 'It belongs to a deleted record. Restore that one first.',
+    de: 'Er gehört zu einem gelöschten Eintrag. Diesen bitte zuerst wiederherstellen.',
+  },
   request_in_progress: {
     en: 'A request with this Idempotency-Key is running. Retry shortly.',
     de: 'Eine Anfrage mit diesem Idempotency-Key läuft. Bitte gleich erneut versuchen.',

@@ -1,9 +1,10 @@
 // generated/statements.sql: the SQL that the engine builds for each resource, to read and to grep.
 import type { Definition } from '../server/engine/definition/definition.ts';
 import { attentionChecksOf } from '../server/engine/sql/attention-checks.ts';
+import { buildDelete, buildRestore } from '../server/engine/sql/bin.ts';
 import { buildCountQuery, buildListQuery, parseListRequest } from '../server/engine/sql/list-query.ts';
 import { representation } from '../server/engine/sql/representation.ts';
-import { buildDelete, buildInsert, buildUpdate } from '../server/engine/sql/statements.ts';
+import { buildInsert, buildUpdate } from '../server/engine/sql/statements.ts';
 import { buildComparison, buildGuardedUpdate } from '../server/engine/sql/upsert-statements.ts';
 
 const header =
@@ -22,6 +23,7 @@ function describeResource(definition: Definition): string {
     buildComparison(definition),
     buildGuardedUpdate(definition),
     buildDelete(definition),
+    buildRestore(definition),
     { name: `list ${definition.name}`, text: listQuery.text },
     { name: `count ${definition.name}`, text: buildCountQuery(definition, '', list).text },
     ...attentionChecksOf(definition).map(({ code, field, condition }) => ({

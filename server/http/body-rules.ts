@@ -26,10 +26,11 @@ export function addBodyRules(scope: FastifyInstance, limitBytes: number): void {
     }
   });
   scope.removeAllContentTypeParsers();
-  // A DELETE says everything in its path; clients that name a content type with it mean nothing by it.
-  scope.addContentTypeParser('*', async ({ method }: FastifyRequest, payload: FastifyRequest['raw']) =>
-    method === 'DELETE' ? undefined : parseJson(await readBody(payload, limitBytes)),
-  );
+  // Some paths say everything; clients that name a content type with them mean nothing by it.
+  scope.addContentTypeParser('*', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
+    if (request.method === 'DELETE' || request.routeOptions.config.takesNoBody) return undefined;
+    return parseJson(await readBody(payload, limitBytes));
+  });
 }
 
 /** Counts a request for its tenant once that is known: before the body, and before anything is done. */

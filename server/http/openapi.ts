@@ -5,6 +5,7 @@ import type { JsonSchema } from '../engine/definition/fields.ts';
 import { knownItemSchemas, resourceSchemas } from '../engine/openapi/resource-schemas.ts';
 import { sharedSchemas } from '../engine/openapi/schemas.ts';
 import { attentionSchemas } from '../features/attention/attention-routes.ts';
+import { binSchemas } from '../features/bin/bin-docs.ts';
 import { journalSchemas } from '../features/changes/changes-routes.ts';
 import { importSchemas } from '../features/import/import-routes.ts';
 import { personalDataSchemas } from '../features/personal-data/personal-data-routes.ts';
@@ -26,6 +27,7 @@ function listSchemas(): JsonSchema[] {
     ...knownItemSchemas(resources),
     ...resources.flatMap(resourceSchemas),
     ...journalSchemas,
+    ...binSchemas(resources),
     ...attentionSchemas,
     ...personalDataSchemas(resources),
     ...importSchemas(resources),

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { addResourceRoutes } from '../engine/http/resource-routes.ts';
 import { attentionRoutes } from '../features/attention/attention-routes.ts';
+import { binRoutes } from '../features/bin/bin-routes.ts';
 import { eraseRecordedCalls } from '../features/call-log/recorded-calls.ts';
 import { changeRoutes } from '../features/changes/changes-routes.ts';
 import { noteImport } from '../features/checklist/checklist-routes.ts';
@@ -36,6 +37,7 @@ export async function addSharedRoutes(
   addBodyRules(scope, config.BODY_LIMIT_BYTES);
   for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
   await scope.register(changeRoutes, { database, resources });
+  await scope.register(binRoutes, { database, resources });
   await scope.register(attentionRoutes, { database, resources });
   await scope.register(personalDataRoutes, {
     database,

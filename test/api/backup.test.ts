@@ -89,7 +89,7 @@ async function assertConsistent(connection: pg.ClientConfig): Promise<void> {
   );
   assert.deepEqual(
     findings.map(({ check }) => check),
-    ['journal', 'versions', 'deletions', 'references', 'words'],
+    ['journal', 'versions', 'deletions', 'bin', 'references', 'words'],
   );
 }
 
@@ -331,6 +331,8 @@ describe('the check finds', () => {
     journal: `DELETE FROM journal WHERE position = 2`,
     versions: `UPDATE site SET version = 7`,
     deletions: `DELETE FROM site`,
+    bin: `INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, content, search_text)
+      SELECT tenant_id, 'site', id, id, version, '', '{}', '' FROM site`,
     references: `UPDATE site SET customer_id = id`,
     words: `DELETE FROM search_word WHERE word = 'hotel'`,
   };

@@ -63,11 +63,13 @@ test('an erased person is found nowhere: not in the record, the journal or the s
   );
 });
 
-test('a person that was only deleted can still be erased from the journal', async () => {
+test('a person that was only deleted can still be erased from bin and journal', async () => {
   const id = await createPerson();
   await service.delete(`/contact-persons/${id}`);
-  assert.equal((await service.get(`/personal-data/${id}`)).json().person, null);
+  const { person, deletedAt } = (await service.get(`/personal-data/${id}`)).json();
+  assert.deepEqual([person.lastName, typeof deletedAt], ['Rätselhaft', 'string']);
   assert.equal((await service.delete(`/personal-data/${id}`)).statusCode, 204);
+  assert.equal((await service.get(`/personal-data/${id}`)).json().person, null);
   assert.doesNotMatch((await service.get(`/personal-data/${id}`)).body, /Geheim|4711/);
 });
 

@@ -199,3 +199,24 @@ test('an import explains replacements and creations that are refused together', 
     );
   }
 });
+
+test('a large cascade is deleted and restored by about as many statements as a small one', async () => {
+  const countBoth = async (plants: number) => {
+    const customerId = await service.createCustomer();
+    const siteId = (await service.post('/customer/site', validSite(customerId))).json().id;
+    const plant = (index: number) => ({
+      type: 'plant',
+      data: { siteId, botanicalName: 'Yucca', labelCode: `${plants}-${index}` },
+    });
+    const lines = Array.from({ length: plants }, (_, index) => JSON.stringify(plant(index)));
+    assert.equal((await sendImport(target, [lines.join('\n')])).summary.created, plants);
+    const path = `/customers/${customerId}`;
+    const deletion = await countStatements(() => service.delete(`${path}?cascade=true`));
+    const restoration = await countStatements(() => service.post(`${path}/restore`, {}));
+    assert.equal(restoration.result.json().restored.at(-1).ids.length, plants);
+    return [deletion.statements, restoration.statements];
+  };
+  const counts = [await countBoth(2), await countBoth(1500)];
+  // A new connection, which the pool opens when it likes, takes a few of its own.
+  for (const count of counts.flat()) assert.ok(count > 8 && count <= 25, counts.join(' and '));
+});

@@ -41,9 +41,10 @@ const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(
   // Where GET is allowed, Fastify answers HEAD alike.
   ({ method, url }) => url.startsWith('/api/v1') && (method as string) !== 'HEAD',
 );
-/** Those that take one JSON object; an import takes lines of them. */
+/** Those that take one JSON object; an import takes lines of them, and a restoration takes nothing. */
 const jsonRoutes = routes.filter(
-  ({ method, url }) => ['POST', 'PUT', 'PATCH'].includes(method) && url !== '/api/v1/import',
+  ({ method, url }) =>
+    ['POST', 'PUT', 'PATCH'].includes(method) && url !== '/api/v1/import' && !url.endsWith('/:id/restore'),
 );
 
 function methodsOf(url: string): string[] {

@@ -91,6 +91,7 @@ export const sharedSchemas: readonly JsonSchema[] = [
       ...problem,
       field: { type: 'string', description: 'The field whose value is taken.' },
       id: { type: 'string', format: 'uuid', description: 'The object that holds the value.' },
+      resource: { type: 'string', description: 'Its type, where the request may be about several.' },
     },
     required: [...Object.keys(problem), 'field', 'id'],
   },

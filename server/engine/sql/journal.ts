@@ -3,9 +3,11 @@ import type { Definition } from '../definition/definition.ts';
 import { timestamp } from './representation.ts';
 
 /** Nobody becomes a key by calling themselves one: people have ids. Entries older than those have only the name. */
-const actorType = `CASE WHEN entry.actor_id IS NOT NULL THEN 'PERSON'
-    WHEN starts_with(entry.actor, 'key …') THEN 'KEY'
-    WHEN entry.actor IN ('command line', 'demo') THEN 'COMMAND_LINE' ELSE 'PERSON' END`;
+export function actorTypeOf(alias: string): string {
+  return `CASE WHEN ${alias}.actor_id IS NOT NULL THEN 'PERSON'
+    WHEN starts_with(${alias}.actor, 'key …') THEN 'KEY'
+    WHEN ${alias}.actor IN ('command line', 'demo') THEN 'COMMAND_LINE' ELSE 'PERSON' END`;
+}
 
 export const entryMembers = `
   '"cursor":"' || entry.position || '"',
@@ -17,7 +19,7 @@ export const entryMembers = `
   '"version":' || entry.version,
   '"actor":' || to_json(entry.actor),
   '"actorId":' || to_json(entry.actor_id),
-  '"actorType":"' || ${actorType} || '"',
+  '"actorType":"' || ${actorTypeOf('entry')} || '"',
   '"requestId":' || to_json(entry.request_id),
   '"origin":' || to_json(entry.origin),
   '"changes":' || entry.changes::text`;

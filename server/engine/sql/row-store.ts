@@ -11,11 +11,12 @@ import {
   uniqueColumnsOf,
 } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
+import { buildDelete } from './bin.ts';
 import { lockDependants } from './dependants.ts';
 import { buildLinks } from './links.ts';
 import { buildReferenceLookUp } from './reference-look-up.ts';
 import { representation } from './representation.ts';
-import { buildDelete, buildInsert, buildUpdate } from './statements.ts';
+import { buildInsert, buildUpdate } from './statements.ts';
 import { findHolders } from './value-look-up.ts';
 
 export interface NewRow extends Row {
@@ -198,7 +199,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     );
   }
 
-  /** Deletes a locked object, with everything that belongs to it if it is a cascade. Answers what was deleted. */
+  /** Moves a locked object to the bin, with everything that belongs to it if it is a cascade. Answers what was deleted. */
   async function deleteRow(
     client: pg.ClientBase,
     tenantId: string,
@@ -210,7 +211,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     const dependants = locked ? [] : await findDependants(client, tenantId, id);
     if (dependants.length > 0) throw new ApiError('has_dependants', { details: { dependants } });
     const gone = [...(locked ?? []), [definition, [id]] as const];
-    for (const [kind, ids] of gone) await remove(client, kind, tenantId, ids, author);
+    for (const [kind, ids] of gone) await remove(client, kind, { tenantId, ids, rootId: id }, author);
     return gone.map(([{ name: resource }, ids]) => ({ resource, ids }));
   }
 
@@ -261,11 +262,10 @@ export function isExternalIdTaken(error: unknown): boolean {
 async function remove(
   client: pg.ClientBase,
   definition: Definition,
-  tenantId: string,
-  ids: readonly string[],
+  { tenantId, ids, rootId }: { tenantId: string; ids: readonly string[]; rootId: string },
   author: Author,
 ): Promise<void> {
-  const named = ids.map((id) => ({ tenant_id: tenantId, id, ...authorColumns(author) }));
+  const named = ids.map((id) => ({ tenant_id: tenantId, id, root_id: rootId, ...authorColumns(author) }));
   await client.query({ ...buildDelete(definition), values: [JSON.stringify(named)] });
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../definition/definition.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
-import { addedWords, changedWords, removedWords } from './search-words.ts';
+import { addedWords, changedWords } from './search-words.ts';
 
 export interface Statement {
   name: string;
@@ -163,21 +163,5 @@ export function buildUpdate(definition: Definition): Statement {
           ${representation(definition, table)} AS json
       ), ${changedWords(definition)}, ${journalled(definition, 'CHANGED')}
       SELECT id, version, json FROM written`,
-  };
-}
-
-/** Deletes the rows that $1 names, and leaves a tombstone of each in the journal. */
-export function buildDelete(definition: Definition): Statement {
-  const { table } = definition;
-  return {
-    name: `delete ${definition.name}`,
-    text: `
-      WITH named AS (SELECT * FROM json_to_recordset($1) AS named (${sentRecord(definition)})),
-      written AS (
-        DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
-        RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
-          named.actor, named.actor_id, named.request_id, named.origin, named.changes, ${table}.search_text
-      ), sent AS (SELECT * FROM written), ${removedWords(definition)}, ${journalled(definition, 'DELETED')}
-      SELECT id FROM written`,
   };
 }

@@ -54,6 +54,7 @@ function checksOf(definitions: readonly Definition[]): { check: string; sql: str
     { check: 'journal', sql: journalWithGaps },
     { check: 'versions', sql: unite(definitions.map(versionsOffTheJournal)) },
     { check: 'deletions', sql: unite(definitions.map(objectsWithoutJournal)) },
+    { check: 'bin', sql: unite(definitions.map(binOffTheJournal)) },
     { check: 'references', sql: unite(definitions.flatMap(objectsWithoutOwner)) },
     { check: 'words', sql: unite(definitions.flatMap(wrongWords)) },
   ];
@@ -93,6 +94,19 @@ function objectsWithoutJournal({ name, table }: Definition): string {
       WHERE tenant_id = ANY ($1) AND resource = '${name}' ORDER BY tenant_id, resource_id, position DESC) AS newest
     WHERE newest.action <> 'DELETED' AND NOT EXISTS (
       SELECT FROM ${table} AS object WHERE object.tenant_id = newest.tenant_id AND object.id = newest.resource_id)`;
+}
+
+/** What is in the bin does not exist, and its newest entry is its deletion. */
+function binOffTheJournal({ name, table }: Definition): string {
+  return `
+    SELECT format('${name} %s: in the bin with version %s, in the journal %s %s', bin.id, bin.version, newest.action, newest.version) AS what
+    FROM deleted_object AS bin LEFT JOIN LATERAL (
+      SELECT action, version FROM journal
+      WHERE journal.tenant_id = bin.tenant_id AND journal.resource_id = bin.id AND journal.resource = '${name}'
+      ORDER BY position DESC LIMIT 1) AS newest ON true
+    WHERE bin.tenant_id = ANY ($1) AND bin.resource = '${name}'
+      AND ((newest.action, newest.version) IS DISTINCT FROM ('DELETED', bin.version) OR EXISTS (
+        SELECT FROM ${table} AS object WHERE object.tenant_id = bin.tenant_id AND object.id = bin.id))`;
 }
 
 function objectsWithoutOwner(definition: Definition): string[] {

@@ -10,7 +10,10 @@ import { isUuid } from '../../engine/definition/formats.ts';
 import { answer, commonHeaders, errorResponses } from '../../engine/openapi/answers.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
 import { dryRun, idParameter, originHeader } from '../../engine/openapi/routes.ts';
+import { binRepresentation } from '../../engine/sql/bin.ts';
 import { entryRepresentation } from '../../engine/sql/journal.ts';
+import { timestamp } from '../../engine/sql/representation.ts';
+import { removeFromBin } from '../../engine/sql/restoration.ts';
 import { buildWrites, retryRaces, type Stored, type Writes } from '../../engine/sql/row-store.ts';
 import { ApiError } from '../../errors.ts';
 import { authorOf, isDryRun, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
@@ -61,6 +64,7 @@ export async function personalDataRoutes(
     const id = idOf(request);
     const work = async (client: pg.ClientBase) => {
       const { definition, person } = await findPerson(client, tenantId, id, '');
+      const inBin = person ? undefined : await findInBin(client, tenantId, definition, id);
       const { rows: history } = await client.query<{ json: string }>(
         `SELECT ${entryRepresentation} AS json FROM journal AS entry
          WHERE entry.tenant_id = $1 AND entry.resource_id = $2 AND entry.resource = $3 ORDER BY entry.position`,
@@ -74,7 +78,8 @@ export async function personalDataRoutes(
       await recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', subject, details });
       const members = [
         `"resource":${JSON.stringify(definition.name)}`,
-        `"person":${person?.json ?? 'null'}`,
+        `"person":${person?.json ?? inBin?.json ?? 'null'}`,
+        ...(inBin ? [`"deletedAt":${inBin.deleted_at}`] : []),
         `"sites":${JSON.stringify(sites)}`,
         `"references":${JSON.stringify(references)}`,
         `"history":[${history.map((entry) => entry.json).join(',')}]`,
@@ -114,6 +119,8 @@ export async function personalDataRoutes(
       ? await redaction.redactRecords(client, tenantId, records, texts, author)
       : undefined;
     if (texts) await redactEntries(client, tenantId, entries!, texts);
+    await removeFromBin(client, tenantId, definition, [id], resources);
+    if (texts) await redaction.redactBin(client, tenantId, texts);
     // The entries stay, so that the feed keeps its order and tells the deletion; what they said of the person goes.
     await client.query(
       `UPDATE journal SET changes = NULL, external_id = NULL
@@ -174,6 +181,20 @@ export async function personalDataRoutes(
   }
 }
 
+async function findInBin(
+  client: pg.ClientBase,
+  tenantId: string,
+  definition: Definition,
+  id: string,
+): Promise<{ json: string; deleted_at: string } | undefined> {
+  const { rows } = await client.query<{ json: string; deleted_at: string }>(
+    `SELECT ${binRepresentation([definition])} AS json, ${timestamp('bin.deleted_at')} AS deleted_at
+     FROM deleted_object AS bin WHERE bin.tenant_id = $1 AND bin.resource = $2 AND bin.id = $3`,
+    [tenantId, definition.name, id],
+  );
+  return rows[0];
+}
+
 /** A search reads all that a business has: one at a time, so that it takes no connections from others. */
 async function demandTurn(client: pg.ClientBase, tenantId: string): Promise<void> {
   const { rows } = await client.query<{ is_free: boolean }>(
@@ -209,7 +230,12 @@ export function personalDataSchemas(resources: readonly Definition[]): readonly 
         },
         person: {
           anyOf: [...people.map((definition) => ({ $ref: `${schemaName(definition)}#` })), { type: 'null' }],
-          description: 'The record. Null if deleted already.',
+          description: 'The record. Null if it is gone and no longer in the bin.',
+        },
+        deletedAt: {
+          type: 'string',
+          format: 'date-time',
+          description: 'When it was deleted, for a record in the bin.',
         },
         sites: { ...ids, description: 'Sites that name the person.' },
         references: {
@@ -252,7 +278,7 @@ function personalDataDocs(people: readonly Definition[]) {
       headers: { type: 'object', properties: originHeader },
       summary: 'Erase a person',
       description:
-        'Deletes the record of a contact person, an employee or a customer, and clears what the journal, stored answers and recorded calls hold about it. A customer with sites, contracts or contact persons is refused with 409 until those are gone. This cannot be undone.',
+        'Deletes the record of a contact person, an employee or a customer, and clears what the bin, the journal, stored answers and recorded calls hold about it. A customer with sites, contracts or contact persons is refused with 409 until those are gone. This cannot be undone.',
       tags,
       querystring: {
         type: 'object',

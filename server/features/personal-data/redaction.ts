@@ -71,7 +71,30 @@ export function buildRedaction(resources: readonly Definition[]) {
     return count;
   }
 
-  return { lockRecords, redactRecords };
+  /** Redacts records in the bin, which have no history to tell of it. */
+  async function redactBin(client: pg.ClientBase, tenantId: string, { patterns, redact }: NamedTexts) {
+    for (const { definition } of searched) {
+      const { rows } = await client.query<{ id: string; content: string }>({
+        text: `SELECT id, content::text AS content FROM deleted_object WHERE tenant_id = $1 AND resource = $2
+          AND ${holdsPattern('content::text', '$3')} LIMIT ${maxRecords + 1} FOR UPDATE`,
+        values: [tenantId, definition.name, patterns],
+        query_timeout: longStatementMs,
+      } as TimedQuery);
+      if (rows.length > maxRecords) throw tooCommon(maxRecords);
+      const redacted = rows.map(({ id, content }) => ({
+        id,
+        content: redactRow(definition, content, redact),
+      }));
+      await client.query(
+        `UPDATE deleted_object SET content = sent.content, search_text = ''
+         FROM json_to_recordset($3) AS sent (id uuid, content json)
+         WHERE tenant_id = $1 AND resource = $2 AND deleted_object.id = sent.id`,
+        [tenantId, definition.name, JSON.stringify(redacted)],
+      );
+    }
+  }
+
+  return { lockRecords, redactRecords, redactBin };
 }
 
 /** Unique values and kept external ids stay: other systems find the record by them. */
@@ -98,6 +121,18 @@ function toSearched(definition: Definition, resources: readonly Definition[]): S
 
 function isFreeText({ kind, choiceTitles, twinOf }: Fields[string]): boolean {
   return kind === 'text' && !choiceTitles && !twinOf;
+}
+
+/** A row of the bin, by column names. */
+function redactRow(definition: Definition, content: string, redact: NamedTexts['redact']): unknown {
+  const before = redactJson(content, (text) => text) as Record<string, unknown>;
+  const after = redactJson(content, redact) as Record<string, unknown>;
+  const changed = searchedColumns(definition).map(({ name, field }) => {
+    // A part of an e-mail address is none.
+    const isBroken = field.schema.format && !field.isRequired && before[name] !== after[name];
+    return [name, isBroken ? null : after[name]];
+  });
+  return { ...before, ...Object.fromEntries(changed) };
 }
 
 /** The merge patch that takes the texts away. */

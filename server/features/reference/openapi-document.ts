@@ -35,6 +35,7 @@ export const openapiInfo = {
       ...resources.map(({ title, description }) => ({ name: title, description })),
       { name: 'Import', description: 'Many objects in one request.' },
       { name: 'Changes', description: 'Every change, in order.' },
+      { name: 'Bin', description: 'Deleted objects that can be restored.' },
       { name: 'Attention', description: 'Entries that need attention.' },
     ],
     security: [{ ApiKey: [] }],

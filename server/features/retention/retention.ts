@@ -1,6 +1,7 @@
 // Ends what is kept for a time only. Each process does it once an hour, in small pieces that hold up nobody.
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
+import { binDays } from '../../engine/sql/bin.ts';
 
 export type RetentionConfig = Pick<Config, 'AUDIT_RETENTION_DAYS' | 'JOURNAL_CHANGES_RETENTION_DAYS'>;
 
@@ -10,12 +11,13 @@ const dayMs = 24 * 3_600_000;
 export async function enforceRetention(database: Database, config: RetentionConfig): Promise<void> {
   await forgetInPieces(database, 'forget_journal_content', config.JOURNAL_CHANGES_RETENTION_DAYS);
   await forgetInPieces(database, 'forget_audit_entries', config.AUDIT_RETENTION_DAYS);
+  await forgetInPieces(database, 'forget_deleted_objects', binDays);
 }
 
 /** Each piece is a transaction of its own: its locks end with it, and an interruption loses no finished one. */
 async function forgetInPieces(
   database: Database,
-  functionName: 'forget_journal_content' | 'forget_audit_entries',
+  functionName: 'forget_journal_content' | 'forget_audit_entries' | 'forget_deleted_objects',
   days: number,
 ): Promise<void> {
   const oldest = new Date(Date.now() - days * dayMs);

@@ -1,0 +1,128 @@
+// The SQL of the bin: a deletion moves rows into it, a restoration moves them back.
+import {
+  columnsOf,
+  type Definition,
+  looseReferencesOf,
+  type Owner,
+  sqlType,
+  uniqueColumnsOf,
+} from '../definition/definition.ts';
+import { journalled } from './journal.ts';
+import { representation } from './representation.ts';
+import { addedWords, removedWords } from './search-words.ts';
+import { type Statement, writtenColumns } from './statements.ts';
+
+/** How long a deleted object can be restored. */
+export const binDays = 30;
+
+/** An SQL condition: what upkeep has not removed yet is gone all the same. */
+export function isRestorable(alias: string): string {
+  return `${alias}.deleted_at > now() - interval '${binDays} days'`;
+}
+
+/** Moves the rows that $1 names to the bin, and leaves a tombstone of each in the journal. */
+export function buildDelete(definition: Definition): Statement {
+  const { name, table } = definition;
+  const kept = keptColumns(definition).map((column) => `${table}.${column.name}`);
+  return {
+    name: `delete ${name}`,
+    text: `
+      WITH named AS (
+        SELECT * FROM json_to_recordset($1) AS named
+          (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+      ), written AS (
+        DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
+        RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
+          coalesce(named.root_id, named.id) AS root_id,
+          named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+          (SELECT row_to_json(kept) FROM (SELECT ${kept.join(', ')}) AS kept) AS content,
+          ${binText(definition)} AS bin_text, ${table}.search_text
+      ), binned AS (
+        INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
+        SELECT tenant_id, '${name}', id, root_id, version, actor, actor_id, content, bin_text FROM written
+      ), sent AS (SELECT * FROM written), ${removedWords(definition)}, ${journalled(definition, 'DELETED')}
+      SELECT id FROM written`,
+  };
+}
+
+function keptColumns(definition: Definition): { name: string; type: string }[] {
+  return [
+    { name: 'created_at', type: 'timestamptz' },
+    { name: 'updated_at', type: 'timestamptz' },
+    ...writtenColumns(definition),
+  ];
+}
+
+const searchedCharacters = 150;
+
+function binText({ table, fields }: Definition): string {
+  const texts = columnsOf(fields)
+    .filter(({ field }) => field.kind === 'text' && !field.schema.enum)
+    .map(({ name }) => `left(${table}.${name}, ${searchedCharacters})`);
+  return `fold(concat_ws(' ', ${texts.join(', ')}))`;
+}
+
+/** Of the table named "bin": its content as a row of the resource, named "kept". */
+function keptRow(columns: readonly { name: string; type: string }[]): string {
+  return `json_to_record(bin.content) AS kept (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`;
+}
+
+/** An SQL expression: the object in the bin as its resource is answered, over the table named "bin". */
+export function binRepresentation(definitions: readonly Definition[]): string {
+  const cases = definitions.map(
+    (definition) => `WHEN '${definition.name}' THEN (
+        SELECT ${representation(definition, 'subject')}
+        FROM (SELECT bin.id, bin.version, kept.* FROM ${keptRow(keptColumns(definition))}) AS subject)`,
+  );
+  return `CASE bin.resource ${cases.join(' ')} END`;
+}
+
+const ofDeletion = 'bin.tenant_id = $1 AND bin.root_id = $2';
+
+/**
+ * Restores what the deletion of $2 took of this resource, with the next version, and journals it as a creation: whoever
+ * follows the feed has heard that it is gone. $3 to $6 are the author.
+ */
+export function buildRestore(definition: Definition): Statement {
+  const { name, table } = definition;
+  const written = writtenColumns(definition).map((column) => column.name);
+  const returned = looseReferencesOf(definition).map(({ externalColumn }) => `, ${externalColumn}`);
+  return {
+    name: `restore ${name}`,
+    text: `
+      WITH sent AS MATERIALIZED (
+        SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
+          $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
+        FROM deleted_object AS bin, ${keptRow(keptColumns(definition))}
+        WHERE ${ofDeletion} AND bin.resource = '${name}'
+      ), written AS (
+        INSERT INTO ${table} (tenant_id, id, version, created_at, ${written.join(', ')})
+        SELECT tenant_id, id, version, created_at, ${written.join(', ')} FROM sent
+        RETURNING tenant_id, id, version, external_id, search_text ${returned.join('')}
+      ), ${addedWords(definition)}, ${journalled(definition, 'CREATED')}
+      SELECT * FROM written`,
+  };
+}
+
+/** The first object of the deletion whose owner is gone and does not come back with it. Locks the owners that exist. */
+export function missingOwnerQuery({ name }: Definition, { column, table, resource }: Owner): string {
+  return `SELECT kept.${column.name} AS owner_id FROM deleted_object AS bin, ${keptRow([{ name: column.name, type: 'uuid' }])}
+    WHERE ${ofDeletion} AND bin.resource = '${name}' AND kept.${column.name} IS NOT NULL
+      AND NOT EXISTS (SELECT FROM deleted_object AS other WHERE other.tenant_id = $1 AND other.root_id = $2
+        AND other.resource = '${resource}' AND other.id = kept.${column.name})
+      AND NOT EXISTS (SELECT FROM ${table} AS owner
+        WHERE owner.tenant_id = $1 AND owner.id = kept.${column.name} FOR KEY SHARE)
+    LIMIT 1`;
+}
+
+/** The first object whose unique value somebody else has by now. */
+export function takenValueQuery(definition: Definition): string {
+  const { name, table } = definition;
+  const look = uniqueColumnsOf(definition).map(
+    (column) => `(SELECT '${column.path.join('.')}' AS field, holder.id
+      FROM deleted_object AS bin, ${keptRow([{ name: column.name, type: sqlType(column) }])},
+        LATERAL (SELECT id FROM ${table} WHERE ${table}.tenant_id = $1 AND ${table}.${column.name} = kept.${column.name} LIMIT 1) AS holder
+      WHERE ${ofDeletion} AND bin.resource = '${name}' LIMIT 1)`,
+  );
+  return `SELECT * FROM (${look.join(' UNION ALL ')}) AS taken LIMIT 1`;
+}
