@@ -429,7 +429,7 @@ test('texts that an erasure names are redacted in the bin, and numbers stay exac
   assert.deepEqual([comment, callOutFee, owner], ['Frau […] fragen', 24.9, customerId]);
 });
 
-test('the office restores what it deleted; Pflege may look and not restore', async () => {
+test('the office restores what it deleted; Pflege sees no bin', async () => {
   const person = await createPerson(service, { name: 'Ute Brandt' });
   const carer = await createPerson(service, { role: 'PFLEGE' });
   const id = await service.createCustomer({ companyName: 'Papierkorb GmbH' });
@@ -437,7 +437,7 @@ test('the office restores what it deleted; Pflege may look and not restore', asy
   const [entry] = (await person.call('GET', `/deleted?id=${id}`)).json().data;
   assert.deepEqual([entry.actor, entry.actorId, entry.actorType], ['Ute Brandt', person.id, 'PERSON']);
   assert.equal(entry.data.companyName, 'Papierkorb GmbH');
-  assert.equal((await carer.call('GET', '/deleted')).statusCode, 200);
+  assert.equal((await carer.call('GET', '/deleted')).statusCode, 403);
   assert.equal((await carer.call('POST', `/customers/${id}/restore`)).statusCode, 403);
   assert.equal((await person.call('POST', `/customers/${id}/restore`)).statusCode, 200);
 });

@@ -37,7 +37,8 @@ export async function binRoutes(
   const data = binRepresentation(resources);
   const { restore } = buildRestoration(resources);
 
-  api.get('/deleted', { schema: listDocs }, async (request, reply) => {
+  // In the office for those who may restore: entries hold whole records.
+  api.get('/deleted', { schema: listDocs, config: { access: 'VERWALTUNG' } }, async (request, reply) => {
     refuseUnknownParameters(request, ['limit', 'cursor', 'resource', 'q', 'id']);
     const asked = parseBinRequest(request.query as Record<string, unknown>, names);
     const { tenantId, deadline } = request;
@@ -138,9 +139,9 @@ interface BinRequest {
 const mostCharacters = 200;
 
 function parseBinRequest(query: Record<string, unknown>, names: readonly string[]): BinRequest {
-  const faults: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   const reject = (name: string, code: FieldError['code'], params?: FieldError['params']) =>
-    faults.push({ path: [name], code, params });
+    fieldErrors.push({ path: [name], code, params });
   const read = (name: string): string | undefined => {
     const { [name]: value } = query;
     if (value === undefined || typeof value === 'string') return value || undefined;
@@ -159,7 +160,7 @@ function parseBinRequest(query: Record<string, unknown>, names: readonly string[
   const cursor = read('cursor');
   const before = cursor === undefined ? undefined : decodeCursor(cursor);
   if (cursor !== undefined && !before) reject('cursor', 'invalid_cursor');
-  if (faults.length > 0) throw validationError(faults);
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return { limit: limit!, before, resources, words: words?.length ? words : undefined, id };
 }
 
