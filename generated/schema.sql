@@ -159,6 +159,20 @@ CREATE INDEX contract_by_update ON contract USING btree (tenant_id, updated_at, 
 SELECT isolate_tenants('contract');
 GRANT DELETE, INSERT, SELECT, UPDATE ON contract TO stamm_service;
 
+-- corrected_request: Refused calls that somebody in the office corrected, and what was created instead.
+CREATE TABLE corrected_request (
+  tenant_id uuid NOT NULL,
+  request_id uuid NOT NULL,
+  resource text NOT NULL,
+  object_id uuid NOT NULL,
+  person_id uuid NOT NULL,
+  corrected_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT corrected_request_pkey PRIMARY KEY (tenant_id, request_id),
+  CONSTRAINT corrected_request_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id)
+);
+SELECT isolate_tenants('corrected_request');
+GRANT DELETE, INSERT, SELECT, UPDATE ON corrected_request TO stamm_service;
+
 -- customer: A customer of the business: the owner of sites and plants.
 CREATE TABLE customer (
   tenant_id uuid NOT NULL,
@@ -332,6 +346,23 @@ CREATE TABLE known_device (
 CREATE INDEX known_device_by_person ON known_device USING btree (tenant_id, person_id);
 SELECT isolate_tenants('known_device');
 GRANT DELETE, INSERT, SELECT, UPDATE ON known_device TO stamm_service;
+
+-- left_attention: Entries of the attention list that somebody has looked at and left as they are.
+CREATE TABLE left_attention (
+  tenant_id uuid NOT NULL,
+  resource text NOT NULL,
+  object_id uuid NOT NULL,
+  field text NOT NULL,
+  code text NOT NULL,
+  finding text NOT NULL,  -- What was found then. An entry is shown again when it finds something else.
+  reason text,
+  person_id uuid NOT NULL,
+  left_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT left_attention_pkey PRIMARY KEY (tenant_id, resource, object_id, field, code),
+  CONSTRAINT left_attention_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id)
+);
+SELECT isolate_tenants('left_attention');
+GRANT DELETE, INSERT, SELECT, UPDATE ON left_attention TO stamm_service;
 
 -- passkey: A WebAuthn credential of a person. The private key never leaves the authenticator.
 CREATE TABLE passkey (

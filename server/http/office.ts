@@ -4,6 +4,7 @@ import type { Notices } from '../auth/notices.ts';
 import { demandAccess } from '../auth/office-access.ts';
 import { ApiError } from '../errors.ts';
 import { keyRoutes } from '../features/api-key/key-routes.ts';
+import { leftEntryRoutes } from '../features/attention/left-entry-routes.ts';
 import { auditRoutes } from '../features/audit/audit-routes.ts';
 import { requestRoutes } from '../features/call-log/call-log-routes.ts';
 import { historyRoutes } from '../features/changes/history-routes.ts';
@@ -65,4 +66,5 @@ export async function officeRoutes(
   await office.register(requestRoutes, { database, resources });
   await office.register(mapRoutes, { database });
   await office.register(viewRoutes, { database, resources });
+  await office.register(leftEntryRoutes, { database, resources });
 }

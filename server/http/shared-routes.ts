@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { addResourceRoutes } from '../engine/http/resource-routes.ts';
 import { attentionRoutes } from '../features/attention/attention-routes.ts';
+import { eraseReasons } from '../features/attention/left-entry-routes.ts';
 import { binRoutes } from '../features/bin/bin-routes.ts';
 import { eraseRecordedCalls } from '../features/call-log/recorded-calls.ts';
 import { changeRoutes } from '../features/changes/changes-routes.ts';
@@ -44,6 +45,7 @@ export async function addSharedRoutes(
     resources,
     eraseRecordedCalls: async (client, tenantId, harmlessWords) => {
       await eraseAnswers(client, tenantId);
+      await eraseReasons(client, tenantId);
       await eraseRecordedCalls(client, tenantId, harmlessWords);
     },
   });

@@ -102,11 +102,13 @@ export const site = defineResource({
       code: 'validity_ended',
       field: 'validUntil',
       condition: 'subject.valid_until < current_date',
+      finding: 'subject.valid_until::text',
     },
     {
       code: 'no_position',
       field: 'address.location',
       condition: 'subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL',
+      finding: `concat_ws(' ', subject.address_street_name, subject.address_zip_code, subject.address_city)`,
     },
   ],
   example: {

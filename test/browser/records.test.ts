@@ -105,14 +105,23 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.goto(`${office.origin}/data/customers/${id}/edit`);
     await page.getByLabel('Firma').fill('Meine GmbH');
     await page.getByLabel('Telefon').fill('040 1');
-    await office.patch(`/customers/${id}`, { companyName: 'Ihre GmbH', vatId: 'DE1' });
+    await page.getByLabel('Bemerkung').fill('Meine Bemerkung');
+    const colleague = await createPerson(office, { name: 'Bernd Claasen' });
+    const theirs = { companyName: 'Ihre GmbH', comment: 'Ihre Bemerkung', vatId: 'DE1' };
+    assert.equal((await colleague.call('PATCH', `/customers/${id}`, theirs)).statusCode, 200);
     await page.getByRole('button', { name: 'Speichern' }).click();
     const dialog = page.getByRole('dialog', { name: 'Zwischenzeitlich geändert' });
-    await dialog.getByRole('cell', { name: 'Ihre GmbH' }).waitFor();
-    await dialog.getByRole('button', { name: 'Meine Eingaben speichern' }).click();
+    await dialog.getByText('Bernd Claasen hat Vorher GmbH geändert').waitFor();
+    await dialog.getByRole('radio', { name: /Ihre GmbH/ }).waitFor();
+    await dialog.getByRole('radio', { name: /Ihre Bemerkung/ }).click();
+    assert.deepEqual(await findBarriers(page), []);
+    await dialog.getByRole('button', { name: 'Auswahl speichern' }).click();
     await page.getByRole('heading', { name: 'Meine GmbH', level: 1 }).waitFor();
     const stored = (await office.get(`/customers/${id}`)).json();
-    assert.deepEqual([stored.companyName, stored.phone, stored.vatId], ['Meine GmbH', '040 1', 'DE1']);
+    assert.deepEqual(
+      [stored.companyName, stored.phone, stored.vatId, stored.comment],
+      ['Meine GmbH', '040 1', 'DE1', 'Ihre Bemerkung'],
+    );
   });
 
   test('what was typed is not lost by a click beside it', async () => {
@@ -230,5 +239,27 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Speichern' }).click();
     await page.getByText('Davon gibt es nichts.').waitFor();
     assert.equal((await office.get(`/sites/${id}`)).json().validUntil, '2099-12-31');
+  });
+
+  test('an entry of the attention list is left as it is, with a reason, and taken back', async () => {
+    const { page, complaints } = visit;
+    const customerId = await office.createCustomer({ companyName: 'Saison GmbH' });
+    await createSite(customerId, { name: 'Strandbar', validUntil: '2020-01-01' });
+    await page.goto(`${office.origin}/attention`);
+    await page.getByRole('link', { name: 'Saison GmbH' }).first().waitFor();
+    await page.getByText('Gültigkeit abgelaufen (1)').first().click();
+    await page.getByRole('button', { name: 'So lassen: Strandbar' }).click();
+    await page.getByLabel('Grund').fill('öffnet im Mai');
+    await page.getByRole('button', { name: 'So lassen', exact: true }).click();
+    await page.getByText('Davon gibt es nichts.').waitFor();
+    await page.getByRole('tab', { name: 'So gelassen' }).click();
+    await page.getByText('öffnet im Mai').waitFor();
+    await page.getByText(/^So gelassen von Anke Petersen/).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('button', { name: 'Wieder prüfen: Strandbar' }).click();
+    await page.getByText('Nichts so gelassen').waitFor();
+    await page.getByRole('tab', { name: 'Offen' }).click();
+    await page.getByText('Gültigkeit abgelaufen (1)').first().waitFor();
+    assert.deepEqual(complaints, []);
   });
 });

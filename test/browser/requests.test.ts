@@ -29,7 +29,7 @@ describe('requests of other systems', { skip: withoutChromium }, () => {
       address: { ...validAddress, zipCode: 20095 },
       callOutFee: 12.5,
       needsAppointment: true,
-      hasKey: false,
+      hasKey: 'ja',
       schluessel: 'links',
     });
     assert.equal(refused.statusCode, 400);
@@ -55,13 +55,21 @@ describe('requests of other systems', { skip: withoutChromium }, () => {
     await page.locator('#field-customerId[value="Hotel Elbkontor"]').waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await page.getByLabel('PLZ').fill('20457');
+    // What was sent is neither yes nor no: the form decides nothing.
+    await page.getByText('Gesendet wurde „ja“.').waitFor();
+    await page.getByRole('combobox', { name: 'Schlüssel vorhanden' }).click();
+    await page.getByRole('option', { name: 'Ja' }).click();
     await page.getByRole('button', { name: 'Speichern' }).click();
     await page.getByRole('heading', { name: 'Wintergarten', level: 1 }).waitFor();
     const { data } = (await office.get('/sites?q=Wintergarten')).json();
     assert.deepEqual(
-      [data[0].customerId, data[0].address.zipCode, data[0].callOutFee],
-      [customerId, '20457', 12.5],
+      [data[0].customerId, data[0].address.zipCode, data[0].callOutFee, data[0].hasKey],
+      [customerId, '20457', 12.5, true],
     );
+    await page.goto(`${office.origin}/requests`);
+    await page.getByRole('link', { name: 'POST /api/v1/customer/site' }).click();
+    await page.getByText(/^Anke Petersen hat diese Anfrage .* korrigiert:/).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Standort korrigieren und anlegen' }).count(), 0);
     assert.deepEqual(complaints, []);
   });
 

@@ -41,6 +41,8 @@ export interface Attention {
   readonly field: string;
   /** On the columns of the table, which is named "subject". */
   readonly condition: string;
+  /** SQL text of what is found: an entry that was left as it is comes back when this changes. */
+  readonly finding: string;
 }
 
 type Defaulted =

@@ -20,6 +20,8 @@ export interface AttentionCheck {
   /** Rows of the table, named "subject", that need attention. */
   table: string;
   condition: string;
+  /** SQL text of what is found: an entry that was left as it is comes back when this changes. */
+  finding: string;
   /** No index has the answer: the check reads every row. */
   needsScan: boolean;
 }
@@ -38,6 +40,7 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
     code: AttentionCode,
     field: string,
     condition: string,
+    finding: string,
     needsScan = false,
   ): AttentionCheck => ({
     resource,
@@ -45,6 +48,7 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
     code,
     table,
     condition,
+    finding,
     needsScan,
   });
   return [
@@ -55,26 +59,48 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
           'unresolved_reference',
           path.join('.'),
           unresolved(`subject.${name}`, field.reference!.resources),
+          `subject.${name}::text`,
           true,
         ),
       ),
     ...looseReferencesOf(definition).map(({ externalName, externalColumn }) =>
-      check('pending_reference', externalName, `subject.${externalColumn} IS NOT NULL`),
+      check(
+        'pending_reference',
+        externalName,
+        `subject.${externalColumn} IS NOT NULL`,
+        `subject.${externalColumn}`,
+      ),
     ),
     ...shapeColumnsOf(definition).map(({ name, list }) =>
-      check('unknown_shape', list.path.join('.'), `NOT subject.${name}`),
+      check(
+        'unknown_shape',
+        list.path.join('.'),
+        `NOT subject.${name}`,
+        `subject.${columnName(list.path)}::text`,
+      ),
     ),
     ...positionsOf(definition.fields, []).map((path) =>
       check(
         'half_position',
         path.join('.'),
         `(subject.${columnName([...path, 'lat'])} IS NULL) <> (subject.${columnName([...path, 'lng'])} IS NULL)`,
+        `concat_ws(' ', subject.${columnName([...path, 'lat'])}, subject.${columnName([...path, 'lng'])})`,
       ),
     ),
     ...(definition.duplicateFields
-      ? [check('probable_duplicate', definition.nameField, duplicate(definition), true)]
+      ? [
+          check(
+            'probable_duplicate',
+            definition.nameField,
+            `EXISTS (SELECT ${twins(definition)})`,
+            `(SELECT string_agg(other.id::text, ',' ORDER BY other.id) ${twins(definition)})`,
+            true,
+          ),
+        ]
       : []),
-    ...definition.attentions.map(({ code, field, condition }) => check(code, field, condition)),
+    ...definition.attentions.map(({ code, field, condition, finding }) =>
+      check(code, field, condition, finding),
+    ),
   ];
 }
 
@@ -96,15 +122,15 @@ function positionsOf(fields: Fields, parents: readonly string[]): string[][] {
 }
 
 /** The same folded name, and equal values in the other fields that the definition names. */
-function duplicate(definition: Definition): string {
+function twins(definition: Definition): string {
   const equal = columnsOf(definition.fields)
     .filter(({ path }) => definition.duplicateFields!.includes(path.join('.')))
     // A plain equality, where it can be one, lets PostgreSQL hash instead of comparing each with each.
     .map(
       ({ name, field }) => `other.${name} ${field.isRequired ? '=' : 'IS NOT DISTINCT FROM'} subject.${name}`,
     );
-  return `EXISTS (SELECT FROM ${definition.table} AS other WHERE other.tenant_id = subject.tenant_id
-    AND other.sort_name = subject.sort_name AND other.id <> subject.id AND ${equal.join(' AND ')})`;
+  return `FROM ${definition.table} AS other WHERE other.tenant_id = subject.tenant_id
+    AND other.sort_name = subject.sort_name AND other.id <> subject.id AND ${equal.join(' AND ')}`;
 }
 
 /** The entries of one row, as this transaction sees it. */

@@ -15,6 +15,7 @@ import {
 import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { type Language, text } from '../../messages.ts';
+import { leftEntry } from './left-entries.ts';
 
 const defaultLimit = 50;
 const maxLimit = 500;
@@ -56,7 +57,7 @@ export async function attentionRoutes(
   api: FastifyInstance,
   { database, resources }: { database: Database; resources: readonly Definition[] },
 ): Promise<void> {
-  const checks = resources.flatMap(attentionChecksOf);
+  const checks = resources.flatMap(attentionChecksOf).map(openOnly);
   const resourceNames = resources.map(({ name }) => name);
 
   api.get('/attention', { schema: docsFor(resourceNames) }, async (request) => {
@@ -118,6 +119,11 @@ async function findEntries(
 
 type Condition = Pick<AttentionCheck, 'table' | 'condition'>;
 
+/** Without the entries that the office has left as they are. */
+export function openOnly(check: AttentionCheck): AttentionCheck {
+  return { ...check, condition: `${check.condition} AND NOT EXISTS (SELECT ${leftEntry(check)})` };
+}
+
 function indexedQuery({ table, condition }: Condition): string {
   return `SELECT subject.id FROM ${table} AS subject
     WHERE subject.tenant_id = $1 AND subject.id > $2 AND (${condition}) ORDER BY subject.id LIMIT $3`;
@@ -140,14 +146,20 @@ async function countEntries(
   checks: readonly AttentionCheck[],
 ): Promise<number> {
   let total = 0;
-  for (const { table, condition } of checks) {
-    const { rows } = await database.queryInTenants<{ count: number }>([tenantId], {
-      text: `SELECT count(*)::integer AS count FROM ${table} AS subject WHERE subject.tenant_id = $1 AND (${condition})`,
-      values: [tenantId],
-    });
-    total += rows[0]!.count;
-  }
+  for (const check of checks) total += await countCheck(database, tenantId, check);
   return total;
+}
+
+export async function countCheck(
+  database: Database,
+  tenantId: string,
+  { table, condition }: Condition,
+): Promise<number> {
+  const { rows } = await database.queryInTenants<{ count: number }>([tenantId], {
+    text: `SELECT count(*)::integer AS count FROM ${table} AS subject WHERE subject.tenant_id = $1 AND (${condition})`,
+    values: [tenantId],
+  });
+  return rows[0]!.count;
 }
 
 function parseRequest(
@@ -207,7 +219,7 @@ function docsFor(resourceNames: readonly string[]) {
     operationId: 'listAttention',
     summary: 'What should be looked at',
     description:
-      'What is stored as it was sent but looks wrong: references to nothing, opening hours or visit intervals of a shape that is not known, half a position or none, probable duplicates, sites past their validity. An entry goes when its cause goes.',
+      'What is stored as it was sent but looks wrong: references to nothing, opening hours or visit intervals of a shape that is not known, half a position or none, probable duplicates, sites past their validity. An entry goes when its cause goes, or when the office leaves it as it is.',
     tags: ['Attention'],
     querystring: {
       type: 'object',

@@ -19,10 +19,12 @@ export interface RequestRow {
   faults: { field: string; code: FieldErrorCode; params?: FieldError['params'] }[] | null;
   ignored_fields: string[] | null;
   has_body: boolean;
+  is_corrected: boolean;
 }
 
 export const requestColumns = `id, method, route, path, status, duration_ms, address, user_agent, code, faults,
-  ignored_fields, body IS NOT NULL AS has_body`;
+  ignored_fields, body IS NOT NULL AS has_body, EXISTS (SELECT FROM corrected_request AS corrected
+    WHERE corrected.tenant_id = recorded_request.tenant_id AND corrected.request_id = recorded_request.id) AS is_corrected`;
 
 export function toRequest(row: RequestRow, language: Language) {
   return {
@@ -44,6 +46,7 @@ export function toRequest(row: RequestRow, language: Language) {
     })),
     ignoredFields: row.ignored_fields ?? [],
     hasBody: row.has_body,
+    isCorrected: row.is_corrected,
   };
 }
 

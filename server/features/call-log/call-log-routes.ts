@@ -1,10 +1,11 @@
 // The tenant's API calls of the last 30 days, for Verwaltung: what arrived, what was refused and why.
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
+import { oneOf, readForm, uuid } from '../../auth/form.ts';
 import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
-import { isUuid, timeOfUuid } from '../../engine/definition/formats.ts';
+import { isUuid, lowestUuidAt, timeOfUuid } from '../../engine/definition/formats.ts';
 import { ApiError, type ErrorCode, type FieldErrorCode } from '../../errors.ts';
 import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import {
@@ -22,6 +23,8 @@ const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
 /** Groups the newest errors only: those are the ones to fix. */
 const groupedRequests = 20_000;
 const maxGroups = 200;
+/** Longer than calls are kept. */
+const correctionsKeptMs = 90 * 24 * 3_600_000;
 
 interface Options {
   database: Database;
@@ -65,7 +68,34 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
       );
     }
     const body = row.body === null || isRevealed ? row.body : maskBody(row.body, definitionOf(row.route));
-    return { ...toRequest(row, languageOf(request)), body };
+    const [correction] = await query(request.tenantId, {
+      text: `SELECT corrected.resource, corrected.object_id AS id, corrected.corrected_at AS at, person.name AS person
+        FROM corrected_request AS corrected
+        LEFT JOIN person ON person.tenant_id = $1 AND person.id = corrected.person_id
+        WHERE corrected.tenant_id = $1 AND corrected.request_id = $2`,
+      values: [request.tenantId, id],
+    });
+    return { ...toRequest(row, languageOf(request)), body, correction: correction ?? null };
+  });
+
+  app.post<{ Params: { id: string } }>('/requests/:id/correction', forVerwaltung, async (request, reply) => {
+    if (!isUuid(request.params.id)) throw new ApiError('not_found');
+    const { resource, id } = readForm(request, {
+      resource: oneOf(resources.map(({ name }) => name)),
+      id: uuid,
+    });
+    await query(request.tenantId, {
+      text: 'DELETE FROM corrected_request WHERE tenant_id = $1 AND request_id < $2',
+      values: [request.tenantId, lowestUuidAt(Date.now() - correctionsKeptMs)],
+    });
+    // The first correction counts: a second one would hide that the object exists twice.
+    await query(request.tenantId, {
+      text: `INSERT INTO corrected_request (tenant_id, request_id, resource, object_id, person_id)
+        SELECT tenant_id, id, $3, $4::uuid, $5::uuid FROM recorded_request WHERE tenant_id = $1 AND id = $2 AND status >= 400
+        ON CONFLICT DO NOTHING`,
+      values: [request.tenantId, request.params.id, resource, id, sessionOf(request).person.id],
+    });
+    reply.code(204);
   });
 
   app.get('/requests/groups', forVerwaltung, async (request) => {

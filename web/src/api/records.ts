@@ -77,11 +77,22 @@ export const latestChangesQuery = queryOptions({
 
 export type AttentionEntry = Schemas['AttentionEntry'];
 
-export const attentionCountQuery = queryOptions({
-  queryKey: ['attention', 'count'],
+interface AttentionCount {
+  resource: string;
+  code: string;
+  count: number;
+}
+
+export const attentionCountsQuery = queryOptions({
+  queryKey: ['attention', 'counts'],
   queryFn: async ({ signal }) =>
-    (await call<Page<AttentionEntry>>('GET', '/attention?limit=1&count=true', { signal })).total ?? 0,
+    (await call<{ data: AttentionCount[] }>('GET', '/attention/counts', { signal })).data,
   staleTime: 60_000,
+});
+
+export const attentionCountQuery = queryOptions({
+  ...attentionCountsQuery,
+  select: (counts) => counts.reduce((sum, { count }) => sum + count, 0),
 });
 
 export function useForgetReadings(): () => Promise<void> {

@@ -1,35 +1,30 @@
 // What should be looked at, with a way to mend each entry in place.
-import { Badge, Button, Collapse, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { Button, Center, Collapse, Group, SegmentedControl, Select, Tabs } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type AttentionCode, attentionCodes } from '../../../core/codes.ts';
+import { attentionCodes } from '../../../core/codes.ts';
 import { call, queryString } from '../api/client.ts';
-import {
-  type Definition,
-  labelOf,
-  leavesOf,
-  pluralOf,
-  titleOf,
-  useDefinitions,
-  valueAt,
-} from '../api/definitions.ts';
+import { pluralOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
-import type { AttentionEntry, Page } from '../api/records.ts';
+import { type AttentionEntry, attentionCountsQuery, type Page } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
-import { AnchorLink, toSearch } from '../frame/links.tsx';
+import { toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
-import { MoreButton } from '../frame/more-button.tsx';
 import { PageHead } from '../frame/page-head.tsx';
-import { Icon, resourceIcon } from '../icons.tsx';
+import { formatNumber } from '../texts/format.ts';
 import classes from './attention.module.css';
+import { EntryWords, useEntryName } from './entry-words.tsx';
+import { LeaveForm, LeftEntries } from './left-entries.tsx';
 import { Mending } from './mending.tsx';
+
+const pageSize = 50;
 
 export function AttentionPage() {
   const { t } = useTranslation();
-  const search = useSearch({ strict: false }) as { code?: string; resource?: string };
+  const search = useSearch({ strict: false }) as { code?: string; resource?: string; state?: string };
   const navigate = useNavigate();
   const definitions = useDefinitions();
   const code = attentionCodes.find((known) => known === search.code);
@@ -39,69 +34,122 @@ export function AttentionPage() {
     queryFn: ({ pageParam, signal }) =>
       call<Page<AttentionEntry>>(
         'GET',
-        `/attention${queryString({ code, resource, cursor: pageParam, limit: 50, count: pageParam ? undefined : true })}`,
+        `/attention${queryString({ code, resource, cursor: pageParam, limit: pageSize })}`,
         { signal },
       ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
   const entries = list.data?.pages.flatMap((page) => page.data) ?? [];
+  // A busy service answers short pages, with a cursor to go on from.
+  const [wanted, setWanted] = useState(pageSize);
+  useEffect(() => {
+    if (entries.length < wanted && list.hasNextPage && !list.isFetching && !list.error) list.fetchNextPage();
+  }, [entries.length, wanted, list]);
+  const { data: counts } = useQuery(attentionCountsQuery);
+  const countOf = (wantedCode?: string) =>
+    counts
+      ?.filter((one) => (!wantedCode || one.code === wantedCode) && (!resource || one.resource === resource))
+      .reduce((sum, one) => sum + one.count, 0);
+  const withCount = (label: string, value?: string) => {
+    const count = countOf(value);
+    return count === undefined ? label : `${label} (${formatNumber(count)})`;
+  };
+  const isLeft = search.state === 'left';
+  // Kinds without an entry only take room, but the chosen one stays.
+  const offered = attentionCodes.filter((value) => value === code || countOf(value) !== 0);
   const change = (changes: object) =>
     navigate({ to: '/attention', search: toSearch({ ...search, ...changes }), replace: true });
   return (
     <div className={classes.page}>
       <PageHead title={t('attention.title')} text={t('attention.text')} />
-      <Group mb="md" gap="sm">
-        <SegmentedControl
-          visibleFrom="lg"
-          aria-label={t('table.filters')}
-          value={code ?? ''}
-          onChange={(value) => change({ code: value || undefined })}
-          data={[
-            { value: '', label: t('attention.all') },
-            ...attentionCodes.map((value) => ({ value, label: t(`attention.codes.${value}`) })),
-          ]}
-        />
-        <Select
-          hiddenFrom="lg"
-          aria-label={t('table.filters')}
-          placeholder={t('attention.all')}
-          clearable
-          clearButtonProps={{ 'aria-label': t('actions.remove') }}
-          value={code ?? null}
-          onChange={(value) => change({ code: value ?? undefined })}
-          data={attentionCodes.map((value) => ({ value, label: t(`attention.codes.${value}`) }))}
-        />
-        <Select
-          w={180}
-          aria-label={t('navigation.data')}
-          placeholder={t('navigation.data')}
-          clearable
-          clearButtonProps={{ 'aria-label': t('actions.remove') }}
-          value={resource ?? null}
-          onChange={(value) => change({ resource: value ?? undefined })}
-          data={definitions.map((definition) => ({ value: definition.name, label: pluralOf(definition) }))}
-        />
-      </Group>
-      {list.error && <FailureNote error={list.error} onRetry={() => list.refetch()} />}
-      {list.isPending && <Lines count={8} height={28} />}
-      {list.data && entries.length === 0 && !list.hasNextPage && (
-        <div className="panel">
-          <EmptyNote
-            icon="check"
-            title={t('attention.none')}
-            text={code || resource ? t('attention.noneFilter') : t('attention.noneText')}
-          />
-        </div>
+      <Tabs
+        value={isLeft ? 'left' : 'open'}
+        onChange={(state) => change({ state: state === 'left' ? 'left' : undefined, code: undefined })}
+        mb="md"
+      >
+        <Tabs.List>
+          <Tabs.Tab value="open">{t('attention.open')}</Tabs.Tab>
+          <Tabs.Tab value="left">{t('attention.left')}</Tabs.Tab>
+        </Tabs.List>
+      </Tabs>
+      {isLeft ? (
+        <LeftEntries />
+      ) : (
+        <>
+          <Group mb="md" gap="sm">
+            <SegmentedControl
+              visibleFrom="lg"
+              aria-label={t('table.filters')}
+              value={code ?? ''}
+              onChange={(value) => change({ code: value || undefined })}
+              data={[
+                { value: '', label: withCount(t('attention.all')) },
+                ...offered.map((value) => ({
+                  value,
+                  label: withCount(t(`attention.codes.${value}`), value),
+                })),
+              ]}
+            />
+            <Select
+              hiddenFrom="lg"
+              aria-label={t('table.filters')}
+              placeholder={t('attention.all')}
+              clearable
+              clearButtonProps={{ 'aria-label': t('actions.remove') }}
+              value={code ?? null}
+              onChange={(value) => change({ code: value ?? undefined })}
+              data={offered.map((value) => ({
+                value,
+                label: withCount(t(`attention.codes.${value}`), value),
+              }))}
+            />
+            <Select
+              w={180}
+              aria-label={t('navigation.data')}
+              placeholder={t('navigation.data')}
+              clearable
+              clearButtonProps={{ 'aria-label': t('actions.remove') }}
+              value={resource ?? null}
+              onChange={(value) => change({ resource: value ?? undefined })}
+              data={definitions.map((definition) => ({
+                value: definition.name,
+                label: pluralOf(definition),
+              }))}
+            />
+          </Group>
+          {list.error && <FailureNote error={list.error} onRetry={() => list.refetch()} />}
+          {list.isPending && <Lines count={8} height={28} />}
+          {list.data && entries.length === 0 && !list.hasNextPage && (
+            <div className="panel">
+              <EmptyNote
+                icon="check"
+                title={t('attention.none')}
+                text={code || resource ? t('attention.noneFilter') : t('attention.noneText')}
+              />
+            </div>
+          )}
+          {entries.length > 0 && (
+            <ul className={`panel ${classes.list}`}>
+              {entries.map((entry) => (
+                <Entry key={`${entry.resource} ${entry.id} ${entry.field} ${entry.code}`} entry={entry} />
+              ))}
+            </ul>
+          )}
+          {entries.length >= wanted && list.hasNextPage && (
+            <Center mt="md">
+              <Button
+                variant="default"
+                loading={list.isFetching}
+                onClick={() => setWanted(entries.length + pageSize)}
+              >
+                {t('actions.more')}
+              </Button>
+            </Center>
+          )}
+          {list.data && entries.length < wanted && list.hasNextPage && <Lines count={2} height={28} />}
+        </>
       )}
-      {entries.length > 0 && (
-        <ul className={`panel ${classes.list}`}>
-          {entries.map((entry) => (
-            <Entry key={`${entry.resource} ${entry.id} ${entry.field} ${entry.code}`} entry={entry} />
-          ))}
-        </ul>
-      )}
-      <MoreButton list={list} />
     </div>
   );
 }
@@ -109,63 +157,48 @@ export function AttentionPage() {
 function Entry({ entry }: { entry: AttentionEntry }) {
   const { t } = useTranslation();
   const isAdministrator = useIsAdministrator();
-  const [isOpen, setIsOpen] = useState(false);
-  const definition = useDefinitions().find(({ name }) => name === entry.resource);
+  const [opened, setOpened] = useState<'fix' | 'leave'>();
   const { data: named } = useNamed([entry.resource], entry.id);
-  if (!definition) return null;
-  const code = entry.code as AttentionCode;
-  const name = named ? labelOf(definition, named.entity) : '…';
+  const name = useEntryName(entry);
+  const action = (key: 'fix' | 'leave', variant: string) => (
+    <Button
+      size="xs"
+      variant={opened === key ? 'default' : variant}
+      aria-expanded={opened === key}
+      aria-label={`${t(opened === key ? 'actions.close' : `attention.${key}`)}: ${name}`}
+      onClick={() => setOpened(opened === key ? undefined : key)}
+    >
+      {t(opened === key ? 'actions.close' : `attention.${key}`)}
+    </Button>
+  );
   return (
     <li>
-      <Group gap="md" wrap="nowrap" align="flex-start">
-        <span className={classes.icon}>
-          <Icon name={resourceIcon(entry.resource)} />
-        </span>
-        <Stack gap={4} className={classes.words}>
-          <Group gap="xs">
-            <AnchorLink to={`/data/${definition.collection}/${entry.id}`} fw={550} c="var(--stamm-ink)">
-              {name}
-            </AnchorLink>
-            <Badge color="yellow">{t(`attention.codes.${code}`)}</Badge>
-          </Group>
-          <Text size="sm" c="dimmed">
-            {t(`attention.explain.${code}`, {
-              field: fieldTitle(definition, entry.field),
-              externalId: named ? valueAt(named.entity, entry.field) : '…',
-            })}
-          </Text>
-        </Stack>
+      <div className={classes.entry}>
+        <EntryWords entry={entry} />
         {isAdministrator && (
-          <Button
-            size="xs"
-            variant={isOpen ? 'default' : 'light'}
-            aria-expanded={isOpen}
-            aria-label={`${t(isOpen ? 'actions.close' : 'attention.fix')}: ${name}`}
-            onClick={() => setIsOpen(!isOpen)}
-          >
-            {t(isOpen ? 'actions.close' : 'attention.fix')}
-          </Button>
+          <Group gap="xs" className={classes.actions}>
+            {action('leave', 'subtle')}
+            {action('fix', 'light')}
+          </Group>
         )}
-      </Group>
-      <Collapse expanded={isOpen}>
-        {isOpen && named && (
+      </div>
+      <Collapse expanded={opened !== undefined}>
+        {opened === 'fix' && named && (
           <div className={classes.mending}>
             <Mending
-              definition={definition}
+              definition={named.definition}
               entity={named.entity}
               entry={entry}
-              onDone={() => setIsOpen(false)}
+              onDone={() => setOpened(undefined)}
             />
+          </div>
+        )}
+        {opened === 'leave' && (
+          <div className={classes.mending}>
+            <LeaveForm entry={entry} />
           </div>
         )}
       </Collapse>
     </li>
   );
-}
-
-function fieldTitle(definition: Definition, path: string): string {
-  const field = [...definition.fields, ...leavesOf(definition.fields)].find(
-    (candidate) => candidate.path === path,
-  );
-  return field ? titleOf(field) : path;
 }

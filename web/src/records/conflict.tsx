@@ -1,10 +1,13 @@
 // Somebody else has saved meanwhile: shows both versions of what was changed here, and lets one choose.
-import { Button, Group, Modal, Stack, Table, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Button, Group, Modal, Radio, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, type Field, leavesOf, titleOf, valueAt } from '../api/definitions.ts';
+import { historyQuery } from '../api/records.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { decimalSeparator } from '../texts/format.ts';
+import { actorText } from './actor.tsx';
 import { changedPaths, toValues, type Values } from './form-values.ts';
 import { Value } from './value.tsx';
 
@@ -16,23 +19,33 @@ interface ConflictProps {
   mine: Values;
   /** As it is stored now; undefined if it was deleted. */
   current: Entity | undefined;
-  onKeepMine: () => Promise<void>;
+  /** Gets what is stored now with the chosen values in it. */
+  onSave: (values: Values) => Promise<void>;
   onTakeTheirs: () => void;
   onClose: () => void;
 }
 
 export function Conflict({ definition, name, before, mine, current, ...actions }: ConflictProps) {
   const { t } = useTranslation();
-  const keeping = useMutation({ mutationFn: actions.onKeepMine });
+  const [takenPaths, setTakenPaths] = useState<readonly string[]>([]);
   const theirs = current && toValues(definition, current, decimalSeparator());
-  const changedByMe = new Set(changedPaths(before, mine));
-  const changedByBoth = theirs ? changedPaths(before, theirs).filter((path) => changedByMe.has(path)) : [];
+  const changedByMe = changedPaths(before, mine);
+  const changedByBoth = theirs
+    ? changedPaths(before, theirs).filter((path) => changedByMe.includes(path))
+    : [];
   const fields = leavesOf(definition.fields).filter(({ path }) => changedByBoth.includes(path));
+  const saving = useMutation({
+    mutationFn: () => {
+      const kept = changedByMe.filter((path) => !takenPaths.includes(path));
+      return actions.onSave({ ...theirs, ...Object.fromEntries(kept.map((path) => [path, mine[path]])) });
+    },
+  });
+  const who = useLastActor(definition, current?.id);
   return (
     <Modal
       opened
       onClose={actions.onClose}
-      size="lg"
+      size="xl"
       title={t('form.conflict')}
       closeButtonProps={{ 'aria-label': t('actions.close') }}
     >
@@ -40,48 +53,75 @@ export function Conflict({ definition, name, before, mine, current, ...actions }
         <Text size="sm">
           {!current
             ? t('form.conflictGone')
-            : fields.length > 0
-              ? t('form.conflictText', { name })
-              : t('form.conflictNone')}
+            : t(fields.length > 0 ? 'form.conflictText' : 'form.conflictNone', { name, who })}
         </Text>
-        {fields.length > 0 && (
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th />
-                <Table.Th>{t('form.theirs')}</Table.Th>
-                <Table.Th>{t('form.mine')}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {fields.map((field) => (
-                <Table.Tr key={field.path}>
-                  <Table.Th>{titleOf(field)}</Table.Th>
-                  <Table.Td>
-                    <Value field={field} value={valueAt(current, field.path)} />
-                  </Table.Td>
-                  <Table.Td>
-                    <Mine field={field} value={mine[field.path]} />
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        )}
-        {keeping.error && <FailureNote error={keeping.error} />}
+        {fields.map((field) => (
+          <Radio.Group
+            key={field.path}
+            label={titleOf(field)}
+            value={takenPaths.includes(field.path) ? 'theirs' : 'mine'}
+            onChange={(choice) =>
+              setTakenPaths(
+                choice === 'theirs'
+                  ? [...takenPaths, field.path]
+                  : takenPaths.filter((path) => path !== field.path),
+              )
+            }
+          >
+            <SimpleGrid cols={{ base: 1, xs: 2 }} mt={6} spacing="xs">
+              <Side value="theirs" title={t('form.theirs', { who })}>
+                <Value field={field} value={valueAt(current, field.path)} owner={current} />
+              </Side>
+              <Side value="mine" title={t('form.mine')}>
+                <Mine field={field} value={mine[field.path]} />
+              </Side>
+            </SimpleGrid>
+          </Radio.Group>
+        ))}
+        {saving.error && <FailureNote error={saving.error} />}
         {current && (
           <Group justify="flex-end">
             <Button variant="default" onClick={actions.onTakeTheirs}>
               {t('form.takeTheirs')}
             </Button>
-            <Button loading={keeping.isPending} onClick={() => keeping.mutate()}>
-              {t('form.keepMine')}
+            <Button loading={saving.isPending} onClick={() => saving.mutate()}>
+              {t(fields.length > 0 ? 'form.saveChoice' : 'actions.save')}
             </Button>
           </Group>
         )}
       </Stack>
     </Modal>
   );
+}
+
+function Side({ value, title, children }: { value: string; title: string; children: ReactNode }) {
+  return (
+    <Radio.Card value={value} p="sm" radius="md">
+      <Group wrap="nowrap" align="flex-start" gap="sm">
+        <Radio.Indicator mt={2} />
+        <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+          <Text size="xs" c="dimmed">
+            {title}
+          </Text>
+          <Text size="sm" component="div">
+            {children}
+          </Text>
+        </div>
+      </Group>
+    </Radio.Card>
+  );
+}
+
+/** Who saved last; "somebody" while that is not known. */
+function useLastActor(definition: Definition, id: string | undefined): string {
+  const { t } = useTranslation();
+  const { data } = useQuery({
+    ...historyQuery(definition.name, id ?? ''),
+    enabled: id !== undefined,
+    staleTime: 0,
+  });
+  const last = data?.data[0];
+  return last ? actorText(last, t) : t('form.somebody');
 }
 
 /** As it was typed: numbers are still texts here. */

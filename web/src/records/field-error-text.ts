@@ -81,7 +81,7 @@ export function fieldErrorText(
 }
 
 function isChosen({ kind, reference }: Field): boolean {
-  return reference !== undefined || kind === 'choice';
+  return reference !== undefined || kind === 'choice' || kind === 'flag';
 }
 
 function typeText(field: Field): string {

@@ -52,7 +52,8 @@ export function FieldInput({ field, value, onChange, error, near, currency }: Fi
         />
       );
     case 'flag':
-      if (field.isRequired || field.default !== undefined)
+      // A value that nobody could read is neither on nor off.
+      if (typeof value === 'boolean' && (field.isRequired || field.default !== undefined))
         return (
           <Switch
             {...common}

@@ -15,7 +15,7 @@ import {
 import { recordQuery, useForgetReadings } from '../api/records.ts';
 import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
-import { tell } from '../frame/notices.tsx';
+import { tell, tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { decimalSeparator } from '../texts/format.ts';
 import { Conflict } from './conflict.tsx';
@@ -48,9 +48,10 @@ interface CreationFormProps {
   initial: Values;
   /** What is known to be wrong with these values, by field. */
   errors?: ReadonlyMap<string, string>;
+  onCreated?: (id: string) => Promise<void>;
 }
 
-export function CreationForm({ definition, initial, errors }: CreationFormProps) {
+export function CreationForm({ definition, initial, errors, onCreated }: CreationFormProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const forgetReadings = useForgetReadings();
@@ -68,6 +69,8 @@ export function CreationForm({ definition, initial, errors }: CreationFormProps)
         const body = toNewBody(definition, values, decimalSeparator());
         const { id } = await call<{ id: string }>('POST', definition.path, { body });
         isSettled.current = true;
+        // The record is there: whatever fails from here on must not ask for it again.
+        await onCreated?.(id).catch(tellFailure);
         await forgetReadings();
         await navigate({ to: '/data/$collection/$id', params: { collection, id }, replace: true });
         tell(t('form.created'));
@@ -117,10 +120,11 @@ function Editing({ definition, stored }: EditingProps) {
   const name = labelOf(definition, stored);
   const initial = toValues(definition, base, decimalSeparator());
 
-  async function save(values: Values, version: number) {
-    const body = toPatch(definition, initial, values, decimalSeparator());
+  async function save(values: Values, seen: Entity) {
+    const before = toValues(definition, seen, decimalSeparator());
+    const body = toPatch(definition, before, values, decimalSeparator());
     try {
-      await call('PATCH', `/${collection}/${stored.id}`, { body, version });
+      await call('PATCH', `/${collection}/${stored.id}`, { body, version: seen.version });
     } catch (error) {
       if (toApiError(error).status !== 412) throw error;
       const current = await call<Entity>('GET', `/${collection}/${stored.id}`).catch(() => undefined);
@@ -151,7 +155,7 @@ function Editing({ definition, stored }: EditingProps) {
         saveTitle={t('actions.save')}
         isSettled={isSettled}
         onCancel={() => navigate({ to: '/data/$collection/$id', params })}
-        onSave={(values) => save(values, base.version)}
+        onSave={(values) => save(values, base)}
       />
       {conflict && (
         <Conflict
@@ -160,7 +164,7 @@ function Editing({ definition, stored }: EditingProps) {
           before={initial}
           mine={conflict.values}
           current={conflict.current}
-          onKeepMine={() => save(conflict.values, conflict.current!.version)}
+          onSave={(values) => save(values, conflict.current!)}
           onTakeTheirs={() => {
             setBase(conflict.current!);
             setConflict(undefined);

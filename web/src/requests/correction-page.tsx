@@ -16,7 +16,8 @@ import { fieldErrorText } from '../records/field-error-text.ts';
 import { CreationForm } from '../records/form-page.tsx';
 import { toValues } from '../records/form-values.ts';
 import { decimalSeparator, formatTime } from '../texts/format.ts';
-import { ownerNamesOf, toCorrection } from './correction.ts';
+import { ownerNamesOf, toCorrection, unreadableValues } from './correction.ts';
+import { CorrectionNote } from './correction-note.tsx';
 import { definitionAt, fieldAt, isCreation, type RequestWithBody, requestQuery } from './requests.ts';
 
 export function CorrectionPage() {
@@ -24,7 +25,7 @@ export function CorrectionPage() {
   const { id = '' } = useParams({ strict: false });
   const definitions = useDefinitions();
   const [isAllowed, setIsAllowed] = useState(false);
-  const masked = useQuery(requestQuery(id, false));
+  const masked = useQuery({ ...requestQuery(id, false), staleTime: 0 });
   const definition = masked.data && definitionAt(definitions, masked.data.path);
   if (masked.error)
     return toApiError(masked.error).status === 404 ? <NotFoundPage /> : <FailureNote error={masked.error} />;
@@ -38,7 +39,9 @@ export function CorrectionPage() {
         text={t('requests.correctText', { when: formatTime(masked.data.at) })}
         trail={[{ title: t('requests.title'), to: '/requests' }]}
       />
-      {isAllowed ? (
+      {masked.data.correction ? (
+        <CorrectionNote correction={masked.data.correction} />
+      ) : isAllowed ? (
         <Correction id={id} definition={definition} />
       ) : (
         <Card title={t('requests.revealTitle')} icon="info">
@@ -58,6 +61,7 @@ export function CorrectionPage() {
 }
 
 function Correction({ id, definition }: { id: string; definition: Definition }) {
+  const { t } = useTranslation();
   const sent = useQuery({
     queryKey: ['requests', 'correction', id],
     queryFn: async ({ signal }) => {
@@ -79,11 +83,24 @@ function Correction({ id, definition }: { id: string; definition: Definition }) 
     const known = fieldAt(definition, ownerNamesOf(definition).get(field) ?? field);
     return known ? [[known.path, fieldErrorText(known, error, definition)]] : [];
   });
+  const initial = toValues(definition, entity, decimalSeparator());
+  const shownErrors = new Map(errors);
+  for (const [path, value] of unreadableValues(definition, request.body ?? '{}')) {
+    // Undecided, where a switch would say no.
+    if (typeof initial[path] === 'boolean') initial[path] = undefined;
+    const asSent = t('requests.asSent', { value });
+    shownErrors.set(path, [shownErrors.get(path), asSent].filter(Boolean).join(' '));
+  }
   return (
     <CreationForm
       definition={definition}
-      initial={toValues(definition, entity, decimalSeparator())}
-      errors={new Map(errors)}
+      initial={initial}
+      errors={shownErrors}
+      onCreated={async (created) => {
+        await call('POST', `/requests/${id}/correction`, {
+          body: { resource: definition.name, id: created },
+        });
+      }}
     />
   );
 

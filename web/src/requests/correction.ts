@@ -43,3 +43,18 @@ function toShown(field: Field, value: unknown): unknown {
       return typeof value === 'object' ? JSON.stringify(value) : String(value);
   }
 }
+
+/** Values that no input can show, as they were sent: a form must not turn them into something else silently. */
+export function unreadableValues(definition: Definition, body: string): Map<string, string> {
+  const sent = JSON.parse(body);
+  const found = new Map<string, string>();
+  for (const field of leavesOf(definition.fields)) {
+    const value = valueAt(sent, field.path);
+    if (value === undefined || toShown(field, value) !== undefined) continue;
+    const written = typeof value === 'string' ? value : JSON.stringify(value);
+    found.set(field.path, written.length > maxShown ? `${written.slice(0, maxShown)}…` : written);
+  }
+  return found;
+}
+
+const maxShown = 80;

@@ -14,6 +14,7 @@ import { Icon } from '../icons.tsx';
 import { fieldErrorText } from '../records/field-error-text.ts';
 import { formatNumber, formatTime } from '../texts/format.ts';
 import { toBodyLines } from './body-lines.ts';
+import { CorrectionNote } from './correction-note.tsx';
 import { StatusMark } from './request-list.tsx';
 import classes from './requests.module.css';
 import {
@@ -28,7 +29,7 @@ import {
 export function RequestDetails({ id, onClose }: { id: string; onClose: () => void }) {
   const { t } = useTranslation();
   const [isRevealed, setIsRevealed] = useState(false);
-  const masked = useQuery(requestQuery(id, false));
+  const masked = useQuery({ ...requestQuery(id, false), staleTime: 0 });
   const revealed = useQuery({ ...requestQuery(id, true), enabled: isRevealed });
   const { error } = isRevealed ? revealed : masked;
   const request = (isRevealed && revealed.data) || masked.data;
@@ -100,7 +101,8 @@ function Details({ request, isRevealed, onReveal }: DetailsProps) {
           </ul>
         </section>
       )}
-      {canCorrect && definition && (
+      {request.correction && <CorrectionNote correction={request.correction} />}
+      {canCorrect && definition && !request.correction && (
         <div>
           <ButtonLink to={`/requests/${request.id}/correct`} leftSection={<Icon name="pencil" size={16} />}>
             {t('requests.correct', { what: nounOf(definition) })}

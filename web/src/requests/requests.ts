@@ -18,6 +18,15 @@ export interface RecordedRequest {
   errors: FieldError[];
   ignoredFields: string[];
   hasBody: boolean;
+  isCorrected: boolean;
+}
+
+export interface RequestCorrection {
+  resource: string;
+  id: string;
+  at: string;
+  /** null for somebody who has left the business. */
+  person: string | null;
 }
 
 export interface ErrorGroup {
@@ -86,7 +95,10 @@ export function hoursQuery(from: string) {
   });
 }
 
-export type RequestWithBody = RecordedRequest & { body: string | null };
+export type RequestWithBody = RecordedRequest & {
+  body: string | null;
+  correction: RequestCorrection | null;
+};
 
 /** The body with personal data only where somebody has asked for it, which the service writes down. */
 export function requestQuery(id: string, isRevealed: boolean) {

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { startService, validAddress, validSite } from '../service.ts';
+import { createPerson } from './office.ts';
+
+const service = await startService();
+
+async function startTenant() {
+  const { tenantId, key } = await service.createTenant();
+  const headers = { apikey: key };
+  const position = { lat: 53.5, lng: 10 };
+  const address = { ...validAddress, location: position };
+  const customerId = await service.createCustomer({ address }, { headers });
+  const person = await createPerson(service, { tenantId });
+  const createSite = async (body: object) => {
+    const site = { ...validSite(customerId), address, ...body };
+    return (await service.post('/customer/site', site, { headers })).json().id as string;
+  };
+  const codes = async () => {
+    const { data } = (await service.get('/attention', { headers })).json();
+    return data.map(({ id, code }: { id: string; code: string }) => `${id} ${code}`) as string[];
+  };
+  const left = async () => (await person.call('GET', '/attention/left')).json().data;
+  return { tenantId, headers, customerId, person, createSite, codes, left };
+}
+
+test('an entry that is left as it is comes back when it finds something else, or when somebody says so', async () => {
+  const { headers, person, createSite, codes, left } = await startTenant();
+  const id = await createSite({ validUntil: '2020-01-01' });
+  const entry = { resource: 'site', id, field: 'validUntil', code: 'validity_ended' };
+  assert.deepEqual(await codes(), [`${id} validity_ended`]);
+
+  const leaving = await person.call('POST', '/attention/left', { ...entry, reason: ' Saisonbetrieb ' });
+  assert.equal(leaving.statusCode, 204, leaving.body);
+  assert.deepEqual(await codes(), []);
+  assert.deepEqual((await person.call('GET', '/attention/counts')).json().data, []);
+  const [kept] = await left();
+  assert.deepEqual([kept.id, kept.reason, kept.leftBy], [id, 'Saisonbetrieb', 'Anke Petersen']);
+  assert.ok(Date.parse(kept.leftAt) <= Date.now());
+
+  await service.patch(`/sites/${id}`, { name: 'Other name' }, { headers });
+  assert.deepEqual(await codes(), [], 'another field says nothing about the finding');
+  await service.patch(`/sites/${id}`, { validUntil: '2021-01-01' }, { headers });
+  assert.deepEqual(await codes(), [`${id} validity_ended`]);
+  assert.deepEqual(await left(), []);
+
+  assert.equal((await person.call('POST', '/attention/left', entry)).statusCode, 204);
+  assert.equal((await left())[0].reason, null);
+  assert.equal((await person.call('POST', '/attention/reopened', entry)).statusCode, 204);
+  assert.deepEqual(await codes(), [`${id} validity_ended`]);
+  const counts = (await person.call('GET', '/attention/counts')).json().data;
+  assert.deepEqual(counts, [{ resource: 'site', code: 'validity_ended', count: 1 }]);
+});
+
+test('duplicates that are left come back with a third one', async () => {
+  const { person, createSite, codes } = await startTenant();
+  const ids = [await createSite({}), await createSite({})].sort();
+  for (const id of ids) {
+    const entry = { resource: 'site', id, field: 'name', code: 'probable_duplicate' };
+    assert.equal((await person.call('POST', '/attention/left', entry)).statusCode, 204);
+  }
+  assert.deepEqual(await codes(), []);
+  await createSite({});
+  assert.equal((await codes()).length, 3);
+});
+
+test('only what is on the list can be left, by Verwaltung, in its own business', async () => {
+  const { tenantId, person, createSite, codes } = await startTenant();
+  const id = await createSite({ validUntil: '2020-01-01' });
+  const entry = { resource: 'site', id, field: 'validUntil', code: 'validity_ended' };
+  const care = await createPerson(service, { tenantId, role: 'PFLEGE' });
+  assert.equal((await care.call('POST', '/attention/left', entry)).statusCode, 403);
+  const stranger = (await startTenant()).person;
+  for (const [asker, body, status] of [
+    [stranger, entry, 404],
+    [person, { ...entry, id: randomUUID() }, 404],
+    [person, { ...entry, field: 'name' }, 404],
+    [person, { ...entry, code: 'x' }, 400],
+    [person, { ...entry, reason: 'x'.repeat(151) }, 400],
+    [person, { ...entry, reason: 'NUL \0' }, 400],
+  ] as const) {
+    assert.equal(
+      (await asker.call('POST', '/attention/left', body)).statusCode,
+      status,
+      JSON.stringify(body),
+    );
+  }
+  assert.equal((await stranger.call('POST', '/attention/reopened', entry)).statusCode, 204);
+  assert.deepEqual(await codes(), [`${id} validity_ended`]);
+});
+
+test('what was left of a deleted object is forgotten, and an erasure forgets every reason', async () => {
+  const { tenantId, headers, customerId, person, createSite, left } = await startTenant();
+  const leave = (id: string) =>
+    person.call('POST', '/attention/left', {
+      ...{
+        resource: 'site',
+        id,
+        field: 'validUntil',
+        code: 'validity_ended',
+        reason: 'Petersen weiß Bescheid',
+      },
+    });
+  const gone = await createSite({ name: 'A', validUntil: '2020-01-01' });
+  const stays = await createSite({ name: 'B', validUntil: '2020-01-01' });
+  await leave(gone);
+  await service.delete(`/sites/${gone}`, { headers });
+  await leave(stays);
+  const { rows } = await service.owner.query('SELECT object_id FROM left_attention WHERE tenant_id = $1', [
+    tenantId,
+  ]);
+  assert.deepEqual(rows, [{ object_id: stays }]);
+  const contact = await service.post(
+    '/customer/contact-person',
+    { customerId, lastName: 'Petersen' },
+    { headers },
+  );
+  const erasure = await service.delete(`/personal-data/${contact.json().id}`, { headers });
+  assert.equal(erasure.statusCode, 204, erasure.body);
+  assert.equal((await left())[0].reason, null);
+});
