@@ -6,6 +6,47 @@ export interface ImportColumn {
   path: string;
   field: Field;
   titles: Titles;
+  /** Of a column that names an object as people do: the path of the reference that it becomes. */
+  namedPath?: string;
+}
+
+/** The object's own id, by which an export finds its way back. */
+export const idColumn: ImportColumn = {
+  path: 'id',
+  field: {
+    name: 'id',
+    path: 'id',
+    kind: 'uuid',
+    isRequired: false,
+    title: { de: 'Id', en: 'Id' },
+    description: '',
+  },
+  titles: { de: 'Id', en: 'Id' },
+};
+
+/** For each reference a column with the number or name of its object. */
+export function nameColumnsOf(definition: Definition): ImportColumn[] {
+  return titledLeaves(definition.fields)
+    .filter(({ field }) => field.reference)
+    .map(({ path, field, titles }) => ({
+      path: `${path}.name`,
+      namedPath: path,
+      field: { ...field, path: `${path}.name`, kind: 'text' },
+      titles: { de: titles.de, en: titles.en.replace(/ id$/, '') },
+    }));
+}
+
+/** All columns that a person can choose: ids last. */
+export function officeColumnsOf(definition: Definition): ImportColumn[] {
+  const columns = columnsOf(definition);
+  const isId = ({ field, path }: ImportColumn) =>
+    Boolean(field.reference || field.twinOf || /ExternalId$/.test(path));
+  return [
+    ...nameColumnsOf(definition),
+    ...columns.filter((column) => !isId(column)),
+    idColumn,
+    ...columns.filter(isId),
+  ];
 }
 
 /** Title of a report's last column, which holds the errors of the row. The next import ignores it. */

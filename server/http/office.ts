@@ -17,6 +17,7 @@ import { passkeyRoutes } from '../features/sign-in/passkey-routes.ts';
 import { passwordResetRoutes } from '../features/sign-in/password-reset-routes.ts';
 import { proofRoutes } from '../features/sign-in/proof-routes.ts';
 import { sessionRoutes } from '../features/sign-in/session-routes.ts';
+import { tableCsvRoutes } from '../features/tables/table-routes.ts';
 import { viewRoutes } from '../features/views/view-routes.ts';
 import { webhookRoutes } from '../features/webhooks/webhook-routes.ts';
 import { resources } from '../resources/index.ts';
@@ -56,6 +57,7 @@ export async function officeRoutes(
   await office.register(passkeyRoutes, { database, publicUrl });
   await office.register(proofRoutes, { database, publicUrl });
   await office.register(definitionRoutes, { resources });
+  await office.register(tableCsvRoutes, { database, resources });
   await office.register(historyRoutes, { database });
   await office.register(namedObjectRoutes, { database, resources });
   await office.register(peopleRoutes, { database, notices, publicUrl });

@@ -12,6 +12,7 @@ import { noteImport } from '../features/checklist/checklist-routes.ts';
 import { importRoutes } from '../features/import/import-routes.ts';
 import type { OpenSession } from '../features/import/import-transaction.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
+import { workbookRoutes } from '../features/tables/table-routes.ts';
 import { eraseAnswers } from '../features/webhooks/deliveries.ts';
 import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
 import { resources } from '../resources/index.ts';
@@ -37,6 +38,7 @@ export async function addSharedRoutes(
 ): Promise<void> {
   addBodyRules(scope, config.BODY_LIMIT_BYTES);
   for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
+  await scope.register(workbookRoutes, { database, resources });
   await scope.register(changeRoutes, { database, resources });
   await scope.register(binRoutes, { database, resources });
   await scope.register(attentionRoutes, { database, resources });

@@ -176,13 +176,13 @@ test('the error of an export names every wrong parameter', async () => {
 });
 
 test('an export is read with GET and a key, and nothing else', async () => {
-  for (const path of ['/sites.csv', '/sites.ndjson']) {
+  for (const path of ['/sites.csv', '/sites.ndjson', '/sites.xlsx']) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const) {
       assert.equal((await get(path, {}, { method })).statusCode, 403, `${method} ${path}`);
     }
     assert.equal((await get(path, { apikey: '' })).statusCode, 401);
   }
-  assert.equal((await get('/sites.xlsx')).statusCode, 403);
+  assert.equal((await get('/sites.pdf')).statusCode, 403);
 });
 
 test("an export never holds another tenant's objects", async () => {

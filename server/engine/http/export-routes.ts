@@ -1,14 +1,9 @@
-// Exports a list as one file: CSV for spreadsheets, NDJSON for programs. Reads page by page at the pace of the client.
-// Between two pages it holds no connection and no transaction; memory holds one page.
-import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+// Exports a list as one file for programs: CSV or NDJSON.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { byteOrderMark, toCsvLine } from '../../../core/csv.ts';
-import { recordAudit } from '../../auth/audit-log.ts';
 import type { Database } from '../../database/database.ts';
-import { toReadError } from '../../database/errors.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf } from '../../http/conventions.ts';
-import { logRequest } from '../../http/log.ts';
 import type { Language } from '../../messages.ts';
 import { columnsOf, type Definition, ownersOf, referencesOf } from '../definition/definition.ts';
 import type { FieldKind } from '../definition/fields.ts';
@@ -16,32 +11,10 @@ import { titlesOf } from '../definition/titles.ts';
 import { commonHeaders, errorResponses } from '../openapi/answers.ts';
 import { schemaName } from '../openapi/resource-schemas.ts';
 import { searchParameterDocs } from '../openapi/routes.ts';
-import {
-  buildListQuery,
-  type ListedRow,
-  type ListRequest,
-  maxLimit,
-  type Query,
-  readParameters,
-  searchParameters,
-} from '../sql/list-query.ts';
-import { cutPage } from '../sql/page-size.ts';
+import { type ListRequest, type Query, readParameters, searchParameters } from '../sql/list-query.ts';
 import { externalIdOf, representation, timestamp } from '../sql/representation.ts';
 import { separators, toCell } from './csv.ts';
-
-interface File {
-  extension: string;
-  contentType: string;
-  /** An SQL expression of type text, and how its value becomes a line. */
-  selection: string;
-  toLine: (json: string) => string;
-  /** Before the first line. */
-  head: string;
-}
-
-/** Bounds memory for a slow client: the current page and the next one. */
-const pageBytes = 1024 * 1024;
-const config = { streamedBytes: 2 * pageBytes };
+import { encodeLines, exportConfig, sendExport } from './export-stream.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const ndjsonType = 'application/x-ndjson';
@@ -50,42 +23,51 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
   const docs = exportDocs(definition);
   api.get<{ Querystring: Query }>(
     `/${definition.collection}.csv`,
-    { schema: docs.csv, config, exposeHeadRoute: false },
+    { schema: docs.csv, config: exportConfig, exposeHeadRoute: false },
     async (request, reply) => {
       const { language, ...list } = parseCsvRequest(request);
       const cells = cellsOf(definition, list);
       const kinds = cells.map(({ kind }) => kind);
-      return send(request, reply, list, {
-        extension: 'csv',
-        contentType: csvType,
-        selection: `array_to_json(ARRAY[${cells.map(({ text }) => text).join(', ')}])::text`,
-        toLine: (json) => {
-          const values: (string | null)[] = JSON.parse(json);
-          return toCsvLine(
-            values.map((value, index) => toCell(kinds[index]!, value, language)),
-            separators[language],
-          );
+      const toLine = (json: string) => {
+        const values: (string | null)[] = JSON.parse(json);
+        return toCsvLine(
+          values.map((value, index) => toCell(kinds[index]!, value, language)),
+          separators[language],
+        );
+      };
+      const head = toCsvLine([...titlesOf(definition, language, list).values()], separators[language]);
+      return sendExport(
+        request,
+        reply,
+        { database, definition, list },
+        {
+          extension: 'csv',
+          contentType: csvType,
+          selection: `array_to_json(ARRAY[${cells.map(({ text }) => text).join(', ')}])::text`,
+          encode: (pages) => encodeLines(pages, byteOrderMark + head, toLine),
         },
-        head:
-          byteOrderMark + toCsvLine([...titlesOf(definition, language, list).values()], separators[language]),
-      });
+      );
     },
   );
 
   api.get<{ Querystring: Query }>(
     `/${definition.collection}.ndjson`,
-    { schema: docs.ndjson, config, exposeHeadRoute: false },
+    { schema: docs.ndjson, config: exportConfig, exposeHeadRoute: false },
     async (request, reply) => {
       const fieldErrors: FieldError[] = [];
       const list = readParameters(definition, request.query, searchParameters, fieldErrors);
       if (fieldErrors.length > 0) throw validationError(fieldErrors);
-      return send(request, reply, list, {
-        extension: 'ndjson',
-        contentType: ndjsonType,
-        selection: representation(definition, 'subject', list),
-        toLine: (json) => `${json}\n`,
-        head: '',
-      });
+      return sendExport(
+        request,
+        reply,
+        { database, definition, list },
+        {
+          extension: 'ndjson',
+          contentType: ndjsonType,
+          selection: representation(definition, 'subject', list),
+          encode: (pages) => encodeLines(pages, '', (json) => `${json}\n`),
+        },
+      );
     },
   );
 
@@ -98,64 +80,6 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
       fieldErrors.push({ path: ['locale'], code: 'invalid_choice', params: { choices: ['de', 'en'] } });
     if (fieldErrors.length > 0) throw validationError(fieldErrors);
     return { ...list, language: (locale as Language | undefined) ?? languageOf(request) };
-  }
-
-  /** Names of filters, not their values: those may name a person, and the audit record is not erased. */
-  async function recordExport(request: FastifyRequest, { extension: format }: File): Promise<void> {
-    const { tenantId, deadline } = request;
-    const filters = Object.keys(request.query as Query).filter(
-      (name) => !['locale', 'sort', 'include'].includes(name),
-    );
-    const details = { collection: definition.collection, format, filters };
-    await database.inTenants(
-      [tenantId],
-      (client) => recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', details }),
-      { deadline },
-    );
-  }
-
-  async function send(request: FastifyRequest, reply: FastifyReply, list: ListRequest, file: File) {
-    const { tenantId } = request;
-
-    async function readPage(cursor: ListRequest['cursor']) {
-      const page = { ...list, limit: maxLimit, cursor };
-      const statement = buildListQuery(definition, tenantId, page, file.selection, pageBytes);
-      const { rows } = await database.queryInTenants<ListedRow>([tenantId], statement);
-      const lines = cutPage(rows, maxLimit, pageBytes);
-      const last = lines.at(-1);
-      return {
-        lines: lines.map((row) => file.toLine(row.json)),
-        next: rows.length > lines.length ? ([last!.sort_value, last!.id] as const) : undefined,
-      };
-    }
-
-    async function* readChunks(first: Awaited<ReturnType<typeof readPage>>) {
-      yield file.head + first.lines.join('');
-      try {
-        for (let next = first.next; next; ) {
-          const page = await readPage([...next]);
-          next = page.next;
-          yield page.lines.join('');
-        }
-      } catch (error) {
-        request.apiError = toReadError(error);
-        // A plain end looks complete to HTTP/1.0 clients, which many proxies are.
-        request.raw.socket.resetAndDestroy();
-        throw error;
-      }
-    }
-
-    // An error before the first line gets an ordinary error response.
-    const first = await readPage(undefined);
-    await recordExport(request, file);
-    const day = new Date().toISOString().slice(0, 10);
-    const name = `${definition.collection}-${day}.${file.extension}`;
-    reply.header('Content-Disposition', `attachment; filename="${name}"`).type(file.contentType);
-    // The framework logs only answers that end.
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableEnded) logRequest(request, reply);
-    });
-    return reply.send(Readable.from(readChunks(first), { objectMode: false }));
   }
 }
 

@@ -1,6 +1,6 @@
 // The table of a resource. The service searches, filters, sorts and pages; the address says how, so that "back" leads
 // to the same rows.
-import { ActionIcon, Group, Select, Stack, TextInput, Tooltip } from '@mantine/core';
+import { Group, Select, Stack, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -16,10 +16,10 @@ import { ButtonLink } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
-import { currentLanguage } from '../texts/language.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import { useColumns } from './columns.ts';
 import { EntityTable } from './entity-table.tsx';
+import { ExportMenu } from './export-menu.tsx';
 import { ActiveFilters, FilterMenu, type Filters, filterParametersOf, singleValuesOf } from './filters.tsx';
 import classes from './table.module.css';
 import { type SavedView, ViewMenu } from './view-menu.tsx';
@@ -74,18 +74,13 @@ function ResourceTable({ definition }: { definition: Definition }) {
         text={total !== undefined && t('table.count', { count: total, formatted: formatNumber(total) })}
         actions={
           <>
-            <Tooltip label={t('table.export')}>
-              <ActionIcon
-                component="a"
-                href={`/app/${collection}.csv${queryString({ ...parameters, locale: currentLanguage() })}`}
-                download
-                size={36}
-                variant="default"
-                aria-label={t('table.export')}
-              >
-                <Icon name="download" />
-              </ActionIcon>
-            </Tooltip>
+            {isAdministrator && (
+              <ExportMenu
+                collection={collection}
+                parameters={parameters}
+                shown={columns.shown.map(({ id }) => id)}
+              />
+            )}
             {isAdministrator && (
               <ButtonLink
                 to={`/data/${collection}/new`}

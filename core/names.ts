@@ -1,0 +1,43 @@
+// The names by which people know an object, in spreadsheets and in the import.
+import type { Definition } from './definition.ts';
+
+type Described = Pick<Definition, 'nameField' | 'uniqueFields'>;
+
+/** What an export calls it. Undefined if it has neither name nor number. */
+export function nameOf(definition: Described, entity: Record<string, unknown>): string | undefined {
+  if (definition.nameField === 'lastName') {
+    return [entity.firstName, entity.lastName].filter(Boolean).join(' ');
+  }
+  const candidates = [
+    definition.nameField,
+    'name',
+    'commonName',
+    ...definition.uniqueFields.filter((field) => field !== 'externalId'),
+  ].map((field) => entity[field]);
+  return candidates.find((name): name is string => typeof name === 'string' && name.trim() !== '');
+}
+
+const spellings: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss' };
+
+/** Names are the same whatever their case, blanks and spelling of umlauts. */
+export function foldName(name: string): string {
+  return name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[äöüß]/g, (letter) => spellings[letter]!)
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Every way to call an object: its name, its numbers and its external id; a person also as "Harms, Jonas" and "Harms". */
+export function callNamesOf(definition: Described, entity: Record<string, unknown>): string[] {
+  const { firstName, lastName } = entity;
+  const names = [
+    nameOf(definition, entity),
+    ...(definition.nameField === 'lastName'
+      ? [lastName, `${lastName}, ${firstName}`, `${lastName} ${firstName}`]
+      : [entity[definition.nameField]]),
+    ...definition.uniqueFields.map((field) => entity[field]),
+  ];
+  return [...new Set(names.filter((name) => typeof name === 'string').map((name) => foldName(name)))];
+}

@@ -1,0 +1,113 @@
+// Sends what a list finds as one file. Reads page by page at the pace of the client. Between two pages it holds no
+// connection and no transaction; memory holds one page.
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../auth/audit-log.ts';
+import type { Database } from '../../database/database.ts';
+import { toReadError } from '../../database/errors.ts';
+import { logRequest } from '../../http/log.ts';
+import type { Definition } from '../definition/definition.ts';
+import { buildListQuery, type ListedRow, type ListRequest, maxLimit, type Query } from '../sql/list-query.ts';
+import { cutPage } from '../sql/page-size.ts';
+
+export interface ExportFile {
+  extension: string;
+  contentType: string;
+  /** The beginning of its name; the collection if absent. */
+  name?: string;
+  /** An SQL expression of type text for each object. */
+  selection: string;
+  /** Turns pages of these texts into the file. */
+  encode(pages: AsyncIterable<string[]>): AsyncIterable<string | Uint8Array>;
+}
+
+interface Export {
+  database: Database;
+  definition: Definition;
+  list: ListRequest;
+}
+
+/** Bounds memory for a slow client: the current page and the next one. */
+const pageBytes = 1024 * 1024;
+export const exportConfig = { streamedBytes: 2 * pageBytes };
+
+/** Parameters that narrow nothing down. */
+const formParameters = ['locale', 'sort', 'include', 'columns'];
+
+export async function sendExport(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { database, definition, list }: Export,
+  file: ExportFile,
+) {
+  const { tenantId, deadline } = request;
+
+  async function readPage(cursor: ListRequest['cursor']) {
+    const page = { ...list, limit: maxLimit, cursor };
+    const statement = buildListQuery(definition, tenantId, page, file.selection, pageBytes);
+    const { rows } = await database.queryInTenants<ListedRow>([tenantId], statement);
+    const kept = cutPage(rows, maxLimit, pageBytes);
+    const last = kept.at(-1);
+    return {
+      texts: kept.map(({ json }) => json),
+      next: rows.length > kept.length ? ([last!.sort_value, last!.id] as const) : undefined,
+    };
+  }
+
+  async function* readPages(first: Awaited<ReturnType<typeof readPage>>) {
+    yield first.texts;
+    for (let next = first.next; next; ) {
+      const page = await readPage([...next]);
+      next = page.next;
+      yield page.texts;
+    }
+  }
+
+  async function* readChunks(first: Awaited<ReturnType<typeof readPage>>) {
+    try {
+      yield* file.encode(readPages(first));
+    } catch (error) {
+      request.apiError = toReadError(error);
+      // A plain end looks complete to HTTP/1.0 clients, which many proxies are.
+      request.raw.socket.resetAndDestroy();
+      throw error;
+    }
+  }
+
+  // An error before the first line gets an ordinary error response.
+  const first = await readPage(undefined);
+  // Names of filters, not their values: those may name a person, and the audit record is not erased.
+  const filters = Object.keys(request.query as Query).filter((name) => !formParameters.includes(name));
+  const details = { collection: definition.collection, format: file.extension, filters };
+  await database.inTenants(
+    [tenantId],
+    (client) => recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', details }),
+    { deadline },
+  );
+  reply.header('Content-Disposition', attachment(file, definition)).type(file.contentType);
+  // The framework logs only answers that end.
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableEnded) logRequest(request, reply);
+  });
+  return reply.send(Readable.from(readChunks(first), { objectMode: false }));
+}
+
+/** A name beyond ASCII needs the second form. */
+function attachment({ extension, name }: ExportFile, { collection }: Definition): string {
+  const day = new Date().toISOString().slice(0, 10);
+  const plain = `attachment; filename="${collection}-${day}.${extension}"`;
+  if (name === undefined) return plain;
+  return `${plain}; filename*=UTF-8''${encodeURIComponent(`${name}-${day}.${extension}`)}`;
+}
+
+export async function* encodeLines(
+  pages: AsyncIterable<string[]>,
+  head: string,
+  toLine: (json: string) => string,
+): AsyncGenerator<string> {
+  let before = head;
+  for await (const texts of pages) {
+    yield before + texts.map(toLine).join('');
+    before = '';
+  }
+}

@@ -1,0 +1,191 @@
+// The rows of a table that people read: names beside ids, and values as an office writes them.
+import { idColumn, nameColumnsOf, titledLeaves } from '../../../core/columns.ts';
+import {
+  type Definition as Description,
+  type Field,
+  type Titles,
+  valueAt,
+} from '../../../core/definition.ts';
+import { writeList } from '../../../core/list-text.ts';
+import { nameOf } from '../../../core/names.ts';
+import type { Database } from '../../database/database.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
+import { describeDefinition } from '../../engine/definition/description.ts';
+import { keptTitles } from '../../engine/definition/titles.ts';
+import { flagWords } from '../../engine/http/csv.ts';
+import { representation } from '../../engine/sql/representation.ts';
+import type { Language } from '../../messages.ts';
+
+export type TableCell = { kind: 'text' | 'number' | 'day' | 'moment'; text: string } | null;
+
+export interface TableColumn {
+  /** What a request chooses it by: the path of a field, or of its reference. */
+  path: string;
+  titles: Titles;
+  width: number;
+  toCell: (entity: Entity, names: Names, language: Language) => TableCell;
+}
+
+type Entity = Record<string, unknown>;
+/** Names of the objects that a page refers to, by their ids. */
+type Names = ReadonlyMap<string, string>;
+
+const text = (value: string | undefined): TableCell =>
+  value === undefined || value === '' ? null : { kind: 'text', text: value };
+
+/** What people read first, ids at the end. */
+export function tableColumnsOf(definition: Definition): TableColumn[] {
+  const description = describeDefinition(definition);
+  const leaves = titledLeaves(description.fields);
+  const names = new Map(nameColumnsOf(description).map((column) => [column.namedPath, column]));
+  const columns = leaves
+    .filter(({ field }) => !field.twinOf)
+    .map(({ path, field, titles }): TableColumn => {
+      const name = names.get(path);
+      if (!name) return { path, titles, width: widthOf(field), toCell: buildCell(field) };
+      return {
+        path,
+        titles: name.titles,
+        width: 26,
+        toCell: (entity, known) => text(known.get(String(valueAt(entity, path)))),
+      };
+    });
+  const nameFirst = columns.sort(
+    (one, other) => Number(other.path === description.nameField) - Number(one.path === description.nameField),
+  );
+  const moments = ['createdAt', 'updatedAt'].map(
+    (path): TableColumn => ({
+      path,
+      titles: keptTitles[path]!,
+      width: 16,
+      toCell: (entity) => ({ kind: 'moment', text: toLocalTime(String(entity[path])) }),
+    }),
+  );
+  const ids = [
+    { path: 'id', titles: idColumn.titles },
+    ...leaves
+      .filter(({ field }) => field.reference)
+      .map(({ path, titles }) => ({ path, titles: { ...titles, de: `${titles.de} Id` } })),
+    ...leaves.filter(({ field }) => field.twinOf).map(({ path, titles }) => ({ path, titles })),
+  ].map(
+    ({ path, titles }): TableColumn => ({
+      path,
+      titles,
+      width: 12,
+      toCell: (entity) => text(valueAt(entity, path) as string | undefined),
+    }),
+  );
+  return [...nameFirst, ...moments, ...ids];
+}
+
+/** The chosen columns with the name and the id, which every table has. */
+export function chooseColumns(
+  columns: readonly TableColumn[],
+  { nameField }: Definition,
+  chosen: readonly string[] | undefined,
+): TableColumn[] {
+  if (!chosen) return [...columns];
+  const wanted = [nameField, 'id', ...chosen];
+  // A group brings its members, except for a position, which is a group of its own.
+  const isChosen = ({ path }: TableColumn) =>
+    wanted.some(
+      (name) => name === path || (path.startsWith(`${name}.`) && !path.slice(name.length + 1).includes('.')),
+    );
+  return columns.filter(isChosen);
+}
+
+function widthOf({ kind, maxLength = 30 }: Field): number {
+  if (kind === 'text') return Math.min(40, Math.max(10, maxLength / 2));
+  return kind === 'list' ? 40 : 14;
+}
+
+/** Numbers arrive as raw JSON, exact. */
+interface RawNumber {
+  rawJSON: string;
+}
+
+function buildCell(field: Field): TableColumn['toCell'] {
+  return (entity, _names, language) => {
+    const value = valueAt(entity, field.path);
+    if (value === undefined) return null;
+    switch (field.kind) {
+      case 'integer':
+      case 'decimal':
+      case 'double':
+        return { kind: 'number', text: (value as RawNumber).rawJSON };
+      case 'flag':
+        return text(flagWords[language][String(value) as 'true' | 'false']);
+      case 'choice':
+        return text(
+          field.choices?.find((choice) => choice.value === value)?.title[language] ?? String(value),
+        );
+      case 'date':
+        return { kind: 'day', text: value as string };
+      case 'list': {
+        const json = JSON.stringify(value);
+        return text(writeList(field.knownItem, JSON.parse(json), json, language));
+      }
+      default:
+        return text(value as string);
+    }
+  };
+}
+
+/** Where Stamm's offices are, and the time zone that a site has unless it says otherwise. */
+const localTime = new Intl.DateTimeFormat('sv-SE', {
+  timeZone: 'Europe/Berlin',
+  dateStyle: 'short',
+  timeStyle: 'short',
+});
+
+/** 2026-11-17 14:03 */
+function toLocalTime(moment: string): string {
+  return localTime.format(new Date(moment));
+}
+
+export function parseExactly(json: string): Entity {
+  const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
+  const keepNumber = (_name: string, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && context?.source ? rawJSON(context.source) : value;
+  return JSON.parse(json, keepNumber as (name: string, value: unknown) => unknown) as Entity;
+}
+
+export type ReadNames = (tenantId: string, entities: readonly Entity[]) => Promise<Names>;
+
+/** One statement per resource that the page refers to. */
+export function buildNames(
+  database: Database,
+  definition: Definition,
+  resources: readonly Definition[],
+): ReadNames {
+  const references = titledLeaves(describeDefinition(definition).fields).flatMap(({ path, field }) =>
+    field.reference ? [{ path, resources: field.reference.resources }] : [],
+  );
+  const targets = resources
+    .filter(({ name }) => references.some((reference) => reference.resources.includes(name)))
+    .map((target) => ({
+      name: target.name,
+      description: describeDefinition(target) as Description,
+      statement: `SELECT ${representation(target, 'subject')} AS json FROM ${target.table} AS subject
+        WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
+    }));
+
+  return async function readNames(tenantId, entities) {
+    const names = new Map<string, string>();
+    for (const { name, description, statement } of targets) {
+      const paths = references.filter(({ resources }) => resources.includes(name)).map(({ path }) => path);
+      const ids = new Set(entities.flatMap((entity) => paths.map((path) => valueAt(entity, path))));
+      const sought = [...ids].filter((id): id is string => typeof id === 'string' && !names.has(id));
+      if (sought.length === 0) continue;
+      const { rows } = await database.queryInTenants<{ json: string }>([tenantId], {
+        text: statement,
+        values: [tenantId, sought],
+      });
+      for (const { json } of rows) {
+        const entity = JSON.parse(json);
+        names.set(entity.id, nameOf(description, entity) ?? '');
+      }
+    }
+    return names;
+  };
+}
