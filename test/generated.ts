@@ -10,16 +10,19 @@ import { readConfig, settings } from '../server/config.ts';
 import { openDatabase } from '../server/database/database.ts';
 import { openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
 import { migrate } from '../server/database/migrations.ts';
+import { postmanCollection } from '../server/features/reference/openapi-document.ts';
 import { buildApp } from '../server/http/app.ts';
 import { resources } from '../server/resources/index.ts';
 import { buildBillOfMaterials, isBillOfMaterialsCurrent } from './bill-of-materials.ts';
+import { errorCodesDocument } from './error-codes-document.ts';
 import { migrationSkeleton } from './migration-skeleton.ts';
 import { schemaDocument } from './schema-document.ts';
 import { statementsDocument } from './statements-document.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
-async function openapiDocument(): Promise<string> {
+/** The OpenAPI document and the Postman collection made from it. */
+async function apiDocuments(): Promise<{ openapi: string; postman: string }> {
   // The document needs the routes and no connection: the pool opens none before its first query.
   const app = await buildApp(
     readConfig({}),
@@ -27,9 +30,11 @@ async function openapiDocument(): Promise<string> {
     pino({ level: 'silent' }),
   );
   await app.ready();
-  const document = JSON.stringify(app.swagger(), undefined, 2);
+  const [openapi, postman] = [app.swagger(), postmanCollection(app)].map(
+    (document) => `${JSON.stringify(document, undefined, 2)}\n`,
+  );
   await app.close();
-  return `${document}\n`;
+  return { openapi: openapi!, postman: postman! };
 }
 
 /** Read from a real PostgreSQL after all migrations. */
@@ -76,10 +81,13 @@ function reportStale(name: string): void {
 }
 
 async function writeOrCheck(isCheck: boolean): Promise<void> {
+  const { openapi, postman } = await apiDocuments();
   const files = new Map([
-    ['generated/openapi.json', await openapiDocument()],
+    ['generated/openapi.json', openapi],
+    ['generated/postman.json', postman],
     ['generated/schema.sql', await currentSchema()],
     ['generated/statements.sql', statementsDocument(resources)],
+    ['docs/guide/error-codes.md', errorCodesDocument()],
     ['docs/settings.md', settingsPage()],
   ]);
   for (const [name, content] of files) {
@@ -87,7 +95,6 @@ async function writeOrCheck(isCheck: boolean): Promise<void> {
     else if ((await readCommitted(name)) !== content) reportStale(name);
   }
   // Making these takes seconds, so they are made only where they are stale.
-  const openapi = files.get('generated/openapi.json')!;
   if (!isCurrent(await readCommitted(clientTypes), openapi)) {
     if (isCheck) reportStale(clientTypes);
     else await writeFile(path.join(root, clientTypes), await generateTypes(openapi));

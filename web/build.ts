@@ -1,4 +1,4 @@
-// Builds the web app into web/dist, unless it was built from the same sources before. Run by `npm ci`, and by the
+// Builds the web app into web/dist and the guide, unless they were built from the same sources before. Run by `npm ci`, and by the
 // service at its start: a checkout that was changed, or installed without scripts, is served as it is now.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { buildGuide } from './guide/build.ts';
 
 const root = import.meta.dirname;
 const target = path.join(root, 'dist');
@@ -73,3 +74,4 @@ async function compressFiles(directory: string): Promise<void> {
 
 const fingerprint = fingerprintSources();
 if (!(await isBuilt(fingerprint))) await buildApp(fingerprint);
+await buildGuide();

@@ -1,6 +1,7 @@
 // What anybody may ask for without a key or a session: the web app, its reference, and whether the service is well.
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database.ts';
+import { guideRoutes } from '../features/guide/guide-routes.ts';
 import { healthRoutes } from '../features/health/health-routes.ts';
 import { openapiRoutes } from '../features/reference/openapi-document.ts';
 import { referenceRoutes } from '../features/reference/reference-routes.ts';
@@ -14,5 +15,6 @@ export async function addPublicRoutes(
   await addWebApp(app);
   await app.register(healthRoutes, { database });
   await app.register(openapiRoutes, { publicUrl });
+  await app.register(guideRoutes);
   await app.register(referenceRoutes);
 }

@@ -140,7 +140,7 @@ Stamm is running.
 
   Web app     ${origin}/
   API base    ${origin}/api/v1
-  Reference   ${origin}/docs
+  API guide   ${origin}/docs
   Database    ${connection.description}
 
 ${next}

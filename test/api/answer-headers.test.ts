@@ -148,7 +148,17 @@ test('answers that are written before any route is found are private', async () 
   assertApiAnswer(Object.fromEntries(refused.headers), 'overloaded');
 });
 
-const publicPaths = ['/', '/docs', '/docs/start.js', '/docs/scalar.js', '/openapi.json', '/livez', '/readyz'];
+const publicPaths = [
+  '/',
+  '/docs',
+  '/docs/errors',
+  '/docs/reference',
+  '/docs/reference/start.js',
+  '/docs/reference/scalar.js',
+  '/openapi.json',
+  '/livez',
+  '/readyz',
+];
 
 test('what is public says its type and how long it may be kept', async () => {
   for (const url of [...publicPaths, '/nothing', '/assets/nothing.js', '/api/v2/customers']) {

@@ -66,7 +66,7 @@ describe('behind Varnish in its default configuration', { skip }, () => {
   };
 
   test('the cache keeps what is public, so that it is one', async () => {
-    const [, url] = /"(\/docs\/scalar\.js\?v=[^"]+)"/.exec((await ask('/docs')).body)!;
+    const [, url] = /"(\/docs\/reference\/scalar\.js\?v=[^"]+)"/.exec((await ask('/docs/reference')).body)!;
     await ask(url!);
     const { headers } = await ask(url!);
     // Varnish names two requests where the second was answered from the first.

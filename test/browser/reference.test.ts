@@ -92,7 +92,7 @@ describe('the API reference', { skip: withoutChromium }, () => {
       `addEventListener('securitypolicyviolation', (event) =>
         complain('violates ' + event.violatedDirective + ': ' + event.blockedURI));`,
     );
-    await page.goto(`${origin}/docs`);
+    await page.goto(`${origin}/docs/reference`);
     await page.getByRole('heading', { name: 'Create a customer' }).waitFor();
     await page.evaluate('document.fonts.ready');
     return { page, complaints };
@@ -132,7 +132,7 @@ describe('the API reference', { skip: withoutChromium }, () => {
   test('allows styles by a nonce that no other answer has, and no script of the page itself', async () => {
     const policies = await Promise.all(
       [1, 2].map(async () => {
-        const { headers, body } = await app.inject('/docs');
+        const { headers, body } = await app.inject('/docs/reference');
         const policy = String(headers['content-security-policy']).split('; ');
         const [, nonce] = /<meta property="csp-nonce" content="([\w-]{22})">/.exec(body)!;
         assert.ok(policy.includes(`style-src 'self' 'nonce-${nonce}'`), policy.join('; '));
@@ -147,8 +147,8 @@ describe('the API reference', { skip: withoutChromium }, () => {
   });
 
   test('the bundle is kept for a year under its version only, and is the same compressed and plain', async () => {
-    const { body } = await app.inject('/docs');
-    const url = /"(\/docs\/scalar\.js\?v=[^"]+)"/.exec(body)?.[1];
+    const { body } = await app.inject('/docs/reference');
+    const url = /"(\/docs\/reference\/scalar\.js\?v=[^"]+)"/.exec(body)?.[1];
     assert.ok(url);
     const compressed = await app.inject({ url, headers: { 'accept-encoding': 'gzip, br' } });
     assert.equal(compressed.headers['content-encoding'], 'gzip');
@@ -159,7 +159,7 @@ describe('the API reference', { skip: withoutChromium }, () => {
 
     const revalidated = await app.inject({ url, headers: { 'if-none-match': `${plain.headers.etag}` } });
     assert.equal(revalidated.statusCode, 304);
-    const ofAnotherVersion = await app.inject('/docs/scalar.js?v=other');
+    const ofAnotherVersion = await app.inject('/docs/reference/scalar.js?v=other');
     assert.equal(ofAnotherVersion.headers['cache-control'], 'no-cache');
   });
 });

@@ -36,7 +36,7 @@ test('the start block leads from nothing to the first customer', async (t) => {
   for (const line of [
     `  Web app     ${service.origin}/\n`,
     `  API base    ${service.origin}/api/v1\n`,
-    `  Reference   ${service.origin}/docs\n`,
+    `  API guide   ${service.origin}/docs\n`,
     `, data in ${dataDir}/postgres-18\n`,
     '\nStop with Ctrl-C.\n',
   ]) {

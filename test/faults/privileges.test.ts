@@ -106,7 +106,7 @@ describe('started as root', rootOnly, () => {
 
     assert.equal((await createCustomer(service.origin, key)).status, 201);
     assert.match(await importLines(service.origin, key), /"created":2/);
-    assert.equal((await fetch(`${service.origin}/docs/scalar.js`)).status, 200);
+    assert.equal((await fetch(`${service.origin}/docs/reference/scalar.js`)).status, 200);
     const page = await fetch(service.origin);
     assert.match(await page.text(), /<script type="module"/);
 

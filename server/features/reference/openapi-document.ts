@@ -1,9 +1,10 @@
-// The head of the OpenAPI document; its paths come from the schemas of the routes.
+// The head of the OpenAPI document, whose paths come from the schemas of the routes; and the Postman collection made from it.
 import type { SwaggerOptions } from '@fastify/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { finishDocument } from '../../engine/openapi/answers.ts';
 import { resources } from '../../resources/index.ts';
 import { version } from '../../version.ts';
+import { buildPostmanCollection, type Document } from './postman-collection.ts';
 
 const description = `Master data of plant-care businesses: other systems create and keep customers and their sites here.
 
@@ -72,6 +73,17 @@ export async function openapiRoutes(
     reply.header('Cache-Control', 'no-cache').type('application/json; charset=utf-8');
     return document.replaceAll(exampleOrigin, () => publicUrl ?? originOf(request));
   });
+
+  let collection: string | undefined;
+  app.get('/docs/postman.json', { schema: { hide: true } }, async (request, reply) => {
+    collection ??= JSON.stringify(postmanCollection(app));
+    reply.header('Cache-Control', 'no-cache').type('application/json; charset=utf-8');
+    return collection.replaceAll(exampleOrigin, () => publicUrl ?? originOf(request));
+  });
+}
+
+export function postmanCollection(app: FastifyInstance): object {
+  return buildPostmanCollection(app.swagger() as unknown as Document, resources, exampleOrigin);
 }
 
 /** Generators and mock servers need an absolute address. A host that could break out of the JSON text is none. */

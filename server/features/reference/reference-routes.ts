@@ -1,4 +1,4 @@
-// The interactive API reference at /docs, drawn by Scalar from /openapi.json. The page asks no other host for anything.
+// The interactive API reference at /docs/reference, drawn by Scalar from /openapi.json. The page asks no other host for anything.
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -72,8 +72,8 @@ const page = (bundleVersion: string, nonce: string) => `<!doctype html>
 <body>
 <noscript>This page needs JavaScript. The document that it shows is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <div id="reference"></div>
-<script src="/docs/start.js"></script>
-<script src="/docs/scalar.js?v=${bundleVersion}"></script>
+<script src="/docs/reference/start.js"></script>
+<script src="/docs/reference/scalar.js?v=${bundleVersion}"></script>
 </body>
 </html>
 `;
@@ -92,18 +92,18 @@ export async function referenceRoutes(app: FastifyInstance): Promise<void> {
     return loading;
   }
 
-  app.get('/docs', hidden, async (_request, reply) => {
+  app.get('/docs/reference', hidden, async (_request, reply) => {
     const nonce = randomBytes(16).toString('base64url');
     reply.headers({ 'Content-Security-Policy': contentSecurityPolicy(nonce), ...notStored });
     return reply.type('text/html; charset=utf-8').send(page((await bundle()).version, nonce));
   });
 
-  app.get('/docs/start.js', hidden, async (_request, reply) => {
+  app.get('/docs/reference/start.js', hidden, async (_request, reply) => {
     reply.header('Cache-Control', 'no-cache');
     return reply.type('text/javascript; charset=utf-8').send(startScript);
   });
 
-  app.get<{ Querystring: { v?: string } }>('/docs/scalar.js', hidden, async (request, reply) => {
+  app.get<{ Querystring: { v?: string } }>('/docs/reference/scalar.js', hidden, async (request, reply) => {
     const { version, gzipped } = await bundle();
     const etag = `W/"${version}"`;
     // During an update another node may have written the page: its version gets ours, but must not keep it.

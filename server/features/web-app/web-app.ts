@@ -32,7 +32,7 @@ interface File {
 
 const notBuilt = `<!doctype html><meta charset="utf-8"><title>Stamm</title>
 <p>The web app has not been built. Run <code>npm ci</code>, or <code>node web/build.ts</code>, and start the service again.
-The API and its <a href="/docs">reference</a> work without it.</p>`;
+The API and its <a href="/docs">guide</a> work without it.</p>`;
 
 /** Not a plugin: what no route answers is decided here, for everything outside the API and the app's own calls. */
 export async function addWebApp(app: FastifyInstance): Promise<void> {
