@@ -1,5 +1,6 @@
 -- The statements that write rows write their words too (server/engine/sql/search-words.ts): triggers with transition tables
 -- do not work on distributed tables, and cost more.
+-- contract: no released node relies on the triggers
 -- Oldest node: 0030
 
 DO $$

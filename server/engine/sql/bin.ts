@@ -15,7 +15,7 @@ import { type Statement, writtenColumns } from './statements.ts';
 /** How long a deleted object can be restored. */
 export const binDays = 30;
 
-/** An SQL condition: what upkeep has not removed yet is gone all the same. */
+/** An SQL condition: an expired object is gone, even before upkeep removes it. */
 export function isRestorable(alias: string): string {
   return `${alias}.deleted_at > now() - interval '${binDays} days'`;
 }
@@ -80,8 +80,8 @@ export function binRepresentation(definitions: readonly Definition[]): string {
 const ofDeletion = 'bin.tenant_id = $1 AND bin.root_id = $2';
 
 /**
- * Restores what the deletion of $2 took of this resource, with the next version, and journals it as a creation: whoever
- * follows the feed has heard that it is gone. $3 to $6 are the author.
+ * Restores the objects of this resource that the deletion of $2 took, with the next version. The journal calls it a
+ * creation: readers of the feed know the object as deleted. $3 to $6 are the author.
  */
 export function buildRestore(definition: Definition): Statement {
   const { name, table } = definition;
