@@ -1,6 +1,6 @@
 // Two nodes on a Patroni cluster: failovers, switchovers and restarts lose, double and invent nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createdSince, type Deployment, type Fault, tryFault } from './matrix.ts';
+import { assertAllCreated, createdSince, type Deployment, type Fault, tryFault } from './matrix.ts';
 import {
   absence,
   type Cluster,
@@ -106,4 +106,5 @@ tryOnCluster({
       await createdSince(load, performance.now());
     }
   },
+  check: assertAllCreated,
 });

@@ -122,7 +122,9 @@ export async function startCluster() {
       REDIS_URL: `redis://127.0.0.1:${redisPort}`,
       PORT: String(nodePorts[index]),
       RATE_LIMIT_PER_MINUTE: '1000000000',
-      REQUEST_DEADLINE_MS: '',
+      // A slow machine may need longer than the default, and the drain is the default.
+      REQUEST_DEADLINE_MS: '10000',
+      DRAIN_SECONDS: '',
     });
   const nodes: StammProcess[] = [await startNode(0), await startNode(1)];
   const origin = `http://127.0.0.1:${ports.stamm}`;
