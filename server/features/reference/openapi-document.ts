@@ -8,7 +8,11 @@ import { buildPostmanCollection, type Document } from './postman-collection.ts';
 
 const description = `Master data of plant-care businesses: other systems create and keep customers and their sites here.
 
-**Authentication.** Send your key in the header \`ApiKey\` with every request. It is as good as a password: never put it into a browser.
+**Authentication.** Send your key in the header \`ApiKey\` with every request. The key is equivalent to a password: keep it on your server, never in code that a browser loads.
+
+**Trying requests on the reference page.** The page keeps a key that you enter only in the memory of its tab, and sends it only to this server. It stores the key nowhere; reloading the page forgets it.
+
+**Guide.** [/docs](/docs) explains the first call, own ids, retries, errors, changes, webhooks and imports, with examples in five languages.
 
 **Statuses.** Three differ from HTTP: **403** is an unknown path or method, **413** a wrong content type, **415** a body that is too large. The checks run in the order 401, 403, 429, 413, 415, 400.
 
