@@ -327,8 +327,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON journal TO stamm_service;
 CREATE TABLE journal_head (
   tenant_id uuid NOT NULL,
   last_position bigint NOT NULL DEFAULT 0,
-  CONSTRAINT journal_head_pkey PRIMARY KEY (tenant_id),
-  CONSTRAINT journal_head_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id)
+  CONSTRAINT journal_head_pkey PRIMARY KEY (tenant_id)
 ) WITH (fillfactor=50);
 SELECT isolate_tenants('journal_head');
 GRANT DELETE, INSERT, SELECT, UPDATE ON journal_head TO stamm_service;

@@ -1,5 +1,5 @@
 // Before all tests: a PostgreSQL with a migrated database to copy from. It is of the kind that the service brings, or the
-// server that TEST_DATABASE_URL names (15 or newer; its login is a superuser).
+// server that TEST_DATABASE_URL names (15 or newer; its login is a superuser), or the Citus cluster of CITUS_URL.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,10 +10,13 @@ import { checkConnection, serviceRole } from '../server/database/database.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
 import { migrate } from '../server/database/migrations.ts';
 import { openServiceLogin } from '../server/database/service-login.ts';
+import { createDatabase, dropDatabase, findWorkers, freeTemplate } from './cluster.ts';
 
 /** What test files learn about the server, as JSON in STAMM_TEST_POSTGRES. */
 export interface TestServer {
   connection: pg.ClientConfig;
+  /** Of a Citus cluster; none on a single PostgreSQL. */
+  workers: pg.ClientConfig[];
   /** Names of the run's databases begin with it: several runs can share a server. */
   prefix: string;
   template: string;
@@ -27,21 +30,24 @@ const compileCache = path.join(tmpdir(), `${prefix}compiled`);
 
 let embedded: { dataDir: string; postgres: EmbeddedPostgres } | undefined;
 let connection: pg.ClientConfig;
+let workers: pg.ClientConfig[] = [];
 /** Roles belong to the server, and outlive the databases that made them. */
 let rolesBefore: string[];
 
 export async function globalSetup(): Promise<void> {
-  const { TEST_DATABASE_URL } = process.env;
+  const { CITUS_URL, TEST_DATABASE_URL = CITUS_URL } = process.env;
   connection = TEST_DATABASE_URL ? await findServer(TEST_DATABASE_URL) : await startServer();
+  if (CITUS_URL) workers = await findWorkers(connection);
   await withServer(async (client) => {
     rolesBefore = await findRoles(client);
-    await client.query(`CREATE DATABASE ${template} TEMPLATE template0 ENCODING 'UTF8'`);
   });
   const copied = { ...connection, database: template };
+  await createDatabase({ connection, workers }, template, 'template0');
   await migrate(copied);
   // Copies have the same login, which is there from now on: files that start together need not make it.
   await openServiceLogin(copied);
-  const server: TestServer = { connection, prefix, template };
+  if (workers.length > 0) await freeTemplate({ connection, workers }, template);
+  const server: TestServer = { connection, workers, prefix, template };
   process.env.STAMM_TEST_POSTGRES = JSON.stringify(server);
   process.env.NODE_COMPILE_CACHE ??= compileCache;
 }
@@ -115,7 +121,7 @@ async function leaveNothing(client: pg.Client): Promise<void> {
   const { rows } = await client.query('SELECT datname FROM pg_database WHERE starts_with(datname, $1)', [
     prefix,
   ]);
-  for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
+  for (const { datname } of rows) await dropDatabase({ connection, workers }, datname);
   for (const role of await findRoles(client)) {
     if (rolesBefore.includes(role)) continue;
     // Another run on the same server may have come to use it.

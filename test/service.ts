@@ -12,13 +12,20 @@ import { openDatabase } from '../server/database/database.ts';
 import { openServiceLogin } from '../server/database/service-login.ts';
 import { type AppConfig, buildApp } from '../server/http/app.ts';
 import { assertDeclared } from './api/declared-answers.ts';
+import { createDatabase, dropDatabase } from './cluster.ts';
 import type { TestServer } from './postgres.ts';
+import { mixedStatements, watchSides } from './statement-sides.ts';
 
 /** Runs after the file's tests, the newest first: what was opened last is closed first. */
 const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
   endLeftovers();
   for (const cleanup of cleanups.reverse()) await cleanup();
+  assert.deepEqual(
+    [...mixedStatements],
+    [],
+    'statements that name tables of the coordinator and of the workers',
+  );
 });
 
 /** A failed test file may leave something open and never end. A passing one that leaks fails. */
@@ -32,18 +39,11 @@ function endLeftovers(): void {
 /** Makes a database, by default a migrated one, and drops it after the file's tests. */
 export async function createTestDatabase(from?: 'template0'): Promise<pg.ClientConfig> {
   assert.ok(process.env.STAMM_TEST_POSTGRES, 'run the tests with "npm test", which starts PostgreSQL');
-  const { connection, prefix, template }: TestServer = JSON.parse(process.env.STAMM_TEST_POSTGRES);
-  const database = `${prefix}${randomUUID().replaceAll('-', '')}`;
-  await runOnce(connection, `CREATE DATABASE ${database} TEMPLATE ${from ?? template}`);
-  cleanups.push(() => runOnce(connection, `DROP DATABASE ${database} WITH (FORCE)`));
-  return { ...connection, database };
-}
-
-async function runOnce(connection: pg.ClientConfig, sql: string): Promise<void> {
-  const client = new pg.Client(connection);
-  await client.connect();
-  await client.query(sql);
-  await client.end();
+  const server: TestServer = JSON.parse(process.env.STAMM_TEST_POSTGRES);
+  const database = `${server.prefix}${randomUUID().replaceAll('-', '').slice(0, 20)}`;
+  await createDatabase(server, database, from ?? server.template);
+  cleanups.push(() => dropDatabase(server, database));
+  return { ...server.connection, database };
 }
 
 export interface Tenant {
@@ -77,16 +77,17 @@ export async function startService(settings: Partial<ServiceConfig> & { connecti
   const config = { ...generousLimits, ...rest };
   const login = await openServiceLogin(connection);
   assert.equal(login.obstacle, undefined);
+  const owner = new pg.Client(connection);
+  await owner.connect();
   const database = openDatabase(login.client, {
     maxConnections: 10,
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
   });
+  await watchSides(owner, database.pool);
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const app = await buildApp(config, database, log);
   holdToDocument(app);
-  const owner = new pg.Client(connection);
-  await owner.connect();
   cleanups.push(async () => {
     // A test that failed may have left an answer half read, for which closing would wait for ever.
     app.server.closeAllConnections();

@@ -22,10 +22,7 @@ export async function createTenant(
   name: string,
   tenantId: string = randomUUIDv7(),
 ): Promise<string> {
-  await client.query(
-    `WITH made AS (INSERT INTO tenant (tenant_id, name) VALUES ($1, $2) RETURNING tenant_id)
-     INSERT INTO journal_head (tenant_id) SELECT tenant_id FROM made`,
-    [tenantId, name],
-  );
+  await client.query('INSERT INTO tenant (tenant_id, name) VALUES ($1, $2)', [tenantId, name]);
+  await client.query('INSERT INTO journal_head (tenant_id) VALUES ($1)', [tenantId]);
   return tenantId;
 }

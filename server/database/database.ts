@@ -2,7 +2,8 @@
 import pg from 'pg';
 import { ConnectionTurns, type Turn } from './connection-turns.ts';
 import { DeadlineError, isDatabaseAway, mayBeCommitted, OutcomeUnknownError } from './errors.ts';
-import { planOnce, planWithIndexes } from './planner.ts';
+import { planOnce, planWithIndexes, readInOrder } from './planner.ts';
+import { findShards, onlyTenant, type Shards } from './shards.ts';
 import { logStatements, type StatementLog } from './statement-log.ts';
 import { cut, longStatementMs, patienceMs, type TimedQuery, timedConnection } from './timeouts.ts';
 
@@ -35,6 +36,8 @@ export interface Database {
   pool: pg.Pool;
   /** How long a request may wait for it. */
   requestDeadlineMs: number;
+  /** Whether tenants are on different machines: each then needs a transaction of its own. */
+  readonly isDistributed: boolean;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A dry run writes nothing. */
   inTenants<Result>(
     tenantIds: readonly string[],
@@ -49,7 +52,24 @@ export interface Database {
   ): Promise<pg.QueryResult<Row>>;
   /** A connection beside the pool, for work that takes longer than a request may. The caller ends it. */
   connect(): Promise<pg.Client>;
+  /** Transactions of one tenant on such a connection, with twins of tables wherever its rows are. */
+  reach(client: pg.Client, tenantId: string, twins: Twins): Reach;
   close(): Promise<void>;
+}
+
+/** Temporary tables that hide tables of the same names. */
+export interface Twins {
+  names: readonly string[];
+  /** Makes them where they are not there yet. */
+  make: string;
+  /** What a transaction begins with. */
+  empty: string;
+}
+
+export interface Reach {
+  client: pg.ClientBase;
+  /** Begins a transaction that sees the tenant's rows and has empty twins. */
+  begin(): Promise<void>;
 }
 
 interface DatabaseOptions {
@@ -69,7 +89,7 @@ export function openDatabase(
     connectionTimeoutMillis: requestDeadlineMs,
     idleTimeoutMillis: 60_000,
     // The types know only the callback's older form; the pool waits for the promise before it hands the client out.
-    onConnect: ((client) => prepare(client, requestDeadlineMs, statementLog)) as (
+    onConnect: ((client) => prepareFirst(client, connections, statementLog)) as (
       client: pg.ClientBase,
     ) => void,
   });
@@ -77,16 +97,35 @@ export function openDatabase(
   pool.on('error', () => {});
   // One that breaks in use fails its queries, and tells the same once more on the connection itself.
   pool.on('connect', (client) => client.on('error', () => {}));
-  const connections: Connections = { pool, turns: new ConnectionTurns(maxConnections), requestDeadlineMs };
+  const connections: Connections = {
+    pool,
+    turns: new ConnectionTurns(maxConnections),
+    requestDeadlineMs,
+    shards: undefined,
+  };
   return {
     pool,
     requestDeadlineMs,
+    get isDistributed() {
+      return Boolean(connections.shards);
+    },
     inTenants: (tenantIds, work, options) => inTenants(connections, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query, options) =>
       queryInTenants(connections, tenantIds, query, options ?? {}),
     connect: () => connectAlone({ ...connection, connectionTimeoutMillis: requestDeadlineMs }, statementLog),
+    reach: (client, tenantId, twins) => reach(connections, client, tenantId, twins),
     close: () => pool.end(),
   };
+}
+
+/** The first connection finds out whether the database is a cluster. */
+async function prepareFirst(
+  client: pg.ClientBase,
+  connections: Connections,
+  statementLog: StatementLog | undefined,
+): Promise<void> {
+  await prepare(client, connections.requestDeadlineMs, statementLog);
+  connections.shards ??= (await findShards(client)) ?? false;
 }
 
 /**
@@ -100,7 +139,8 @@ async function prepare(
 ): Promise<void> {
   if (statementLog) logStatements(client, statementLog);
   await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = 0;
-    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; ${planWithIndexes}`);
+    SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; ${planWithIndexes};
+    SET citus.propagate_set_commands = 'local'`);
 }
 
 async function connectAlone(
@@ -126,9 +166,18 @@ export function seeTenants(tenantIds: readonly string[]): string {
 }
 
 /** The ids come from our own tables, never from a request. */
-export function beginFor(tenantIds: readonly string[], lockTimeoutMs?: number): string {
-  const begin = `BEGIN; ${seeTenants(tenantIds)}`;
-  return lockTimeoutMs === undefined ? begin : `${begin}; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
+export function beginFor(tenantIds: readonly string[]): string {
+  return beginning(tenantIds).join('; ');
+}
+
+function beginning(tenantIds: readonly string[], lockTimeoutMs?: number): string[] {
+  const begin = ['BEGIN', seeTenants(tenantIds)];
+  return lockTimeoutMs === undefined ? begin : [...begin, `SET LOCAL lock_timeout = ${lockTimeoutMs}`];
+}
+
+/** A cluster gets them one by one: Citus repeats on a worker the whole text that a SET LOCAL is part of. */
+function toTexts({ shards }: Connections, statements: readonly string[]): readonly string[] {
+  return shards ? statements : [statements.join('; ')];
 }
 
 /** Throws OutcomeUnknownError where PostgreSQL may have committed and could not say so. */
@@ -154,6 +203,8 @@ interface Connections {
   pool: pg.Pool;
   turns: ConnectionTurns;
   requestDeadlineMs: number;
+  /** False on a single PostgreSQL, undefined before the first connection. */
+  shards: Shards | false | undefined;
 }
 
 interface Connected {
@@ -210,14 +261,17 @@ async function inTenants<Result>(
   const { client, release } = await connectBefore(connections, turnOf(tenantIds, false), deadline);
   // Several statements, each in time, can be too late together. Cutting the connection fails the one under way.
   const timer = setTimeout(() => cut(client), msUntil(deadline));
+  const { shards } = connections;
   try {
-    await client.query(beginFor(tenantIds, lockTimeoutMs));
-    const result = await work(client);
+    const begin = toTexts(connections, beginning(tenantIds, lockTimeoutMs));
+    await Promise.all(begin.map((text) => client.query(text)));
+    const result = await work(shards ? shards.reach(client, tenantIds) : client);
     if (isDryRun) await client.query('ROLLBACK');
     else await commit(client);
     release();
     return result;
   } catch (error) {
+    if (shards) shards.forget(tenantIds, error);
     await client.query('ROLLBACK').then(
       // The next one may lead to the server that is the primary by now.
       () => release(isDatabaseAway(error)),
@@ -237,31 +291,34 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   { deadline, lockTimeoutMs, isPlannedOnce, isBatch = false, followedBy = [] }: QueryOptions,
 ): Promise<pg.QueryResult<Row>> {
   const { client, release } = await connectBefore(connections, turnOf(tenantIds, !isBatch), deadline);
+  const routed = await routeAll(connections, client, tenantIds, [query, ...followedBy]).catch((error) => {
+    release(isDatabaseAway(error));
+    throw error;
+  });
   // Each of them waits for those before it, so that all have the same time.
   const timeoutMs = deadline === undefined ? undefined : Math.ceil(msUntil(deadline));
-  const allowed = timeoutMs === undefined ? '' : `; SET LOCAL statement_timeout = ${timeoutMs}`;
-  const planned = isPlannedOnce ? `; ${planOnce}` : '';
-  const begin: TimedQuery = {
-    text: beginFor(tenantIds, lockTimeoutMs) + planned + allowed,
-    query_timeout: timeoutMs,
-  };
-  const commit: TimedQuery = { text: 'COMMIT', query_timeout: timeoutMs };
-  const timed: TimedQuery = { ...query, query_timeout: timeoutMs };
-  const started = [client.query(begin), client.query<Row>(timed)] as const;
-  const following = followedBy.map((statement) =>
-    client.query({ ...statement, query_timeout: timeoutMs } as TimedQuery),
-  );
+  const begin = toTexts(connections, [
+    ...beginning(tenantIds, lockTimeoutMs),
+    ...(isPlannedOnce ? (routed.hold.length > 0 ? readInOrder : planOnce) : []),
+    ...(timeoutMs === undefined ? [] : [`SET LOCAL statement_timeout = ${timeoutMs}`]),
+    ...routed.hold,
+  ]);
+  const send = (statement: pg.QueryConfig) =>
+    client.query<Row>({ ...statement, query_timeout: timeoutMs } as TimedQuery);
+  const started = begin.map((text) => send({ text }));
+  const queried = routed.queries.map(send);
   // All are settled before the connection goes back, so that nobody else reads an answer of theirs.
-  const [begun, result, committed, ...followed] = await Promise.allSettled([
+  const [committed, ...outcomes] = await Promise.allSettled([
+    send({ text: 'COMMIT' }),
     ...started,
-    client.query(commit),
-    ...following,
+    ...queried,
   ]);
   // The first error is the reason of those after it.
-  const failed = [begun, result, ...followed, committed].find((outcome) => outcome.status === 'rejected');
+  const failed = [...outcomes, committed].find((outcome) => outcome.status === 'rejected');
   const isBroken = failed !== undefined && isDatabaseAway(failed.reason);
   release(isBroken);
   if (failed) {
+    if (connections.shards) connections.shards.forget(tenantIds, failed.reason);
     // What PostgreSQL itself refuses before the commit is not stored.
     const isRefused = failed !== committed && failed.reason instanceof pg.DatabaseError;
     throw isRefused || !mayBeCommitted(failed.reason)
@@ -269,7 +326,47 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
       : new OutcomeUnknownError(failed.reason);
   }
   if (committed.status === 'fulfilled') demandCommit(committed.value);
-  return (result as PromiseFulfilledResult<pg.QueryResult<Row>>).value;
+  return routed.read(await queried[0]!);
+}
+
+interface RoutedAll {
+  queries: readonly pg.QueryConfig[];
+  /** Follows the beginning of the transaction; empty for a statement that no worker gets. */
+  hold: readonly string[];
+  /** Reads the result of the first. */
+  read<Row extends pg.QueryResultRow>(result: pg.QueryResult<Row>): pg.QueryResult<Row>;
+}
+
+async function routeAll(
+  { shards }: Connections,
+  client: pg.ClientBase,
+  tenantIds: readonly string[],
+  queries: readonly pg.QueryConfig[],
+): Promise<RoutedAll> {
+  if (!shards || !shards.concerns(queries[0]!.text)) return { queries, hold: [], read: (result) => result };
+  const tenantId = onlyTenant(tenantIds);
+  const routed = await Promise.all(queries.map((query) => shards.route(client, tenantId, query)));
+  return {
+    queries: routed.map(({ query }) => query),
+    hold: [await shards.hold(client, tenantId)],
+    read: routed[0]!.read,
+  };
+}
+
+function reach({ shards }: Connections, client: pg.Client, tenantId: string, twins: Twins): Reach {
+  if (!shards) {
+    return {
+      client,
+      begin: async () => void (await client.query(`${beginFor([tenantId])}; ${twins.empty}`)),
+    };
+  }
+  return {
+    client: shards.reach(client, [tenantId], twins.names),
+    async begin() {
+      await Promise.all(beginning([tenantId]).map((text) => client.query(text)));
+      await shards.run(client, tenantId, `${twins.make}; ${twins.empty}`);
+    },
+  };
 }
 
 export interface ServerState {

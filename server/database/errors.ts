@@ -22,9 +22,14 @@ export class OutcomeUnknownError extends Error {
 
 /** Whether a transaction may be stored although its commit failed with this error. */
 export function mayBeCommitted(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return isFatal(error);
+  if (error instanceof pg.DatabaseError) return isFatal(error) || isUnansweredByWorker(error);
   // The driver says this instead of sending the statement.
   return !/not queryable/.test((error as Error).message);
+}
+
+/** A Citus coordinator says so if a worker did not answer its commit. */
+function isUnansweredByWorker({ message }: Error): boolean {
+  return message.startsWith('could not commit transaction');
 }
 
 /** PostgreSQL reports it and closes the connection. */

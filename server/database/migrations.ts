@@ -3,6 +3,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import { asDatabaseOwner } from './connection.ts';
 import { serviceRole } from './database.ts';
+import { distributeTables, isDistributed } from './distribution.ts';
 import { type Migration, MigrationError, numberOf, readMigrations } from './migration-files.ts';
 import { inShortTransaction, type Migrator, type Say, takeTurn, watchBlockers } from './migration-locks.ts';
 
@@ -86,7 +87,8 @@ export async function migrate(
 ): Promise<string[]> {
   return asDatabaseOwner(connection, async (client) => {
     // What is up to date needs no right to change anything, so that the service can run under a lesser login.
-    if ((await pendingMigrations(client, folder)).length === 0) return [];
+    const isCurrent = (await pendingMigrations(client, folder)).length === 0;
+    if (isCurrent && (await isDistributed(client))) return [];
     const migrator: Migrator = { client, connection, say };
     // Limits that the login or the server sets are meant for requests.
     await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
@@ -95,6 +97,8 @@ export async function migrate(
     await ensureMigrationTable(migrator);
     const pending = (await pendingMigrations(client, folder)).filter(({ name }) => only?.has(name) ?? true);
     for (const migration of pending) await apply(migrator, migration);
+    const distributed = await distributeTables(client);
+    if (distributed.length > 0) say(`Distributed over the workers by tenant: ${distributed.join(', ')}.`);
     return pending.map((migration) => migration.name);
   });
 }

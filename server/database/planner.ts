@@ -3,9 +3,21 @@
 // scan, and a statement that is planned once for any values reads an index in its order and stops early. Where a
 // sequential scan is the only way, its high cost would make PostgreSQL compile the statement (jit) for longer than it runs.
 
+const settings = ['enable_seqscan = off', 'jit = off'];
+
 /** For each connection. */
-export const planWithIndexes = 'SET enable_seqscan = off; SET jit = off';
+export const planWithIndexes = settings.map((setting) => `SET ${setting}`).join('; ');
+
+/** For the role that Citus connects to workers as. */
+export const workerSettings = [
+  ...settings,
+  `datestyle = 'ISO'`,
+  `timezone = 'UTC'`,
+  'extra_float_digits = 1',
+];
 
 /** For a transaction whose statement reads no more rows than it returns. */
-export const planOnce =
-  'SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off';
+export const readInOrder = ['SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_sort = off'];
+
+/** The same for one that is planned once for any values, which a statement for a worker of a cluster is not. */
+export const planOnce = ['SET LOCAL plan_cache_mode = force_generic_plan', ...readInOrder];

@@ -1,9 +1,10 @@
 // Reading one object and lists of them, from a definition.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { Batcher } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
+import { buildTenantBatches } from '../../database/tenant-batches.ts';
 import { ApiError, validationError } from '../../errors.ts';
+
 import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
 import { isStorableText } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
@@ -155,7 +156,7 @@ function buildReadOne(
       FROM unnest($1::uuid[], $2::${type}[]) WITH ORDINALITY AS asked (tenant_id, name, place)
       JOIN ${definition.table} AS subject ON subject.tenant_id = asked.tenant_id AND subject.${column} = asked.name`,
   };
-  const reads = new Batcher<{ tenantId: string; name: string }, Found | undefined>({
+  const reads = buildTenantBatches<{ tenantId: string; name: string }, Found | undefined>(database, {
     async run(asked) {
       const tenantIds = asked.map(({ tenantId }) => tenantId);
       const values = [tenantIds, asked.map(({ name }) => name)];

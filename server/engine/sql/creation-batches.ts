@@ -1,5 +1,4 @@
 // Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
-import { Batcher } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
 import {
   DeadlineError,
@@ -8,6 +7,7 @@ import {
   OutcomeUnknownError,
   toApiError,
 } from '../../database/errors.ts';
+import { buildTenantBatches } from '../../database/tenant-batches.ts';
 import { ApiError } from '../../errors.ts';
 import { authorColumns } from '../../http/conventions.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
@@ -24,7 +24,7 @@ export const maxRowsPerStatement = 500;
 export const longestSharedWaitMs = 50;
 
 export function buildCreationBatches(database: Database, writes: Writes): CreationBatches {
-  const queue = new Batcher<Creation, CreationOutcome>({
+  const queue = buildTenantBatches<Creation, CreationOutcome>(database, {
     run: write,
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,

@@ -1,9 +1,9 @@
 // Upserts that arrive together are compared together, and what differs is written together. What is unchanged is
 // answered without a write. Nothing is locked before it is written: an upsert that another writer overtook, or that cannot
 // be written, is left to a transaction of its own, which waits and says what is wrong.
-import { Batcher } from '../../database/batcher.ts';
 import type { Database } from '../../database/database.ts';
 import { DeadlineError, isDatabaseAway, OutcomeUnknownError, toReadError } from '../../database/errors.ts';
+import { buildTenantBatches } from '../../database/tenant-batches.ts';
 import { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import { type Definition, looseReferencesOf, ownersOf } from '../definition/definition.ts';
@@ -72,13 +72,13 @@ export function buildUpsertBatches(
   const looseReferences = looseReferencesOf(definition);
   const comparison = buildComparison(definition);
   const guardedUpdate = buildGuardedUpdate(definition);
-  const finds = new Batcher<Upsert, Found | undefined>({
+  const finds = buildTenantBatches<Upsert, Found | undefined>(database, {
     run: find,
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,
     paceMs: 0,
   });
-  const updates = new Batcher<AuthoredUpdate, Written>({
+  const updates = buildTenantBatches<AuthoredUpdate, Written>(database, {
     run: write,
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,

@@ -23,6 +23,12 @@ function hourName(tenantId: string, time: number): string {
   return `${tenantId} ${Math.floor(time / hourMs)}`;
 }
 
+/** Calls and counts that one transaction writes. */
+interface Part {
+  entries: readonly Entry[];
+  hours: readonly Hour[];
+}
+
 export class CallRecorder {
   readonly #database: Database;
   readonly #retentionDays: number;
@@ -107,6 +113,12 @@ export class CallRecorder {
     const hours = [...this.#hours.values()];
     if (hours.length === 0) return;
     this.#hours = new Map();
+    const parts = this.#database.isDistributed ? splitByTenant(entries, hours) : [{ entries, hours }];
+    await Promise.all(parts.map((part) => this.#writePart(part)));
+    await this.#trimFullTenants();
+  }
+
+  async #writePart({ entries, hours }: Part): Promise<void> {
     const tenantIds = [...new Set(hours.map(({ tenant_id }) => tenant_id))];
     try {
       await this.#database.inTenants(tenantIds, (client) => writeEntries(client, entries, hours));
@@ -114,7 +126,6 @@ export class CallRecorder {
     } catch {
       this.#keepCounts(hours);
     }
-    await this.#trimFullTenants();
   }
 
   /** What could not be written is counted with the next write. */
@@ -155,6 +166,14 @@ export class CallRecorder {
     await this.#flushing;
     await this.flush();
   }
+}
+
+function splitByTenant(entries: readonly Entry[], hours: readonly Hour[]): Part[] {
+  const entriesOf = Map.groupBy(entries, ({ tenantId }) => tenantId);
+  return [...Map.groupBy(hours, ({ tenant_id }) => tenant_id)].map(([tenantId, own]) => ({
+    entries: entriesOf.get(tenantId) ?? [],
+    hours: own,
+  }));
 }
 
 /** A body that is too long cannot be shown without its personal data, since a part of it is no JSON. */

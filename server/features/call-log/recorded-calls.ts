@@ -51,7 +51,7 @@ const routeAsPath = `coalesce(nullif(route, ''), '…')`;
 export async function writeEntries(client: pg.ClientBase, entries: readonly Entry[], hours: readonly Hour[]) {
   // Losing the last second at a crash of the database is better than waiting for the disk.
   await client.query(
-    `SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock_shared(${erasureLock})`,
+    `SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock_shared(${erasureLock})`,
   );
   await client.query({
     name: 'record requests',

@@ -2,7 +2,7 @@
 // tables, which the statements find first, and are moved as the last thing before the commit: the lock that keeps the
 // journal in order is held for a moment, however long the transaction is, and never before a lock on a row.
 import pg from 'pg';
-import { beginFor, commit as commitTransaction, type Database } from '../../database/database.ts';
+import { commit as commitTransaction, type Database } from '../../database/database.ts';
 import { cut } from '../../database/timeouts.ts';
 import { maxCollectedLinks } from '../../engine/sql/links.ts';
 import type { Statement } from '../../engine/sql/statements.ts';
@@ -83,18 +83,30 @@ async function openLane(
   lock?: (client: pg.Client) => Promise<void>,
 ): Promise<Omit<Lanes, 'lanes'>> {
   const client = await database.connect();
-  const begin = `${beginFor([tenantId])}; UPDATE pg_temp.journal_head SET last_position = 0`;
+  const reached = database.reach(client, tenantId, {
+    names: ['journal', 'journal_head'],
+    make: twins,
+    empty: `INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)})
+      ON CONFLICT (tenant_id) DO UPDATE SET last_position = 0`,
+  });
   let hasBegun = false;
   let writes = 0;
 
   async function begunOnce(): Promise<void> {
-    if (!hasBegun) await client.query(begin);
+    if (!hasBegun) await begin();
     hasBegun = true;
+  }
+
+  async function begin(): Promise<void> {
+    await reached.begin().catch(async (error) => {
+      await client.query('ROLLBACK').catch(() => {});
+      throw error;
+    });
   }
 
   /** Refreshes the planner's statistics after the first, second, fourth, eighth … write. */
   async function run<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
-    const result = await work(client);
+    const result = await work(reached.client);
     writes++;
     if (Number.isInteger(Math.log2(writes))) await client.query('SELECT refresh_statistics()');
     return result;
@@ -115,7 +127,7 @@ async function openLane(
 
   async function writeAlone<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
     try {
-      await client.query(begin);
+      await begin();
       const result = await run(work);
       await commit();
       return result;
@@ -127,12 +139,16 @@ async function openLane(
   }
 
   async function commit(): Promise<void> {
-    const { rows } = await client.query<{ entries: string }>({ ...moveJournal, values: [tenantId, 0] });
+    const { rows } = await reached.client.query<{ entries: string }>({
+      ...moveJournal,
+      values: [tenantId, 0],
+    });
     const entries = rows[0]?.entries;
     // The head is locked now: everything that others have committed can be seen, and linked.
     if (entries !== undefined) {
-      for (const link of links) await client.query({ ...link, values: [tenantId, maxCollectedLinks] });
-      await client.query({ ...moveJournal, values: [tenantId, entries] });
+      for (const link of links)
+        await reached.client.query({ ...link, values: [tenantId, maxCollectedLinks] });
+      await reached.client.query({ ...moveJournal, values: [tenantId, entries] });
     }
     await commitTransaction(client);
   }
@@ -155,7 +171,7 @@ async function openLane(
   try {
     await client.query(endsByItself);
     await lock?.(client);
-    await client.query(`${twins}; INSERT INTO pg_temp.journal_head VALUES (${pg.escapeLiteral(tenantId)})`);
+    await client.query(twins);
   } catch (error) {
     await client.end().catch(() => {});
     throw error;
@@ -185,8 +201,8 @@ const endsByItself = `
 
 /** The head stays, because emptying a table with an index would have each write planned anew. */
 const twins = `
-  CREATE TEMPORARY TABLE journal_head (LIKE public.journal_head INCLUDING DEFAULTS INCLUDING INDEXES);
-  CREATE TEMPORARY TABLE journal (LIKE public.journal INCLUDING DEFAULTS) ON COMMIT DELETE ROWS`;
+  CREATE TEMPORARY TABLE IF NOT EXISTS journal_head (LIKE public.journal_head INCLUDING DEFAULTS INCLUDING INDEXES);
+  CREATE TEMPORARY TABLE IF NOT EXISTS journal (LIKE public.journal INCLUDING DEFAULTS) ON COMMIT DELETE ROWS`;
 
 const entryColumns =
   'at, resource, resource_id, external_id, action, version, actor, actor_id, request_id, origin, changes';

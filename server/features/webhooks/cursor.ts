@@ -26,16 +26,21 @@ export async function readState(
   database: Database,
   { tenantId, id, lease }: Claim,
 ): Promise<State | undefined> {
-  const { rows } = await database.queryInTenants<State>([tenantId], {
+  const { rows } = await database.queryInTenants<Omit<State, 'firstEntry'>>([tenantId], {
     name: 'webhook state',
     text: `SELECT url, resources, secret, last_position AS position, failed_attempts AS "failedAttempts",
-        CASE WHEN previous_secret_ends_at > now() THEN previous_secret END AS "previousSecret",
-        (SELECT entry.position FROM journal AS entry WHERE entry.tenant_id = $1
-          AND entry.position > webhook.last_position ORDER BY entry.position LIMIT 1) AS "firstEntry"
+        CASE WHEN previous_secret_ends_at > now() THEN previous_secret END AS "previousSecret"
       FROM webhook WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND paused_at IS NULL`,
     values: [tenantId, id, lease],
   });
-  return rows[0];
+  const [state] = rows;
+  if (!state) return undefined;
+  const { rows: entries } = await database.queryInTenants<{ position: string }>([tenantId], {
+    name: 'entry after',
+    text: 'SELECT position FROM journal WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT 1',
+    values: [tenantId, state.position],
+  });
+  return { ...state, firstEntry: entries[0]?.position ?? null };
 }
 
 const fence = 'tenant_id = $1 AND id = $2 AND lease = $3';

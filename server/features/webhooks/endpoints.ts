@@ -27,7 +27,7 @@ export interface Endpoint {
 const columns = `webhook.id, webhook.url, webhook.resources, webhook.created_at AS "createdAt",
   webhook.paused_at AS "pausedAt", webhook.paused_because AS "pausedBecause", webhook.failing_since AS "failingSince",
   CASE WHEN webhook.failing_since IS NOT NULL AND webhook.paused_at IS NULL THEN webhook.next_attempt_at END AS "nextAttemptAt",
-  greatest(coalesce(head.last_position, 0) - webhook.last_position, 0)::integer AS "waitingEntries",
+  greatest($2 - webhook.last_position, 0)::integer AS "waitingEntries",
   CASE WHEN webhook.previous_secret_ends_at > now() THEN webhook.previous_secret_ends_at END AS "previousSecretEndsAt",
   (SELECT json_build_object('at', latest.at, 'status', latest.status, 'error', latest.error)
    FROM webhook_delivery AS latest WHERE latest.tenant_id = webhook.tenant_id AND latest.webhook_id = webhook.id
@@ -35,11 +35,19 @@ const columns = `webhook.id, webhook.url, webhook.resources, webhook.created_at 
 
 export async function listEndpoints(client: pg.ClientBase, tenantId: string): Promise<Endpoint[]> {
   const { rows } = await client.query<Endpoint>(
-    `SELECT ${columns} FROM webhook LEFT JOIN journal_head AS head USING (tenant_id)
-     WHERE webhook.tenant_id = $1 ORDER BY webhook.id`,
-    [tenantId],
+    `SELECT ${columns} FROM webhook WHERE webhook.tenant_id = $1 ORDER BY webhook.id`,
+    [tenantId, await readLastPosition(client, tenantId)],
   );
   return rows;
+}
+
+/** A statement of its own: journals may be on another machine than endpoints. */
+async function readLastPosition(client: pg.ClientBase, tenantId: string): Promise<string> {
+  const { rows } = await client.query<{ last_position: string }>(
+    'SELECT last_position FROM journal_head WHERE tenant_id = $1',
+    [tenantId],
+  );
+  return rows[0]?.last_position ?? '0';
 }
 
 /** What is wrong with an address, apart from what only a request would show. */
@@ -73,8 +81,8 @@ export async function createEndpoint(
   const [id, secret] = [randomUUIDv7(), makeSecret()];
   await client.query(
     `INSERT INTO webhook (tenant_id, id, url, resources, secret, last_position)
-     VALUES ($1, $2, $3, $4, $5, coalesce((SELECT last_position FROM journal_head WHERE tenant_id = $1), 0))`,
-    [tenantId, id, new URL(url).href, resources, secret],
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [tenantId, id, new URL(url).href, resources, secret, await readLastPosition(client, tenantId)],
   );
   return { id, secret };
 }
@@ -151,9 +159,8 @@ export async function resendSince(
      UPDATE webhook SET last_position = sent.position - 1, lease = NULL, leased_until = NULL, failed_attempts = 0,
        failing_since = NULL, next_attempt_at = now()
      FROM sent WHERE tenant_id = $1 AND id = $2 AND sent.position IS NOT NULL AND sent.position <= last_position
-     RETURNING sent.at AS from,
-       ((SELECT last_position FROM journal_head WHERE tenant_id = $1) - sent.position + 1)::integer AS entries`,
-    [tenantId, id, since],
+     RETURNING sent.at AS from, ($4 - sent.position + 1)::integer AS entries`,
+    [tenantId, id, since, await readLastPosition(client, tenantId)],
   );
   if (rows[0]) return rows[0];
   await change(client, tenantId, id, 'url = url');

@@ -1,0 +1,84 @@
+-- Functions of a Citus cluster, made when its tables are distributed. A single PostgreSQL has none of them.
+
+-- Run a statement about a tenant's rows on the worker that has them. The statement names the shards. It runs as the role
+-- that sent it, below the same row-level security.
+CREATE OR REPLACE FUNCTION run_on_shard(tenant uuid, statement text) RETURNS SETOF record
+  LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE statement;
+END $$;
+
+-- The same for a statement without result columns; returns the number of its rows.
+CREATE OR REPLACE FUNCTION count_on_shard(tenant uuid, statement text) RETURNS bigint
+  LANGUAGE plpgsql AS $$
+DECLARE
+  counted bigint;
+BEGIN
+  EXECUTE statement;
+  GET DIAGNOSTICS counted = ROW_COUNT;
+  RETURN counted;
+END $$;
+
+-- Keeps a tenant's shards in their place until the transaction ends. It takes the lock that Citus takes before a write
+-- (5 is SHARE): a move or split waits for the transaction, or the transaction for it.
+CREATE OR REPLACE FUNCTION hold_shards(tenant uuid, head bigint) RETURNS void
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM lock_shard_metadata(5, ARRAY[head]);
+  IF head <> get_shard_id_for_distribution_column('journal_head', tenant) THEN
+    RAISE EXCEPTION 'the rows of the tenant are in other shards now' USING ERRCODE = 'serialization_failure';
+  END IF;
+END $$;
+
+REVOKE ALL ON FUNCTION run_on_shard, count_on_shard, hold_shards FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION run_on_shard, count_on_shard, hold_shards TO stamm_service;
+
+-- All shards together, without a bound: Citus takes neither LIMIT nor SKIP LOCKED in a change of several shards.
+CREATE OR REPLACE FUNCTION forget_journal_content(oldest timestamptz, most integer) RETURNS integer
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  cleared integer;
+BEGIN
+  UPDATE journal SET changes = NULL, actor = CASE WHEN actor_id IS NULL THEN actor ELSE 'person' END
+  WHERE at < oldest AND (changes IS NOT NULL OR (actor_id IS NOT NULL AND actor <> 'person'));
+  GET DIAGNOSTICS cleared = ROW_COUNT;
+  RETURN least(cleared, most - 1);
+END $$;
+
+-- The journals' heads are on the workers: they are read first, for the endpoints that have waited longest.
+CREATE OR REPLACE FUNCTION claim_webhooks(held_tenants uuid[], held_ids uuid[], held_leases uuid[], lease_ms integer, most integer)
+  RETURNS TABLE (tenant_id uuid, id uuid, lease uuid)
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+  sought uuid[] := ARRAY(
+    SELECT DISTINCT waiting.tenant_id FROM (
+      SELECT tenant_id FROM webhook
+      WHERE paused_at IS NULL AND next_attempt_at <= now() AND (leased_until IS NULL OR leased_until <= now())
+      ORDER BY next_attempt_at LIMIT 10000) AS waiting);
+  tenants uuid[];
+  positions bigint[];
+BEGIN
+  SELECT array_agg(head.tenant_id), array_agg(head.last_position) INTO tenants, positions
+  FROM journal_head AS head WHERE head.tenant_id = ANY (sought);
+  RETURN QUERY
+  WITH renewed AS (
+    UPDATE webhook SET leased_until = now() + lease_ms * interval '1 millisecond'
+    FROM unnest(held_tenants, held_ids, held_leases) AS held (tenant_id, id, lease)
+    WHERE webhook.tenant_id = held.tenant_id AND webhook.id = held.id AND webhook.lease = held.lease
+      AND webhook.leased_until > now()
+    RETURNING webhook.tenant_id, webhook.id, webhook.lease
+  ), due AS (
+    SELECT waiting.tenant_id, waiting.id
+    FROM webhook AS waiting JOIN unnest(tenants, positions) AS head (tenant_id, last_position) USING (tenant_id)
+    WHERE waiting.paused_at IS NULL AND waiting.next_attempt_at <= now()
+      AND (waiting.leased_until IS NULL OR waiting.leased_until <= now())
+      AND head.last_position > waiting.last_position
+    ORDER BY waiting.next_attempt_at LIMIT most FOR UPDATE OF waiting SKIP LOCKED
+  ), claimed AS (
+    UPDATE webhook SET lease = gen_random_uuid(), leased_until = now() + lease_ms * interval '1 millisecond'
+    FROM due WHERE webhook.tenant_id = due.tenant_id AND webhook.id = due.id
+    RETURNING webhook.tenant_id, webhook.id, webhook.lease
+  )
+  SELECT * FROM renewed UNION ALL SELECT * FROM claimed;
+END $$;

@@ -1,0 +1,34 @@
+// Batches of many tenants. A single PostgreSQL takes all of their rows in one transaction. On a cluster each tenant's
+// items are a transaction of their own on the tenant's worker, all of them at the same time.
+import { Batcher, type BatcherOptions } from './batcher.ts';
+import type { Database } from './database.ts';
+
+export function buildTenantBatches<Item, Result>(
+  database: Database,
+  options: BatcherOptions<Item, Result>,
+): Batcher<Item, Result> {
+  const { run, tenantOf } = options;
+  return new Batcher({
+    ...options,
+    run: async (items) => (database.isDistributed ? runApart(items, run, tenantOf) : run(items)),
+  });
+}
+
+/** Each item's result as a promise: a tenant that waits holds up nobody else. */
+function runApart<Item, Result>(
+  items: Item[],
+  run: BatcherOptions<Item, Result>['run'],
+  tenantOf: (item: Item) => string,
+): Promise<Result>[] {
+  const places = new Map<Item, number>();
+  const results = new Map<string, ReturnType<typeof run>>();
+  for (const [tenant, own] of Map.groupBy(items, tenantOf)) {
+    for (const [place, item] of own.entries()) places.set(item, place);
+    results.set(tenant, run(own));
+  }
+  return items.map(async (item) => {
+    const result = await (await results.get(tenantOf(item))!)[places.get(item)!];
+    if (result instanceof Error) throw result;
+    return result as Result;
+  });
+}

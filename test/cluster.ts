@@ -1,0 +1,60 @@
+// Databases for tests, on one server or on all nodes of a Citus cluster.
+import pg from 'pg';
+
+interface Servers {
+  connection: pg.ClientConfig;
+  workers: readonly pg.ClientConfig[];
+}
+
+/** The workers that the cluster's coordinator knows in the database of its address. */
+export async function findWorkers(coordinator: pg.ClientConfig): Promise<pg.ClientConfig[]> {
+  const rows = await runOn(
+    coordinator,
+    `SELECT nodename AS host, nodeport AS port FROM pg_dist_node WHERE shouldhaveshards ORDER BY nodeport`,
+  );
+  return rows.map(({ host, port }) => ({ ...coordinator, host, port }));
+}
+
+/** On a cluster a copy has the nodes and shards of its template; a new database is joined to the workers. */
+export async function createDatabase(
+  { connection, workers }: Servers,
+  name: string,
+  from: string,
+): Promise<void> {
+  const encoding = from === 'template0' ? ` ENCODING 'UTF8'` : '';
+  for (const node of [...workers, connection]) {
+    await runOn(node, `CREATE DATABASE ${name} TEMPLATE ${from}${encoding}`);
+  }
+  if (workers.length === 0 || from !== 'template0') return;
+  const nodes = [...workers, connection].map((node) => ({ ...node, database: name }));
+  for (const node of nodes) await runOn(node, 'CREATE EXTENSION citus');
+  const coordinator = nodes.at(-1)!;
+  await runOn(coordinator, `SELECT citus_set_coordinator_host('${connection.host}', ${connection.port})`);
+  for (const { host, port } of workers) await runOn(coordinator, `SELECT citus_add_node('${host}', ${port})`);
+}
+
+/** Citus keeps a connection to each of its databases, and PostgreSQL copies none that somebody uses. */
+export async function freeTemplate({ connection, workers }: Servers, name: string): Promise<void> {
+  for (const node of [...workers, connection]) {
+    await runOn(node, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await runOn(
+      node,
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}'`,
+    );
+  }
+}
+
+export async function dropDatabase({ connection, workers }: Servers, name: string): Promise<void> {
+  for (const node of [connection, ...workers])
+    await runOn(node, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+}
+
+export async function runOn(node: pg.ClientConfig, sql: string): Promise<pg.QueryResultRow[]> {
+  const client = new pg.Client(node);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
