@@ -103,7 +103,7 @@ test('a number of more than 1,400 characters is refused by its field, wherever i
   assert.equal(patched.statusCode, 400, patched.body);
 });
 
-test('faults below a long name do not make the answer many times as long as the body', async () => {
+test('errors below a long name do not make the answer many times as long as the body', async () => {
   const body = `{"${'x'.repeat(10_000)}":[${'"\\ud800",'.repeat(200)}1]}`;
   const response = await post('/customer', body);
   assert.equal(response.statusCode, 400);

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { startService, validAddress, validCustomer, validSite } from '../service.ts';
-import { assertRefused, fault, withMember } from './refusals.ts';
+import { assertRefused, fieldError, withMember } from './refusals.ts';
 
 const service = await startService();
 const customerId = await service.createCustomer();
@@ -59,7 +59,7 @@ for (const [field, type] of Object.entries(typeOfSiteField)) {
   test(`${field} of a site is of type ${type}: nothing is coerced, and null is no value`, async () => {
     for (const json of wrongTypes[type]) {
       await assertRefused(service, '/customer/site', withMember(siteBody, field, json), [
-        fault(field, 'type', { type }),
+        fieldError(field, 'type', { type }),
       ]);
     }
   });
@@ -74,8 +74,8 @@ const requiredInAddress = ['streetName', 'houseNumber', 'zipCode', 'city'].map((
 /** An owner can be named in two ways, and the answer names both. */
 function missing(field: string) {
   return field === 'customerId'
-    ? fault(field, 'required', { name: field, instead: 'customerExternalId' })
-    : fault(field, 'required');
+    ? fieldError(field, 'required', { name: field, instead: 'customerExternalId' })
+    : fieldError(field, 'required');
 }
 
 for (const [path, body] of [

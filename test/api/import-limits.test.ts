@@ -264,7 +264,7 @@ test('a client that has sent everything and leaves stops its all-or-nothing impo
   assert.equal(rows[0].comment, null);
 });
 
-test('of very many faults all or nothing lists 10,000 and counts the rest', async () => {
+test('of very many errors all or nothing lists 10,000 and counts the rest', async () => {
   const { target, countCustomers } = await startLimited();
   const lines = [anyLine, ...Array.from({ length: 30_000 }, () => '{}'), anyLine];
   const { results, summary } = await sendImport({ ...target, query: '?mode=all-or-nothing' }, lines);

@@ -22,7 +22,7 @@ const siteLine = (customerExternalId: string, more: object = {}) => {
 const read = async (path: string, key = tenant.key) =>
   (await app.inject({ url: `/api/v1${path}`, headers: { apikey: key } })).json();
 
-test('each line is answered in its order, with the same faults as a single request', async () => {
+test('each line is answered in its order, with the same errors as a single request', async () => {
   const { results, summary } = await sendImport(target, [
     { type: 'customer', data: validCustomer },
     { type: 'customer', data: { address: { ...validAddress, zipCode: 20095 }, adress: 1 } },
@@ -331,7 +331,7 @@ test('all or nothing: nothing is stored before the end, and everything at it', a
   assert.equal((await read(`/sites/${answers[1].id}`)).externalId, 'ALL-SITE');
 });
 
-test('all or nothing: with one fault nothing is stored, and only faults are listed', async () => {
+test('all or nothing: with one error nothing is stored, and only errors are listed', async () => {
   const journalLength = async () =>
     (await owner.query('SELECT count(*)::integer AS entries FROM journal')).rows[0].entries;
   const before = await journalLength();

@@ -106,7 +106,7 @@ test('no line holds a key, a cookie, a query or anything of a body, with any ans
   }
 });
 
-test('a fault of the service leaves what caused it', async () => {
+test('a defect of the service leaves its cause', async () => {
   await owner.query(`ALTER TABLE customer ADD CONSTRAINT broken_again CHECK (false) NOT VALID`);
   const lines = await linesOf(() => post('/customer', validCustomer));
   await owner.query('ALTER TABLE customer DROP CONSTRAINT broken_again');

@@ -1,4 +1,4 @@
-// Bodies that are refused: making them from valid ones, and holding the answer to the expected faults.
+// Bodies that are refused: making them from valid ones, and holding the answer to the expected errors.
 import assert from 'node:assert/strict';
 import type { TestService } from '../service.ts';
 import { countRows } from './stored-rows.ts';
@@ -6,12 +6,12 @@ import { countRows } from './stored-rows.ts';
 /** An expected item of errors[], without its sentence. */
 export type Expected = { field: string; pointer: string; code: string; params?: object };
 
-export function fault(field: string, code: string, params?: object): Expected {
+export function fieldError(field: string, code: string, params?: object): Expected {
   const pointer = field === '' ? '' : `/${field.replaceAll('.', '/')}`;
   return { field, pointer, code, ...(params && { params }) };
 }
 
-/** The codes of all faults that were received in this file's tests. */
+/** The codes of all errors that this file's tests received. */
 export const codesSeen = new Set<string>();
 
 export async function assertRefused(

@@ -37,7 +37,7 @@ const notOneObject: readonly (readonly [
 ];
 
 for (const path of ['/customer', '/customer/site']) {
-  test(`POST ${path} refuses what is not one JSON object with one fault at the root`, async () => {
+  test(`POST ${path} refuses anything but one JSON object with one error at the root`, async () => {
     for (const [name, body, code, params] of notOneObject) {
       const response = await post(path, body);
       assert.equal(response.statusCode, 400, name);
@@ -58,7 +58,7 @@ test('a body nested as deeply as its size allows is refused quickly, with any va
   }
 });
 
-test('at most 100 faults are reported', async () => {
+test('at most 100 errors are reported', async () => {
   const items = Array(100).fill(1);
   const response = await post('/customer/site', { openingHours: items, attendingIntervals: items });
   assert.equal(response.statusCode, 400);
@@ -163,7 +163,7 @@ test('sentences are German where Accept-Language prefers it, and codes never cha
   assert.equal(unauthorized.json().message, 'Der Header "ApiKey" fehlt.');
 });
 
-test('every fault has a sentence of its own in both languages', () => {
+test('every error has a message of its own in both languages', () => {
   const sentences = (['en', 'de'] as const).flatMap((language) =>
     fieldErrorCodes.map((code) => {
       const apiError = new ApiError('validation_failed', { fieldErrors: [{ path: ['x'], code }] });

@@ -41,7 +41,7 @@ test('while there is nobody, a setup link makes the business and its first perso
     assert.equal((await callOffice(empty.app, 'GET', `/setup/${secondStart}`)).statusCode, 404);
   });
 
-  await t.test('a faulty form names its faults and does not use the link up', async () => {
+  await t.test('an invalid form names its errors and does not use the link up', async () => {
     const token = (await makeSetupToken(empty.database))!;
     const response = await use(token, { businessName: ' ', email: 'x', password: 'short', name: 5 });
     assert.equal(response.statusCode, 400);

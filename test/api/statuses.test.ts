@@ -251,7 +251,7 @@ test('a key works until it is replaced, and not with the next request', async ()
   assert.equal(await send(newer), 401);
 });
 
-test('a fault of the service itself is 500 and says nothing about its cause', async () => {
+test('a defect of the service is 500 and says nothing about its cause', async () => {
   await broken.owner.query('REVOKE INSERT ON customer FROM stamm_service');
   const response = await broken.post('/customer', {
     companyName: 'x',

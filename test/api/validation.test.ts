@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fieldErrorCodes } from '../../server/errors.ts';
 import { startService, validAddress, validCustomer, validSite } from '../service.ts';
-import { assertRefused, codesSeen, fault, withMember } from './refusals.ts';
+import { assertRefused, codesSeen, fieldError, withMember } from './refusals.ts';
 
 const service = await startService();
 const { post, createCustomer, createTenant } = service;
@@ -129,24 +129,24 @@ for (const [path, body, cases] of [
   for (const [field, values, code, params, at = field] of cases) {
     test(`POST ${path} refuses ${field} with ${code} at ${at}`, async () => {
       for (const json of values)
-        await assertRefused(service, path, withMember(body, field, json), [fault(at, code, params)]);
+        await assertRefused(service, path, withMember(body, field, json), [fieldError(at, code, params)]);
     });
   }
 }
 
 test('a body that is not JSON is refused with invalid_json at its root', async () => {
   for (const path of ['/customer', '/customer/site']) {
-    await assertRefused(service, path, '{"name":"x"', [fault('', 'invalid_json')]);
+    await assertRefused(service, path, '{"name":"x"', [fieldError('', 'invalid_json')]);
   }
 });
 
-test('a validity that ends before it begins is refused, also beside other faults', async () => {
+test('a validity that ends before it begins is refused, also beside other errors', async () => {
   const dates = { validFrom: '2025-03-02', validUntil: '2025-03-01' };
-  const order = fault('validUntil', 'date_order', { other: 'validFrom' });
+  const order = fieldError('validUntil', 'date_order', { other: 'validFrom' });
   await assertRefused(service, '/customer/site', { ...siteBody, ...dates }, [order]);
   await assertRefused(service, '/customer/site', { ...siteBody, ...dates, name: '' }, [
     order,
-    fault('name', 'blank'),
+    fieldError('name', 'blank'),
   ]);
 });
 
@@ -161,17 +161,17 @@ test('the errors of all fields are reported together with a missing owner', asyn
     validFrom: '2025-02-30',
   };
   await assertRefused(service, '/customer/site', body, [
-    fault('customerId', 'reference_not_found', { resource: 'customer' }),
-    fault('name', 'too_long', { max: 60 }),
-    fault('address.zipCode', 'blank'),
-    fault('address.city', 'required'),
-    fault('address.location.lat', 'too_large', { max: 90 }),
-    fault('address.location.lng', 'type', { type: 'number' }),
-    fault('needsAppointment', 'required'),
-    fault('hasKey', 'type', { type: 'boolean' }),
-    fault('callOutFee', 'too_small', { min: 0 }),
-    fault('openingHours.1', 'type', { type: 'object' }),
-    fault('validFrom', 'invalid_date'),
+    fieldError('customerId', 'reference_not_found', { resource: 'customer' }),
+    fieldError('name', 'too_long', { max: 60 }),
+    fieldError('address.zipCode', 'blank'),
+    fieldError('address.city', 'required'),
+    fieldError('address.location.lat', 'too_large', { max: 90 }),
+    fieldError('address.location.lng', 'type', { type: 'number' }),
+    fieldError('needsAppointment', 'required'),
+    fieldError('hasKey', 'type', { type: 'boolean' }),
+    fieldError('callOutFee', 'too_small', { min: 0 }),
+    fieldError('openingHours.1', 'type', { type: 'object' }),
+    fieldError('validFrom', 'invalid_date'),
   ]);
 });
 

@@ -8,7 +8,7 @@ import { buildLineCheck, type CheckedLine, type ImportedResource } from './line-
 import { type LineOutcome, type Writer, writeLines } from './line-writes.ts';
 import type { Line } from './lines.ts';
 import { buildAside, isOwnerMissing } from './lines-without-owner.ts';
-import { namesIn, writeSideBySide } from './parallel-chunks.ts';
+import { namesIn, writeInParallel } from './parallel-chunks.ts';
 import { emptySummary, type LineResult, type Summary, toErrorResult, toResult } from './results.ts';
 import { buildSpool } from './spool.ts';
 
@@ -107,7 +107,7 @@ async function* writeInput(
   }
 
   const isOver = () => summary.code !== undefined || session.signal.aborted;
-  for await (const results of writeSideBySide(input, session.lanes, prepare, isOver)) {
+  for await (const results of writeInParallel(input, session.lanes, prepare, isOver)) {
     if (results.length > 0) yield results;
   }
   if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;

@@ -19,7 +19,7 @@ interface Chunk<Result> extends Names {
  * Yields the results in the order of the chunks, each without waiting for more input. Once `isOver`, no chunk begins. Those
  * under way still have a result, because they may be stored.
  */
-export async function* writeSideBySide<Result>(
+export async function* writeInParallel<Result>(
   input: AsyncIterable<Line[]>,
   lanes: number,
   prepare: (lines: Line[]) => Chunk<Result>,
