@@ -1,7 +1,7 @@
 // Millions of sites with distinct values, filled in by SQL: 5,000 tenants, of which number 0 has a tenth of all sites, and
 // twenty keep the size that they have in the smallest table, to separate the effect of others from their own growth.
 import { createApiKey } from '../server/auth/api-keys.ts';
-import { selectWords, writeMissingWords } from '../server/engine/sql/search-words.ts';
+import { selectWords, wordColumns, writeMissingWords } from '../server/engine/sql/search-words.ts';
 import { customer } from '../server/resources/customer.ts';
 import { site } from '../server/resources/site.ts';
 import type { BenchDatabase } from './postgres.ts';
@@ -99,7 +99,7 @@ export async function fillSites(database: BenchDatabase, from: number, to: numbe
          FROM generate_series($1::bigint, $2::bigint) AS number
        ), made AS (
          INSERT INTO site (${Object.keys(columns).join(', ')}) SELECT ${values} FROM numbered
-         RETURNING *
+         RETURNING tenant_id, id, external_id, ${wordColumns(site, 'site')}
        ), words AS (
          INSERT INTO search_word (tenant_id, resource, word, id) ${selectWords(site, 'made')}
        ), moved AS (

@@ -1,7 +1,7 @@
 // Imports of sites through POST /import, and the same rows by COPY.
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { selectWords } from '../server/engine/sql/search-words.ts';
+import { selectWords, storedRows } from '../server/engine/sql/search-words.ts';
 import { site } from '../server/resources/site.ts';
 import { type BenchDatabase, countRows } from './postgres.ts';
 import { runOwn } from './processes.ts';
@@ -72,7 +72,7 @@ export async function copyRows(
   const { rowCount } = await owner.query(`COPY site (${Object.keys(columns).join(', ')}) FROM '${file}'`);
   await owner.query(
     `INSERT INTO search_word (tenant_id, resource, word, id)
-     ${selectWords(site, `(SELECT * FROM site WHERE starts_with(external_id, $1))`)}`,
+     ${selectWords(site, storedRows(site, 'starts_with(subject.external_id, $1)'))}`,
     [prefix],
   );
   const seconds = (performance.now() - startedAt) / 1000;

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { serviceRole } from '../server/database/database.ts';
 import { planOnce } from '../server/database/planner.ts';
-import { addedWords } from '../server/engine/sql/search-words.ts';
+import { addedWords, wordColumns } from '../server/engine/sql/search-words.ts';
 import { site } from '../server/resources/site.ts';
 import type { BenchDatabase } from './postgres.ts';
 import { findProgram, runOwn, runProgram } from './processes.ts';
@@ -42,7 +42,7 @@ export const inserter = pgbench ? 'pgbench' : 'its own inserter (pgbench is not 
 function insertStatement(number: string): string {
   const columns = siteColumns(number);
   return `WITH written AS (
-    INSERT INTO site (${Object.keys(columns).join(', ')}) VALUES (${Object.values(columns).join(', ')}) RETURNING *),
+    INSERT INTO site (${Object.keys(columns).join(', ')}) VALUES (${Object.values(columns).join(', ')}) RETURNING tenant_id, id, ${wordColumns(site, 'site')}),
     ${addedWords(site)} SELECT`.replaceAll(/\s+/g, ' ');
 }
 

@@ -41,6 +41,15 @@ export interface Definition {
   uniqueFields: readonly string[];
   requiredOneOf: readonly (readonly string[])[];
   dateOrders: readonly (readonly [earlier: string, later: string])[];
+  searchedBy: {
+    /** Paths of the fields that name it, and of all that the search looks in. */
+    names: readonly string[];
+    fields: readonly string[];
+    codes: readonly string[];
+    phones: readonly string[];
+    /** References to objects by whose names it is found, step by step. */
+    through: readonly (readonly { field: string; resource: string }[])[];
+  };
   sorts: readonly string[];
   filters: readonly ListFilter[];
   /** Filters that also find what has no value. */

@@ -1,4 +1,4 @@
-// Hourly: removes what is kept for a limited time. Every two seconds: makes links that were left open. Every process does
+// Hourly: removes what is kept for a limited time. Every two seconds: makes links that were left open, and writes missing words. Every process does
 // both; each step is idempotent.
 import { forgetOldDevices } from '../auth/devices.ts';
 import { forgetEndedKeyUse } from '../auth/key-use.ts';
@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { forgetOldRequests } from '../engine/sql/idempotency.ts';
 import { linkWaiting } from '../engine/sql/links.ts';
+import { fillMissingWords } from '../engine/sql/search-words.ts';
 import { trimRecordedCalls } from '../features/call-log/recorded-calls.ts';
 import { enforceRetention } from '../features/retention/retention.ts';
 import { trimDeliveries } from '../features/webhooks/deliveries.ts';
@@ -35,6 +36,7 @@ export function startUpkeep(config: Config, database: Database): () => void {
     if (isLinking) return;
     isLinking = true;
     await linkWaiting(database, resources).catch(() => {});
+    await fillMissingWords(database, resources).catch(() => {});
     isLinking = false;
   }, linkIntervalMs).unref();
   return () => {

@@ -43,6 +43,8 @@ export const address = group({
   },
 });
 
+export const addressWords = ['streetName', 'houseNumber', 'zipCode', 'city'].map((name) => `address.${name}`);
+
 export const addressExample = {
   streetName: 'Ballindamm',
   houseNumber: '17a',

@@ -53,6 +53,11 @@ export const contactPerson = defineResource({
     }),
     comment: text({ de: 'Bemerkung', maxLength: 150, description: 'Free note.', example: 'Mornings only.' }),
   },
+  searchedBy: {
+    names: ['lastName', 'firstName'],
+    words: ['role', 'email'],
+    phones: ['phone', 'mobile'],
+  },
   duplicateFields: ['customerId', 'firstName'],
   example: {
     externalId: 'ERP-4711-P1',

@@ -86,6 +86,15 @@ export const container = defineResource({
     }),
   },
   uniqueFields: ['labelCode'],
+  searchedBy: {
+    through: [
+      [['siteId', 'site']],
+      [
+        ['siteId', 'site'],
+        ['customerId', 'customer'],
+      ],
+    ],
+  },
   example: {
     externalId: 'ERP-4711-C1',
     siteExternalId: 'ERP-4711-S1',

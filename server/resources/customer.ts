@@ -1,6 +1,6 @@
 import { defineResource } from '../engine/definition/definition.ts';
 import { choice, text } from '../engine/definition/fields.ts';
-import { address, addressExample } from './address.ts';
+import { address, addressExample, addressWords } from './address.ts';
 
 export const customer = defineResource({
   name: 'customer',
@@ -58,6 +58,11 @@ export const customer = defineResource({
     }),
   },
   uniqueFields: ['customerNumber'],
+  searchedBy: {
+    words: [...addressWords, 'email'],
+    codes: ['vatId'],
+    phones: ['phone'],
+  },
   duplicateFields: ['address.streetName', 'address.houseNumber', 'address.zipCode', 'address.city'],
   example: { externalId: 'ERP-4711', companyName: 'Hotel Alsterblick GmbH', address: addressExample },
 });

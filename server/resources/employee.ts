@@ -50,5 +50,10 @@ export const employee = defineResource({
     active: flag({ de: 'Aktiv', default: true, description: 'Whether the person works here at present.' }),
   },
   uniqueFields: ['employeeNumber'],
+  searchedBy: {
+    names: ['lastName', 'firstName', 'employeeNumber'],
+    words: ['email'],
+    phones: ['phone'],
+  },
   example: { externalId: 'HR-12', firstName: 'Jonas', lastName: 'Harms' },
 });

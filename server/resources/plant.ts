@@ -86,6 +86,18 @@ export const plant = defineResource({
   uniqueFields: ['labelCode'],
   dateOrders: [['plantedOn', 'removedOn']],
   requiredOneOf: [['botanicalName', 'productId']],
+  searchedBy: {
+    names: ['botanicalName', 'commonName', 'labelCode'],
+    words: ['building', 'floor', 'room', 'position'],
+    through: [
+      [['siteId', 'site']],
+      [
+        ['siteId', 'site'],
+        ['customerId', 'customer'],
+      ],
+      [['productId', 'product']],
+    ],
+  },
   example: {
     externalId: 'ERP-4711-M1',
     siteExternalId: 'ERP-4711-S1',

@@ -83,5 +83,6 @@ export const product = defineResource({
     active: flag({ de: 'Aktiv', default: true, description: 'Whether the product is still offered.' }),
   },
   uniqueFields: ['articleNumber'],
+  searchedBy: { codes: ['gtin'] },
   example: { externalId: 'PF-0120', name: 'Monstera deliciosa 120 cm', kind: 'PLANT' },
 });

@@ -2,7 +2,7 @@ import { openingHoursShape } from '../../core/opening-hours.ts';
 import { attendingIntervalShape } from '../../core/visits.ts';
 import { defineResource } from '../engine/definition/definition.ts';
 import { date, decimal, flag, integer, list, owner, reference, text } from '../engine/definition/fields.ts';
-import { address, addressExample } from './address.ts';
+import { address, addressExample, addressWords } from './address.ts';
 
 export const site = defineResource({
   name: 'site',
@@ -96,6 +96,10 @@ export const site = defineResource({
     }),
   },
   dateOrders: [['validFrom', 'validUntil']],
+  searchedBy: {
+    words: addressWords,
+    through: [[['customerId', 'customer']], [['assignedEmployeeId', 'employee']]],
+  },
   duplicateFields: ['customerId'],
   attentions: [
     {

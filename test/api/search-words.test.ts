@@ -1,6 +1,7 @@
 // Every way to write an object keeps its words, and a write that leaves its words alone touches none.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fillMissingWords } from '../../server/engine/sql/search-words.ts';
 import { checkConsistency } from '../../server/features/consistency/consistency.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validCustomer, validSite } from '../service.ts';
@@ -94,4 +95,21 @@ test('a write that leaves the words alone touches none, and one that changes a w
   const { elbblick, ...rest } = await wordsOf(id);
   assert.ok(alsterblick && elbblick);
   assert.deepEqual(rest, kept);
+});
+
+test('upkeep writes the words of objects that were stored without them, and stops when none is left', async () => {
+  const { tenantId, key } = await service.createTenant();
+  const headers = { apikey: key };
+  for (let count = 0; count < 3; count++)
+    await service.createCustomer({ companyName: `Gärtnerei ${count}` }, { headers });
+  await owner.query('DELETE FROM search_word WHERE tenant_id = $1', [tenantId]);
+  await owner.query(`INSERT INTO missing_words (tenant_id, resource) VALUES ($1, 'customer'), ($1, 'site')`, [
+    tenantId,
+  ]);
+  await fillMissingWords(service.database, resources);
+  await assertWords();
+  const { rowCount } = await owner.query('SELECT FROM missing_words');
+  assert.equal(rowCount, 0);
+  const { data } = (await service.get('/customers?q=ballindamm', { headers })).json();
+  assert.equal(data.length, 3);
 });

@@ -28,6 +28,7 @@ export interface Definition {
   readonly requiredOneOf: readonly (readonly string[])[];
   /** The field that people call it by; lists sort by it. */
   readonly nameField: string;
+  readonly searchedBy: SearchedBy;
   /** What must be equal beside the name to make two objects probably the same. */
   readonly duplicateFields: readonly string[] | undefined;
   /** What else the office should look at: an SQL condition on the table. */
@@ -35,6 +36,23 @@ export interface Definition {
   /** A body that can be sent as it is after the examples of the resources before it, whose objects it names. */
   readonly example: { readonly externalId: string; readonly [field: string]: unknown };
 }
+
+/** Where the search looks. All but `through` are paths of fields. */
+export interface SearchedBy {
+  /** The table's search_text: what people call it, and its own numbers. */
+  readonly names: readonly string[];
+  /** Tolerant of typing errors, like the names. */
+  readonly words: readonly string[];
+  /** By their beginning, whatever the punctuation. */
+  readonly codes: readonly string[];
+  /** By their digits, however written. */
+  readonly phones: readonly string[];
+  /** Names of other objects: each a path of references from this one. */
+  readonly through: readonly (readonly Step[])[];
+}
+
+/** A field that refers to an object of the resource. */
+export type Step = readonly [field: string, resource: string];
 
 export interface Attention {
   readonly code: AttentionCode;
@@ -54,7 +72,8 @@ type Defaulted =
   | 'attentions';
 
 export function defineResource(
-  definition: Omit<Definition, Defaulted> & Partial<Pick<Definition, Defaulted>>,
+  definition: Omit<Definition, Defaulted | 'searchedBy'> &
+    Partial<Pick<Definition, Defaulted>> & { readonly searchedBy?: Partial<SearchedBy> },
 ): Definition {
   const complete: Definition = {
     isPersonal: false,
@@ -65,6 +84,16 @@ export function defineResource(
     ...definition,
     fields: { ...withTwins(definition.fields), externalId },
     uniqueFields: ['externalId', ...(definition.uniqueFields ?? [])],
+    searchedBy: {
+      names: [...new Set([definition.nameField, ...(definition.uniqueFields ?? [])])],
+      words: [],
+      phones: [],
+      through: Object.entries(definition.fields).flatMap(([field, { reference }]) =>
+        reference?.isOwner ? [[[field, reference.resources[0]!] as const]] : [],
+      ),
+      ...definition.searchedBy,
+      codes: ['externalId', ...(definition.searchedBy?.codes ?? [])],
+    },
   };
   refuseTakenColumns(complete);
   refuseTextsBeyondIndex(complete);

@@ -20,6 +20,7 @@ export function describeDefinition(definition: Definition): Description {
     uniqueFields,
     requiredOneOf,
     dateOrders,
+    searchedBy: describeSearch(definition),
     sorts: sortNamesOf(definition),
     filters: [
       ...filtersOf(definition).map((filter) => ({
@@ -34,6 +35,17 @@ export function describeDefinition(definition: Definition): Description {
 
 function describeFilter({ name, column }: Filter) {
   return { name, path: column.path.join('.') };
+}
+
+function describeSearch({ searchedBy }: Definition): Description['searchedBy'] {
+  const { names, words, codes, phones, through } = searchedBy;
+  return {
+    names,
+    fields: [...names, ...words, ...phones, ...codes],
+    codes,
+    phones,
+    through: through.map((steps) => steps.map(([field, resource]) => ({ field, resource }))),
+  };
 }
 
 export function describeFields(fields: Fields, parents: readonly string[] = []): FieldDescription[] {

@@ -250,6 +250,14 @@ function deletion(own: object) {
   };
 }
 
+/** "`name`, `address.city`, and the names behind `customerId`" */
+function listSearched({ searchedBy: { names, words, phones, codes, through } }: Definition): string {
+  const fields = [...names, ...words, ...phones, ...codes].map((path) => `\`${path}\``).join(', ');
+  if (through.length === 0) return fields;
+  const references = through.map((steps) => `\`${steps.map(([field]) => field).join('.')}\``);
+  return `${fields}, and the names behind ${references.join(', ')}`;
+}
+
 /** The parameters that say which objects a list or an export has, and in which order. */
 export function searchParameterDocs(definition: Definition): Record<string, JsonSchema> {
   const filters = filtersOf(definition).map((filter) => [filter.name, filterDocs(filter)]);
@@ -276,8 +284,7 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
     },
     q: {
       type: 'string',
-      description:
-        'Search in the names, tolerant of typing errors and umlauts. Finds the 1,000 best matches.',
+      description: `Search in ${listSearched(definition)}. All words must match, in any of these. Words may have typing errors; numbers and codes match by their beginning. Finds up to 1,000 matches.`,
     },
     ...includeParameter,
     updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },

@@ -9,7 +9,7 @@ import {
 } from '../definition/definition.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
-import { addedWords, removedWords } from './search-words.ts';
+import { addedWords, removedWords, wordColumns } from './search-words.ts';
 import { type Statement, writtenColumns } from './statements.ts';
 
 /** How long a deleted object can be restored. */
@@ -36,7 +36,7 @@ export function buildDelete(definition: Definition): Statement {
           coalesce(named.root_id, named.id) AS root_id,
           named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
           (SELECT row_to_json(kept) FROM (SELECT ${kept.join(', ')}) AS kept) AS content,
-          ${binText(definition)} AS bin_text, ${table}.search_text
+          ${binText(definition)} AS bin_text, ${wordColumns(definition, table)}
       ), binned AS (
         INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
         SELECT tenant_id, '${name}', id, root_id, version, actor, actor_id, content, bin_text FROM written
@@ -98,7 +98,7 @@ export function buildRestore(definition: Definition): Statement {
       ), written AS (
         INSERT INTO ${table} (tenant_id, id, version, created_at, ${written.join(', ')})
         SELECT tenant_id, id, version, created_at, ${written.join(', ')} FROM sent
-        RETURNING tenant_id, id, version, external_id, search_text ${returned.join('')}
+        RETURNING tenant_id, id, version, external_id, ${wordColumns(definition, definition.table)} ${returned.join('')}
       ), ${addedWords(definition)}, ${journalled(definition, 'CREATED')}
       SELECT * FROM written`,
   };

@@ -6,6 +6,7 @@ import { type Column, columnsOf, type Definition } from '../definition/definitio
 import { isUuid } from '../definition/formats.ts';
 import { addCondition, type Conditions, filterReaders, type Reading, sortsOf } from './list-filters.ts';
 import { jsonBytes, selectWithinPage, textBytes } from './page-size.ts';
+import { searchedIds, searchTokens } from './search.ts';
 
 export interface ListRequest extends Conditions {
   limit: number;
@@ -105,8 +106,9 @@ const readers: Record<string, (value: string, reading: ListReading) => void> = {
     else reject('invalid_choice', { choices: inclusions });
   },
   q(value, { definition, request }) {
-    const words = searchWords(value);
-    if (words.length > 0) addCondition(request, words, (parameter) => searchCondition(definition, parameter));
+    const tokens = searchTokens(value);
+    if (tokens.length > 0)
+      addCondition(request, tokens, (parameter) => searchCondition(definition, parameter));
   },
 };
 
@@ -156,16 +158,13 @@ export function isTimestamp(text: string): boolean {
   );
 }
 
-function searchWords(text: string): string[] {
-  return text.slice(0, 200).replaceAll('\0', ' ').toWellFormed().split(/\s+/).filter(Boolean);
+/** As an array, which is looked up id by id; in a sub-select, or else the planner would search too, to see how many there are. */
+function searchCondition(definition: Definition, parameter: string): string {
+  const found = searchedIds(definition, parameter, { most: maxMatches, isTolerant: true });
+  return `subject.id = ANY ((SELECT ${found})::uuid[])`;
 }
 
 const maxMatches = 1000;
-
-/** As an array, which is looked up id by id; in a sub-select, or else the planner would search too, to see how many there are. */
-function searchCondition(definition: Definition, parameter: string): string {
-  return `subject.id = ANY ((SELECT search($1, '${definition.table}', ${parameter}, ${maxMatches}))::uuid[])`;
-}
 
 function isUnlimitedText({ field: { kind, schema } }: Column): boolean {
   return kind === 'text' && !schema.maxLength && !schema.enum;

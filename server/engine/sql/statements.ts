@@ -12,7 +12,7 @@ import {
 } from '../definition/definition.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
-import { addedWords, changedWords } from './search-words.ts';
+import { addedWords, changedWords, formerWordColumns, wordColumns } from './search-words.ts';
 
 export interface Statement {
   name: string;
@@ -136,7 +136,7 @@ export function buildInsert(definition: Definition): Statement {
         SELECT sent.tenant_id, sent.id, ${values.join(', ')} FROM sent
         WHERE ${isFree.join(' AND ')}
         ON CONFLICT DO NOTHING
-        RETURNING tenant_id, id, search_text
+        RETURNING tenant_id, id, ${wordColumns(definition, definition.table)}
       ), ${addedWords(definition)}, ${journalled(definition, 'CREATED')}
       SELECT id, NULL AS external_id_holder FROM written
       UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE ${isTaken.join(' AND ')}`,
@@ -151,15 +151,16 @@ export function buildUpdate(definition: Definition): Statement {
     name: `update ${definition.name}`,
     text: `
       WITH sent AS MATERIALIZED (
-        SELECT sent.*, stored.search_text AS former_text
+        SELECT sent.*, stored.*
         FROM json_to_recordset($1) AS sent (${sentRecord(definition)}), LATERAL (
-          SELECT search_text FROM ${table} AS subject
+          SELECT ${formerWordColumns(definition, 'subject')} FROM ${table} AS subject
           WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
       ), written AS (
         UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
           version = sent.version, updated_at = now()
         FROM sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
-        RETURNING ${table}.tenant_id, ${table}.id, ${table}.version, ${table}.search_text, sent.former_text,
+        RETURNING ${table}.tenant_id, ${table}.id, ${table}.version, ${wordColumns(definition, table)},
+          sent.former_text, sent.former_details,
           ${representation(definition, table)} AS json
       ), ${changedWords(definition)}, ${journalled(definition, 'CHANGED')}
       SELECT id, version, json FROM written`,

@@ -8,7 +8,7 @@ import {
 } from '../definition/definition.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
-import { changedWords } from './search-words.ts';
+import { changedWords, formerWordColumns, wordColumns } from './search-words.ts';
 import {
   ownerExists,
   resolvedId,
@@ -80,7 +80,7 @@ export function buildGuardedUpdate(definition: Definition): Statement {
           .join('')}
         FROM json_to_recordset($1) AS sent (is_merge boolean, ${sentRecord(definition)})
       ), locked AS MATERIALIZED (
-        SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM ${table} AS subject
+        SELECT sent.*, ${formerWordColumns(definition, 'current')} FROM sent, LATERAL (SELECT * FROM ${table} AS subject
           WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
           LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
         WHERE ${[...ownerGuards, ...uniqueGuards].join(' AND ')}
@@ -88,7 +88,8 @@ export function buildGuardedUpdate(definition: Definition): Statement {
         UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
           version = sent.version, updated_at = now()
         FROM locked AS sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
-        RETURNING ${table}.tenant_id, ${table}.id, ${table}.search_text, sent.former_text,
+        RETURNING ${table}.tenant_id, ${table}.id, ${wordColumns(definition, table)},
+          sent.former_text, sent.former_details,
           CASE WHEN sent.is_merge THEN ${representation(definition, table)} END AS json
       ), ${changedWords(definition)}, ${journalled(definition, 'CHANGED')}
       SELECT id, json FROM written`,

@@ -12,6 +12,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   passkey_challenge: 'lives for minutes',
   request_window: 'counts one minute',
   sign_in_attempt: 'counts minutes',
+  missing_words: 'the restore makes all words',
   search_word: 'the restore makes the words from the rows',
 };
 

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { readTenantGroups } from '../../auth/tenants.ts';
 import { seeTenants } from '../../database/database.ts';
 import { type Definition, ownersOf } from '../../engine/definition/definition.ts';
-import { selectWords } from '../../engine/sql/search-words.ts';
+import { detailsName, selectWords, storedRows } from '../../engine/sql/search-words.ts';
 
 export interface Finding {
   check: string;
@@ -121,9 +121,9 @@ function objectsWithoutOwner(definition: Definition): string[] {
 
 function wrongWords(definition: Definition): string[] {
   const { name, table } = definition;
-  const objects = `(SELECT * FROM ${table} WHERE tenant_id = ANY ($1))`;
-  const wanted = selectWords(definition, objects);
-  const kept = `SELECT tenant_id, resource, word, id FROM search_word WHERE tenant_id = ANY ($1) AND resource = '${table}'`;
+  const wanted = `(${selectWords(definition, storedRows(definition, 'subject.tenant_id = ANY ($1)'))})`;
+  const kept = `SELECT tenant_id, resource, word, id FROM search_word WHERE tenant_id = ANY ($1) 
+    AND resource IN ('${table}', '${detailsName(table)}')`;
   return [
     `SELECT format('${name} %s: the word "%s" is missing', id, word) AS what FROM (${wanted} EXCEPT ${kept}) AS missing`,
     `SELECT format('${name} %s: the word "%s" is too many', id, word) AS what FROM (${kept} EXCEPT ${wanted}) AS extra`,
