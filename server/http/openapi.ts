@@ -10,6 +10,7 @@ import { journalSchemas } from '../features/changes/changes-routes.ts';
 import { importSchemas } from '../features/import/import-routes.ts';
 import { personalDataSchemas } from '../features/personal-data/personal-data-routes.ts';
 import { openapiInfo } from '../features/reference/openapi-document.ts';
+import { searchSchemas } from '../features/search/search-routes.ts';
 import { webhookDocs, webhookSchemas } from '../features/webhooks/openapi-webhooks.ts';
 import { resources } from '../resources/index.ts';
 
@@ -29,6 +30,7 @@ function listSchemas(): JsonSchema[] {
     ...journalSchemas,
     ...binSchemas(resources),
     ...attentionSchemas,
+    ...searchSchemas(resources),
     ...personalDataSchemas(resources),
     ...importSchemas(resources),
     ...webhookSchemas(resources),

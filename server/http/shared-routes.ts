@@ -12,6 +12,7 @@ import { noteImport } from '../features/checklist/checklist-routes.ts';
 import { importRoutes } from '../features/import/import-routes.ts';
 import type { OpenSession } from '../features/import/import-transaction.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
+import { searchRoutes } from '../features/search/search-routes.ts';
 import { workbookRoutes } from '../features/tables/table-routes.ts';
 import { eraseAnswers } from '../features/webhooks/deliveries.ts';
 import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
@@ -42,6 +43,7 @@ export async function addSharedRoutes(
   await scope.register(changeRoutes, { database, resources });
   await scope.register(binRoutes, { database, resources });
   await scope.register(attentionRoutes, { database, resources });
+  await scope.register(searchRoutes, { database, resources });
   await scope.register(personalDataRoutes, {
     database,
     resources,

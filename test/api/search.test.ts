@@ -144,3 +144,108 @@ for (const q of [
     assert.equal((await get(`/sites?q=${encodeURIComponent(q)}`)).statusCode, 200);
   });
 }
+
+interface Result {
+  type: string;
+  id: string;
+  title: string;
+  where: string;
+  matched: { field: string; text: string }[];
+}
+
+async function searchAll(query: string): Promise<Result[]> {
+  const response = await get(`/search?${query}`);
+  assert.equal(response.statusCode, 200, response.body);
+  return response.json().data;
+}
+
+test('one search finds objects of all types, the best first, and says what matched and where', async () => {
+  const results = await searchAll(`q=${encodeURIComponent('möbelhaus')}`);
+  assert.deepEqual(results[0], {
+    type: 'customer',
+    id: ids.moebelhaus,
+    title: 'Möbelhaus Brügge KG',
+    where: 'Hamburg',
+    matched: [{ field: 'companyName', text: 'Möbelhaus Brügge KG' }],
+  });
+  assert.deepEqual(
+    results
+      .slice(1)
+      .map(({ type, title, where }) => `${type}: ${title}, ${where}`)
+      .sort(),
+    [
+      'contact-person: Şahin, Möbelhaus Brügge KG',
+      'container: Kübel, Foyer · Möbelhaus Brügge KG',
+      'contract: V-2026-17, Möbelhaus Brügge KG',
+      'plant: P-000135, Foyer · Möbelhaus Brügge KG',
+      'site: Foyer, Möbelhaus Brügge KG · Köln',
+      'site: Lager, Möbelhaus Brügge KG · Hamburg',
+    ],
+  );
+});
+
+const best: [q: string, name: string, field: string][] = [
+  ['foyer möbelhaus', 'foyer', 'name'],
+  ['Ueberseering', 'moebelhaus', 'address.streetName'],
+  ['20251', 'foyer', 'address.zipCode'],
+  ['ST-10019-3', 'foyer', 'externalId'],
+  ['ST-10019-31', 'lager', 'externalId'],
+  ['P-000135', 'plant', 'labelCode'],
+  ['040 55667788', 'moebelhaus', 'phone'],
+  ['haustechnik', 'contact', 'role'],
+  ['aydin', 'aydin', 'lastName'],
+  ['haustehcnik', 'contact', 'role'],
+  ['V-2026-17', 'contract', 'contractNumber'],
+];
+
+for (const [q, name, field] of best) {
+  test(`the best match of "${q}" is the ${name}, by ${field}`, async () => {
+    const [first] = await searchAll(`q=${encodeURIComponent(q)}`);
+    assert.ok(first);
+    assert.equal(first.id, ids[name], JSON.stringify(first));
+    assert.ok(
+      first.matched.some((match) => match.field === field),
+      JSON.stringify(first.matched),
+    );
+  });
+}
+
+test('a search can be limited to types and a number, and knows its own tenant only', async () => {
+  const contracts = await searchAll(`q=br%C3%BCgge&types=contract,product`);
+  assert.deepEqual(
+    contracts.map(({ id }) => id),
+    [ids.contract],
+  );
+  assert.equal((await searchAll('q=br%C3%BCgge&limit=2')).length, 2);
+  const { key } = await service.createTenant();
+  const answer = await get('/search?q=foyer', { headers: { apikey: key } });
+  assert.deepEqual(answer.json(), { data: [] });
+});
+
+const refused: Record<string, string> = {
+  'q=': 'q: blank',
+  '': 'q: blank',
+  'q=%25%25%20_': 'q: blank',
+  'q=%00': 'q: blank',
+  [`q=${'a'.repeat(201)}`]: 'q: too_long',
+  'q=a&types=sites': 'types: invalid_choice',
+  'q=a&limit=21': 'limit: out_of_range',
+};
+
+for (const [query, expected] of Object.entries(refused)) {
+  test(`a search with ${query.slice(0, 20)} is refused and told why`, async () => {
+    const response = await get(`/search?${query}`);
+    assert.equal(response.statusCode, 400, response.body);
+    const { errors } = response.json();
+    assert.deepEqual(
+      errors.map((error: { field: string; code: string }) => `${error.field}: ${error.code}`),
+      [expected],
+    );
+  });
+}
+
+test('a repeated parameter and hostile words are answered, not failed', async () => {
+  assert.equal((await get('/search?q=a&q=b')).statusCode, 400);
+  for (const q of ["foyer' OR true --", 'foyer%', '\\', '=foyer', 'a b c d e f g h i j k'])
+    assert.notEqual((await get(`/search?q=${encodeURIComponent(q)}`)).statusCode, 500, q);
+});
