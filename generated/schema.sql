@@ -363,6 +363,16 @@ CREATE TABLE left_attention (
 SELECT isolate_tenants('left_attention');
 GRANT DELETE, INSERT, SELECT, UPDATE ON left_attention TO stamm_service;
 
+-- missing_words: Objects that were stored before their words were: upkeep writes these in small parts.
+CREATE TABLE missing_words (
+  tenant_id uuid NOT NULL,
+  resource text NOT NULL,  -- The table of the objects.
+  after_id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,  -- Objects with greater ids are still without words.
+  CONSTRAINT missing_words_pkey PRIMARY KEY (tenant_id, resource)
+);
+SELECT isolate_tenants('missing_words');
+GRANT DELETE, INSERT, SELECT, UPDATE ON missing_words TO stamm_service;
+
 -- passkey: A WebAuthn credential of a person. The private key never leaves the authenticator.
 CREATE TABLE passkey (
   tenant_id uuid NOT NULL,
@@ -624,8 +634,8 @@ GRANT SELECT ON schema_migration TO stamm_service;
 -- search_word: The words by which each object is found, written by the statements that write the object.
 CREATE TABLE search_word (
   tenant_id uuid NOT NULL,
-  resource text NOT NULL,  -- The table of the object.
-  word text NOT NULL,  -- In the spelling of fold().
+  resource text NOT NULL,  -- The table of the object: alone for words of its name, with ":detail" for all others.
+  word text NOT NULL,  -- In the spelling of fold(). A code begins with "=", a telephone number with "+".
   id uuid NOT NULL,
   CONSTRAINT search_word_pkey PRIMARY KEY (tenant_id, resource, word, id)
 );
@@ -895,6 +905,13 @@ AS $function$
 $function$;
 
 -- The service may call it.
+CREATE OR REPLACE FUNCTION code_word(code text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ('='::text || "left"(replace(space_words(fold(code)), ' '::text, ''::text), 60));
+
+-- The service may call it.
 CREATE OR REPLACE FUNCTION count_sign_in(subject_hash bytea, window_seconds integer)
  RETURNS TABLE(attempts integer, window_ends_in_ms integer)
  LANGUAGE sql
@@ -917,6 +934,19 @@ CREATE OR REPLACE FUNCTION current_tenants()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN COALESCE((string_to_array(NULLIF(current_setting('stamm.tenants'::text, true), ''::text), ','::text))::uuid[], '{}'::uuid[]);
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION detail_words(details text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE ROWS 7
+AS $function$
+    SELECT words_of(fold(split_part(details, E'\x01', 1)))
+    UNION ALL
+    SELECT unnest(CASE left(item, 1) WHEN '=' THEN ARRAY[code_word(item)]
+      WHEN '+' THEN ARRAY[phone_word(substr(item, 2)), substring(item FROM '([0-9]{4,})[^0-9]*$')] END)
+    FROM string_to_table(details, E'\x01') AS item WHERE left(item, 1) IN ('=', '+')
+  $function$;
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION end_of_words(beginning text)
@@ -1157,14 +1187,37 @@ AS $function$
 $function$;
 
 -- The service may call it.
-CREATE OR REPLACE FUNCTION ids_with_words(tenant uuid, table_name text, beginnings text[], ends text[], most integer)
+CREATE OR REPLACE FUNCTION ids_with_term(tenant uuid, resources text[], beginnings text[], most integer, owners text[], expansions text[], OUT ids uuid[], OUT is_whole boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  ends text[] := ARRAY(SELECT end_of_words(beginning) FROM unnest(beginnings) AS beginning);
+  owner_ids uuid[];
+  owned uuid[];
+BEGIN
+  ids := ids_with_words(tenant, resources, beginnings, ends, most);
+  is_whole := cardinality(ids) < most;
+  FOR place IN 1 .. cardinality(owners) LOOP
+    EXIT WHEN cardinality(ids) >= most;
+    owner_ids := ids_with_words(tenant, ARRAY[owners[place]], beginnings, ends, most);
+    CONTINUE WHEN cardinality(owner_ids) = 0;
+    EXECUTE format('SELECT ARRAY(%s)', expansions[place]) INTO owned USING tenant, owner_ids, most;
+    ids := ids || owned;
+    is_whole := is_whole AND cardinality(owner_ids) < most AND cardinality(ids) < most;
+  END LOOP;
+END $function$;
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION ids_with_words(tenant uuid, resources text[], beginnings text[], ends text[], most integer)
  RETURNS uuid[]
  LANGUAGE plpgsql
  STABLE
 AS $function$
 BEGIN
-  RETURN ARRAY(SELECT known.id FROM unnest(beginnings, ends) AS range (first, last), LATERAL (
-    SELECT id FROM search_word WHERE tenant_id = tenant AND resource = table_name
+  RETURN ARRAY(SELECT known.id FROM unnest(resources) AS kind, unnest(beginnings, ends) AS range (first, last), LATERAL (
+    SELECT id FROM search_word WHERE tenant_id = tenant AND resource = kind
       AND word >= range.first AND word < range.last ORDER BY word, id LIMIT most) AS known LIMIT most);
 END $function$;
 
@@ -1290,6 +1343,13 @@ BEGIN
   RETURN true;
 END $function$;
 
+-- The service may call it.
+CREATE OR REPLACE FUNCTION phone_word(phone text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ('+'::text || "left"(regexp_replace(regexp_replace(phone, '[^0-9+]'::text, ''::text, 'g'::text), '^((\+|00)(49)?0?|0)'::text, ''::text), 60));
+
 -- For the owner only.
 CREATE OR REPLACE FUNCTION prepare_address(target regclass)
  RETURNS void
@@ -1391,7 +1451,7 @@ AS $function$
 $function$;
 
 -- The service may call it.
-CREATE OR REPLACE FUNCTION resembling_words(tenant uuid, table_name text, typed text)
+CREATE OR REPLACE FUNCTION resembling_words(tenant uuid, resources text[], typed text)
  RETURNS text[]
  LANGUAGE plpgsql
  STABLE
@@ -1400,38 +1460,43 @@ DECLARE
   size integer;
   start text;
   finish text;
-  found text[];
+  kind text;
+  found text[] := '{}';
 BEGIN
   IF length(typed) < 3 OR typed ~ '^\d' THEN RETURN '{}'; END IF;
   IF length(typed) > 3 THEN
-    found := known_corrections(tenant, table_name, left(typed, 30));
+    FOREACH kind IN ARRAY resources LOOP
+      found := found || known_corrections(tenant, kind, left(typed, 30));
+    END LOOP;
     IF cardinality(found) > 0 THEN RETURN found; END IF;
   END IF;
   FOR size IN SELECT DISTINCT unnest(ARRAY[greatest(2, length(typed) / 2), 2, 0]) ORDER BY 1 DESC LOOP
-    -- Skip words that begin with a digit.
+    -- Skip words that begin with a digit or a sign.
     start := CASE size WHEN 0 THEN 'a' ELSE left(typed, size) END;
     finish := end_of_words(left(typed, size));
-    -- Skip scan: one row per distinct word.
-    WITH RECURSIVE known (word, place) AS (
-      (SELECT word, 1 FROM search_word
-       WHERE tenant_id = tenant AND resource = table_name AND word >= start AND word < finish
-       ORDER BY word LIMIT 1)
-      UNION ALL
-      SELECT following.word, known.place + 1 FROM known, LATERAL (
-        SELECT word FROM search_word
-        WHERE tenant_id = tenant AND resource = table_name AND word > known.word AND word < finish
-        ORDER BY word LIMIT 1) AS following
-      WHERE known.place < CASE size WHEN 0 THEN 4000 ELSE 400 END
-    )
-    SELECT array_agg(word) INTO found FROM (
-      SELECT word FROM known WHERE strpos(word, typed) > 0 OR word_similarity(typed, word) >= 0.5 LIMIT 100) AS resembling;
-    IF found IS NOT NULL THEN RETURN found; END IF;
+    FOREACH kind IN ARRAY CASE size WHEN 0 THEN resources[1:1] ELSE resources END LOOP
+      -- Skip scan: one row per distinct word.
+      WITH RECURSIVE known (word, place) AS (
+        (SELECT word, 1 FROM search_word
+         WHERE tenant_id = tenant AND resource = kind AND word >= start AND word < finish
+         ORDER BY word LIMIT 1)
+        UNION ALL
+        SELECT following.word, known.place + 1 FROM known, LATERAL (
+          SELECT word FROM search_word
+          WHERE tenant_id = tenant AND resource = kind AND word > known.word AND word < finish
+          ORDER BY word LIMIT 1) AS following
+        WHERE known.place < CASE size WHEN 0 THEN 4000 ELSE 400 END
+      )
+      SELECT found || ARRAY(
+        SELECT word FROM known WHERE strpos(word, typed) > 0 OR word_similarity(typed, word) >= 0.5 LIMIT 100) INTO found;
+    END LOOP;
+    IF cardinality(found) > 0 THEN RETURN found; END IF;
   END LOOP;
   RETURN '{}';
 END $function$;
 
 -- The service may call it.
-CREATE OR REPLACE FUNCTION search(tenant uuid, table_name text, asked text[], most integer)
+CREATE OR REPLACE FUNCTION search(tenant uuid, table_name text, asked text[], most integer, is_tolerant boolean, described text, owners text[], expansions text[])
  RETURNS uuid[]
  LANGUAGE plpgsql
  STABLE
@@ -1442,49 +1507,64 @@ AS $function$
 DECLARE
   most_words CONSTANT integer := 8;
   most_compared CONSTANT integer := 5000;
-  typed text;
+  most_intersected CONSTANT integer := 200000;
+  resources CONSTANT text[] := ARRAY[table_name, table_name || ':detail'];
+  term record;
   beginnings text[];
-  ends text[];
   ids uuid[];
+  is_whole boolean;
   rarest uuid[];
   conditions text := '';
-  ranges text[] := '{}';
+  terms json[] := '{}';
 BEGIN
-  FOR typed IN
-    SELECT word FROM words_of(fold(array_to_string(asked, ' '))) AS word
-    GROUP BY word ORDER BY length(word) DESC LIMIT most_words
+  FOR term IN
+    -- A typed code is one term, where such a code exists. Else each of its words is one.
+    WITH typed AS (
+      SELECT token, code_word(token) AS code, ARRAY(SELECT words_of(fold(token))) AS words FROM unnest(asked) AS token
+    ), coded AS (
+      SELECT *, cardinality(words) > 1 AND cardinality(known_beginnings(tenant, resources[2], ARRAY[code])) > 0 AS is_code FROM typed
+    )
+    SELECT NULL AS word, ARRAY[code] AS spellings FROM coded WHERE is_code
+    UNION ALL
+    (SELECT word, array_cat(ARRAY[word, '=' || word],
+        CASE WHEN min(token) ~ '^\+?[0-9]{3,}$' THEN ARRAY[phone_word(min(token))] END)
+     FROM coded, unnest(words) AS word WHERE NOT is_code
+     GROUP BY word ORDER BY length(word) DESC LIMIT most_words)
   LOOP
-    beginnings := ARRAY[typed];
-    ends := ARRAY[end_of_words(typed)];
-    ids := ids_with_words(tenant, table_name, beginnings, ends, most);
-    IF cardinality(ids) = 0 THEN
-      beginnings := resembling_words(tenant, table_name, typed);
-      ends := ARRAY(SELECT end_of_words(beginning) FROM unnest(beginnings) AS beginning);
-      ids := ids_with_words(tenant, table_name, beginnings, ends, most);
+    beginnings := term.spellings;
+    SELECT * INTO ids, is_whole FROM ids_with_term(tenant, resources, beginnings, most, owners, expansions);
+    IF cardinality(ids) = 0 AND is_tolerant AND term.word IS NOT NULL THEN
+      beginnings := resembling_words(tenant, resources || owners, term.word);
+      SELECT * INTO ids, is_whole FROM ids_with_term(tenant, resources, beginnings, most, owners, expansions);
     END IF;
     IF cardinality(ids) = 0 THEN RETURN '{}'; END IF;
-    IF rarest IS NULL OR cardinality(ids) < cardinality(rarest) THEN rarest := ids; END IF;
-    conditions := conditions || format(' AND space_words(found.search_text) LIKE ANY (%L)',
+    IF is_whole AND (rarest IS NULL OR cardinality(ids) < cardinality(rarest)) THEN rarest := ids; END IF;
+    terms := terms || to_json(beginnings);
+    conditions := conditions || format(' AND words LIKE ANY (%L)',
       ARRAY(SELECT '% ' || beginning || '%' FROM unnest(beginnings) AS beginning));
-    ranges := ranges || format('SELECT known.id FROM unnest(%L::text[], %L::text[]) AS range (first, last), LATERAL (
-      SELECT id FROM search_word WHERE tenant_id = $1 AND resource = $2
-        AND word >= range.first AND word < range.last ORDER BY word, id OFFSET 0) AS known', beginnings, ends);
   END LOOP;
-  IF cardinality(ranges) <= 1 THEN RETURN coalesce(rarest, '{}'); END IF;
+  IF cardinality(terms) <= 1 THEN RETURN coalesce(ids, '{}'); END IF;
   -- A rare word leaves few objects: compare their texts with the other words. If all words are common, so usually are
   -- objects with all of them: compare some thousand.
-  IF cardinality(rarest) = most THEN
-    EXECUTE format('SELECT ARRAY(%s LIMIT $3)', ranges[1]) INTO rarest USING tenant, table_name, most_compared;
+  is_whole := rarest IS NOT NULL;
+  IF NOT is_whole THEN
+    beginnings := ARRAY(SELECT json_array_elements_text(terms[1]));
+    SELECT found.ids INTO rarest FROM ids_with_term(tenant, resources, beginnings, most_compared, owners, expansions) AS found;
   END IF;
-  EXECUTE format('SELECT ARRAY(SELECT found.id FROM %I AS found
-    WHERE found.tenant_id = $1 AND found.id = ANY ($2) %s LIMIT $3)', table_name, conditions)
-    INTO ids USING tenant, rarest, most;
-  IF cardinality(rarest) < most_compared OR cardinality(ids) = most THEN
+  EXECUTE format('SELECT ARRAY(SELECT id FROM (
+      SELECT found.id, %s AS words FROM %I AS found WHERE found.tenant_id = $1 AND found.id = ANY ($2) OFFSET 0) AS described
+    WHERE true %s LIMIT $3)', described, table_name, conditions) INTO ids USING tenant, rarest, CASE WHEN is_whole THEN most ELSE most / 2 END;
+  IF is_whole OR cardinality(rarest) < most_compared OR cardinality(ids) >= most / 4 THEN
     RETURN ids;
   END IF;
-  -- If too few of them match, intersect all objects of each word.
-  EXECUTE format('SELECT ARRAY(%s LIMIT $3)', array_to_string(ranges, ' INTERSECT ')) INTO ids USING tenant, table_name, most;
-  RETURN ids;
+  -- If too few of them match, intersect the objects of each word.
+  rarest := NULL;
+  FOR place IN 1 .. cardinality(terms) LOOP
+    beginnings := ARRAY(SELECT json_array_elements_text(terms[place]));
+    SELECT found.ids INTO ids FROM ids_with_term(tenant, resources, beginnings, most_intersected, owners, expansions) AS found;
+    rarest := CASE WHEN rarest IS NULL THEN ids ELSE ARRAY(SELECT unnest(rarest) INTERSECT SELECT unnest(ids)) END;
+  END LOOP;
+  RETURN rarest[1:most];
 END $function$;
 
 -- The service may call it.
@@ -1494,6 +1574,16 @@ CREATE OR REPLACE FUNCTION space_words(folded text)
  IMMUTABLE PARALLEL SAFE
 RETURN ((' '::text || CASE WHEN (folded ~ '[^a-z0-9 ]'::text) THEN translate("left"(folded, 1000), '	
  !"#$%&''()*+,-./:;<=>?@[\]^_`{|}~«»’„“”–—'::text, repeat(' '::text, 45)) ELSE "left"(folded, 1000) END) || ' '::text);
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION tenants_with_missing_words()
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  SELECT DISTINCT tenant_id FROM (SELECT tenant_id FROM missing_words LIMIT 1000) AS waiting
+$function$;
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION tenants_with_waiting_links()

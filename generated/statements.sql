@@ -18,10 +18,15 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.extern
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id FROM sent
     WHERE sent.external_id_holder IS NULL
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, search_text
+    RETURNING tenant_id, id, customer.search_text, concat_ws(E'\x01', concat_ws(' ', left(customer.address_street_name,
+        200), left(customer.address_house_number, 200), left(customer.address_zip_code, 200),
+        left(customer.address_city, 200), left(customer.email, 200)), '=' || left(customer.external_id, 200),
+        '=' || left(customer.vat_id, 200), '+' || left(customer.phone, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'customer' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -42,13 +47,16 @@ moved AS (
 
 -- update customer
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.search_text AS former_text
+    SELECT sent.*, stored.*
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
         address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
         address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
         status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
         changes json), LATERAL (
-      SELECT search_text FROM customer AS subject
+      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.address_street_name,
+          200), left(subject.address_house_number, 200), left(subject.address_zip_code, 200),
+          left(subject.address_city, 200), left(subject.email, 200)), '=' || left(subject.external_id, 200),
+          '=' || left(subject.vat_id, 200), '+' || left(subject.phone, 200)) AS former_details FROM customer AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE customer SET (company_name, address_street_name, address_house_number, address_zip_code, address_city,
@@ -58,7 +66,12 @@ moved AS (
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id
-    RETURNING customer.tenant_id, customer.id, customer.version, customer.search_text, sent.former_text,
+    RETURNING customer.tenant_id, customer.id, customer.version, customer.search_text, concat_ws(E'\x01',
+        concat_ws(' ', left(customer.address_street_name, 200), left(customer.address_house_number, 200),
+        left(customer.address_zip_code, 200), left(customer.address_city, 200), left(customer.email, 200)),
+        '=' || left(customer.external_id, 200), '=' || left(customer.vat_id, 200), '+' || left(customer.phone,
+        200)) AS details,
+      sent.former_text, sent.former_details,
       '{' || concat_ws(',', '"id":' || to_json(customer.id), '"companyName":' || to_json(customer.company_name),
           '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(customer.address_street_name),
           '"houseNumber":' || to_json(customer.address_house_number),
@@ -72,12 +85,17 @@ moved AS (
           '"createdAt":' || to_char(customer.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
           '"updatedAt":' || to_char(customer.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'customer' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -142,7 +160,11 @@ FROM compared;
         phone text, vat_id text, comment text, status text, external_id text, version integer, actor text,
         actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM customer AS subject
+    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+        left(current.address_street_name, 200), left(current.address_house_number, 200), left(current.address_zip_code,
+        200), left(current.address_city, 200), left(current.email, 200)), '=' || left(current.external_id, 200),
+        '=' || left(current.vat_id, 200), '+' || left(current.phone, 200)) AS former_details FROM sent,
+        LATERAL (SELECT * FROM customer AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM customer AS holder
@@ -156,7 +178,12 @@ FROM compared;
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id
-    RETURNING customer.tenant_id, customer.id, customer.search_text, sent.former_text,
+    RETURNING customer.tenant_id, customer.id, customer.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(customer.address_street_name, 200), left(customer.address_house_number, 200),
+        left(customer.address_zip_code, 200), left(customer.address_city, 200), left(customer.email, 200)),
+        '=' || left(customer.external_id, 200), '=' || left(customer.vat_id, 200), '+' || left(customer.phone,
+        200)) AS details,
+      sent.former_text, sent.former_details,
       CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(customer.id),
           '"companyName":' || to_json(customer.company_name), '"address":' || '{' || nullif(concat_ws(',',
           '"streetName":' || to_json(customer.address_street_name),
@@ -171,12 +198,17 @@ FROM compared;
           '"createdAt":' || to_char(customer.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
           '"updatedAt":' || to_char(customer.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'customer' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -220,12 +252,17 @@ moved AS (
           left(customer.address_house_number, 150), left(customer.address_zip_code, 150), left(customer.address_city,
           150), left(customer.customer_number, 150), left(customer.email, 150), left(customer.phone, 150),
           left(customer.vat_id, 150), left(customer.comment, 150), left(customer.external_id, 150))) AS bin_text,
-          customer.search_text
+          customer.search_text, concat_ws(E'\x01', concat_ws(' ', left(customer.address_street_name, 200),
+          left(customer.address_house_number, 200), left(customer.address_zip_code, 200), left(customer.address_city,
+          200), left(customer.email, 200)), '=' || left(customer.external_id, 200), '=' || left(customer.vat_id, 200),
+          '+' || left(customer.phone, 200)) AS details
   ), binned AS (
     INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
     SELECT tenant_id, 'customer', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
 ),
@@ -262,10 +299,16 @@ moved AS (
     SELECT tenant_id, id, version, created_at, company_name, address_street_name, address_house_number,
         address_zip_code, address_city, address_location_lat, address_location_lng, customer_number, email, phone,
         vat_id, comment, status, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, search_text
+    RETURNING tenant_id, id, version, external_id, customer.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(customer.address_street_name, 200), left(customer.address_house_number, 200),
+        left(customer.address_zip_code, 200), left(customer.address_city, 200), left(customer.email, 200)),
+        '=' || left(customer.external_id, 200), '=' || left(customer.vat_id, 200), '+' || left(customer.phone,
+        200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'customer' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -332,10 +375,14 @@ WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id =
     WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, search_text
+    RETURNING tenant_id, id, contact_person.search_text, concat_ws(E'\x01', concat_ws(' ', left(contact_person.role,
+        200), left(contact_person.email, 200)), '=' || left(contact_person.external_id, 200),
+        '+' || left(contact_person.phone, 200), '+' || left(contact_person.mobile, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'contact_person' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -358,12 +405,14 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
 
 -- update contact-person
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.search_text AS former_text
+    SELECT sent.*, stored.*
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
         salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
         customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
         changes json), LATERAL (
-      SELECT search_text FROM contact_person AS subject
+      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.role, 200),
+          left(subject.email, 200)), '=' || left(subject.external_id, 200), '+' || left(subject.phone, 200),
+          '+' || left(subject.mobile, 200)) AS former_details FROM contact_person AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE contact_person SET (customer_id, last_name, first_name, salutation, role, email, phone, mobile, language,
@@ -372,7 +421,10 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
       version = sent.version, updated_at = now()
     FROM sent WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.version, contact_person.search_text,
-        sent.former_text,
+        concat_ws(E'\x01', concat_ws(' ', left(contact_person.role, 200), left(contact_person.email, 200)),
+        '=' || left(contact_person.external_id, 200), '+' || left(contact_person.phone, 200),
+        '+' || left(contact_person.mobile, 200)) AS details,
+      sent.former_text, sent.former_details,
       '{' || concat_ws(',', '"id":' || to_json(contact_person.id),
           '"customerId":' || to_json(contact_person.customer_id), '"lastName":' || to_json(contact_person.last_name),
           '"firstName":' || to_json(contact_person.first_name), '"salutation":' || to_json(contact_person.salutation),
@@ -383,12 +435,17 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
           '"createdAt":' || to_char(contact_person.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
           '"updatedAt":' || to_char(contact_person.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'contact_person' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -449,7 +506,9 @@ FROM compared;
         external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
         origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM contact_person AS subject
+    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(current.role, 200),
+        left(current.email, 200)), '=' || left(current.external_id, 200), '+' || left(current.phone, 200),
+        '+' || left(current.mobile, 200)) AS former_details FROM sent, LATERAL (SELECT * FROM contact_person AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
@@ -461,7 +520,11 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id
-    RETURNING contact_person.tenant_id, contact_person.id, contact_person.search_text, sent.former_text,
+    RETURNING contact_person.tenant_id, contact_person.id, contact_person.search_text, concat_ws(E'\x01',
+        concat_ws(' ', left(contact_person.role, 200), left(contact_person.email, 200)),
+        '=' || left(contact_person.external_id, 200), '+' || left(contact_person.phone, 200),
+        '+' || left(contact_person.mobile, 200)) AS details,
+      sent.former_text, sent.former_details,
       CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(contact_person.id),
           '"customerId":' || to_json(contact_person.customer_id), '"lastName":' || to_json(contact_person.last_name),
           '"firstName":' || to_json(contact_person.first_name), '"salutation":' || to_json(contact_person.salutation),
@@ -472,12 +535,17 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
           '"createdAt":' || to_char(contact_person.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
           '"updatedAt":' || to_char(contact_person.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'contact_person' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -519,13 +587,17 @@ moved AS (
       fold(concat_ws(' ', left(contact_person.last_name, 150), left(contact_person.first_name, 150),
           left(contact_person.role, 150), left(contact_person.email, 150), left(contact_person.phone, 150),
           left(contact_person.mobile, 150), left(contact_person.comment, 150), left(contact_person.external_id,
-          150))) AS bin_text, contact_person.search_text
+          150))) AS bin_text, contact_person.search_text, concat_ws(E'\x01', concat_ws(' ', left(contact_person.role,
+          200), left(contact_person.email, 200)), '=' || left(contact_person.external_id, 200),
+          '+' || left(contact_person.phone, 200), '+' || left(contact_person.mobile, 200)) AS details
   ), binned AS (
     INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
     SELECT tenant_id, 'contact-person', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word,
       source.id
-FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
 ),
@@ -559,10 +631,14 @@ moved AS (
         role, email, phone, mobile, language, comment, external_id)
     SELECT tenant_id, id, version, created_at, customer_id, last_name, first_name, salutation, role, email, phone,
         mobile, language, comment, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, search_text
+    RETURNING tenant_id, id, version, external_id, contact_person.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(contact_person.role, 200), left(contact_person.email, 200)), '=' || left(contact_person.external_id, 200),
+        '+' || left(contact_person.phone, 200), '+' || left(contact_person.mobile, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'contact_person' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -620,10 +696,13 @@ WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.extern
     WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, search_text
+    RETURNING tenant_id, id, contract.search_text, concat_ws(E'\x01', '', '=' || left(contract.external_id,
+        200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'contract' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -646,12 +725,13 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
 
 -- update contract
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.search_text AS former_text
+    SELECT sent.*, stored.*
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
         contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
         status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json), LATERAL (
-      SELECT search_text FROM contract AS subject
+      SELECT subject.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(subject.external_id,
+          200)) AS former_details FROM contract AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE contract SET (customer_id, start_date, type, contract_number, end_date, notice_period_in_months, net_price,
@@ -660,7 +740,9 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.status, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id
-    RETURNING contract.tenant_id, contract.id, contract.version, contract.search_text, sent.former_text,
+    RETURNING contract.tenant_id, contract.id, contract.version, contract.search_text, concat_ws(E'\x01', '',
+        '=' || left(contract.external_id, 200)) AS details,
+      sent.former_text, sent.former_details,
       '{' || concat_ws(',', '"id":' || to_json(contract.id), '"customerId":' || to_json(contract.customer_id),
           '"startDate":' || to_json(contract.start_date), '"type":' || to_json(contract.type),
           '"contractNumber":' || to_json(contract.contract_number), '"endDate":' || to_json(contract.end_date),
@@ -670,12 +752,17 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
           '"version":' || contract.version, '"createdAt":' || to_char(contract.created_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(contract.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'contract' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -736,7 +823,8 @@ FROM compared;
         billing_interval text, status text, external_id text, customer_external_id text, version integer, actor text,
         actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM contract AS subject
+    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(current.external_id,
+        200)) AS former_details FROM sent, LATERAL (SELECT * FROM contract AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
@@ -750,7 +838,9 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.status, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id
-    RETURNING contract.tenant_id, contract.id, contract.search_text, sent.former_text,
+    RETURNING contract.tenant_id, contract.id, contract.search_text, concat_ws(E'\x01', '',
+        '=' || left(contract.external_id, 200)) AS details,
+      sent.former_text, sent.former_details,
       CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(contract.id),
           '"customerId":' || to_json(contract.customer_id), '"startDate":' || to_json(contract.start_date),
           '"type":' || to_json(contract.type), '"contractNumber":' || to_json(contract.contract_number),
@@ -761,12 +851,17 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
           '"version":' || contract.version, '"createdAt":' || to_char(contract.created_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(contract.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'contract' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -806,12 +901,14 @@ moved AS (
           contract.notice_period_in_months, contract.net_price, contract.billing_interval, contract.status,
           contract.external_id) AS kept) AS content,
       fold(concat_ws(' ', left(contract.contract_number, 150), left(contract.external_id, 150))) AS bin_text,
-          contract.search_text
+          contract.search_text, concat_ws(E'\x01', '', '=' || left(contract.external_id, 200)) AS details
   ), binned AS (
     INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
     SELECT tenant_id, 'contract', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
 ),
@@ -845,10 +942,13 @@ moved AS (
         notice_period_in_months, net_price, billing_interval, status, external_id)
     SELECT tenant_id, id, version, created_at, customer_id, start_date, type, contract_number, end_date,
         notice_period_in_months, net_price, billing_interval, status, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, search_text
+    RETURNING tenant_id, id, version, external_id, contract.search_text, concat_ws(E'\x01', '',
+        '=' || left(contract.external_id, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'contract' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -896,10 +996,13 @@ WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.extern
         sent.active, sent.external_id FROM sent
     WHERE sent.external_id_holder IS NULL
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, search_text
+    RETURNING tenant_id, id, employee.search_text, concat_ws(E'\x01', concat_ws(' ', left(employee.email, 200)),
+        '=' || left(employee.external_id, 200), '+' || left(employee.phone, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'employee' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -920,11 +1023,13 @@ moved AS (
 
 -- update employee
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.search_text AS former_text
+    SELECT sent.*, stored.*
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
         email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json), LATERAL (
-      SELECT search_text FROM employee AS subject
+      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.email, 200)),
+          '=' || left(subject.external_id, 200), '+' || left(subject.phone,
+          200)) AS former_details FROM employee AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE employee SET (first_name, last_name, employee_number, email, phone, active,
@@ -932,7 +1037,10 @@ moved AS (
         sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id
-    RETURNING employee.tenant_id, employee.id, employee.version, employee.search_text, sent.former_text,
+    RETURNING employee.tenant_id, employee.id, employee.version, employee.search_text, concat_ws(E'\x01',
+        concat_ws(' ', left(employee.email, 200)), '=' || left(employee.external_id, 200), '+' || left(employee.phone,
+        200)) AS details,
+      sent.former_text, sent.former_details,
       '{' || concat_ws(',', '"id":' || to_json(employee.id), '"firstName":' || to_json(employee.first_name),
           '"lastName":' || to_json(employee.last_name), '"employeeNumber":' || to_json(employee.employee_number),
           '"email":' || to_json(employee.email), '"phone":' || to_json(employee.phone),
@@ -940,12 +1048,17 @@ moved AS (
           '"version":' || employee.version, '"createdAt":' || to_char(employee.created_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(employee.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'employee' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -1001,7 +1114,9 @@ FROM compared;
         employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
         actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM employee AS subject
+    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(current.email, 200)),
+        '=' || left(current.external_id, 200), '+' || left(current.phone, 200)) AS former_details FROM sent,
+        LATERAL (SELECT * FROM employee AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM employee AS holder
@@ -1013,7 +1128,10 @@ FROM compared;
         sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id
-    RETURNING employee.tenant_id, employee.id, employee.search_text, sent.former_text,
+    RETURNING employee.tenant_id, employee.id, employee.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(employee.email, 200)), '=' || left(employee.external_id, 200), '+' || left(employee.phone,
+        200)) AS details,
+      sent.former_text, sent.former_details,
       CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(employee.id),
           '"firstName":' || to_json(employee.first_name), '"lastName":' || to_json(employee.last_name),
           '"employeeNumber":' || to_json(employee.employee_number), '"email":' || to_json(employee.email),
@@ -1022,12 +1140,17 @@ FROM compared;
           '"createdAt":' || to_char(employee.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
           '"updatedAt":' || to_char(employee.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'employee' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -1067,12 +1190,15 @@ moved AS (
           employee.external_id) AS kept) AS content,
       fold(concat_ws(' ', left(employee.first_name, 150), left(employee.last_name, 150), left(employee.employee_number,
           150), left(employee.email, 150), left(employee.phone, 150), left(employee.external_id, 150))) AS bin_text,
-          employee.search_text
+          employee.search_text, concat_ws(E'\x01', concat_ws(' ', left(employee.email, 200)),
+          '=' || left(employee.external_id, 200), '+' || left(employee.phone, 200)) AS details
   ), binned AS (
     INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
     SELECT tenant_id, 'employee', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
 ),
@@ -1105,10 +1231,13 @@ moved AS (
         active, external_id)
     SELECT tenant_id, id, version, created_at, first_name, last_name, employee_number, email, phone, active,
         external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, search_text
+    RETURNING tenant_id, id, version, external_id, employee.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(employee.email, 200)), '=' || left(employee.external_id, 200), '+' || left(employee.phone, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'employee' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1156,10 +1285,13 @@ WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id FROM sent
     WHERE sent.external_id_holder IS NULL
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, search_text
+    RETURNING tenant_id, id, product.search_text, concat_ws(E'\x01', '', '=' || left(product.external_id, 200),
+        '=' || left(product.gtin, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'product' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1180,12 +1312,13 @@ moved AS (
 
 -- update product
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.search_text AS former_text
+    SELECT sent.*, stored.*
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
         unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
         external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json),
         LATERAL (
-      SELECT search_text FROM product AS subject
+      SELECT subject.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(subject.external_id, 200),
+          '=' || left(subject.gtin, 200)) AS former_details FROM product AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE product SET (name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate, description,
@@ -1193,7 +1326,9 @@ moved AS (
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id
-    RETURNING product.tenant_id, product.id, product.version, product.search_text, sent.former_text,
+    RETURNING product.tenant_id, product.id, product.version, product.search_text, concat_ws(E'\x01', '',
+        '=' || left(product.external_id, 200), '=' || left(product.gtin, 200)) AS details,
+      sent.former_text, sent.former_details,
       '{' || concat_ws(',', '"id":' || to_json(product.id), '"name":' || to_json(product.name),
           '"kind":' || to_json(product.kind), '"articleNumber":' || to_json(product.article_number),
           '"gtin":' || to_json(product.gtin), '"unitCode":' || to_json(product.unit_code),
@@ -1203,12 +1338,17 @@ moved AS (
           '"version":' || product.version, '"createdAt":' || to_char(product.created_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(product.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'product' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -1268,7 +1408,8 @@ FROM compared;
         description text, active boolean, external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM product AS subject
+    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(current.external_id, 200),
+        '=' || left(current.gtin, 200)) AS former_details FROM sent, LATERAL (SELECT * FROM product AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM product AS holder
@@ -1280,7 +1421,9 @@ FROM compared;
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id
-    RETURNING product.tenant_id, product.id, product.search_text, sent.former_text,
+    RETURNING product.tenant_id, product.id, product.search_text, concat_ws(E'\x01', '',
+        '=' || left(product.external_id, 200), '=' || left(product.gtin, 200)) AS details,
+      sent.former_text, sent.former_details,
       CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(product.id),
           '"name":' || to_json(product.name), '"kind":' || to_json(product.kind),
           '"articleNumber":' || to_json(product.article_number), '"gtin":' || to_json(product.gtin),
@@ -1291,12 +1434,17 @@ FROM compared;
           '"createdAt":' || to_char(product.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
           '"updatedAt":' || to_char(product.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'product' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -1336,12 +1484,15 @@ moved AS (
           product.vat_rate, product.description, product.active, product.external_id) AS kept) AS content,
       fold(concat_ws(' ', left(product.name, 150), left(product.article_number, 150), left(product.gtin, 150),
           left(product.unit_code, 150), left(product.currency, 150), left(product.description, 150),
-          left(product.external_id, 150))) AS bin_text, product.search_text
+          left(product.external_id, 150))) AS bin_text, product.search_text, concat_ws(E'\x01', '',
+          '=' || left(product.external_id, 200), '=' || left(product.gtin, 200)) AS details
   ), binned AS (
     INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
     SELECT tenant_id, 'product', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
 ),
@@ -1375,10 +1526,13 @@ moved AS (
         currency, vat_rate, description, active, external_id)
     SELECT tenant_id, id, version, created_at, name, kind, article_number, gtin, unit_code, net_price, currency,
         vat_rate, description, active, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, search_text
+    RETURNING tenant_id, id, version, external_id, product.search_text, concat_ws(E'\x01', '',
+        '=' || left(product.external_id, 200), '=' || left(product.gtin, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'product' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1466,10 +1620,14 @@ ELSE coalesce(sent.contract_id,
     WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, search_text
+    RETURNING tenant_id, id, site.search_text, concat_ws(E'\x01', concat_ws(' ', left(site.address_street_name, 200),
+        left(site.address_house_number, 200), left(site.address_zip_code, 200), left(site.address_city, 200)),
+        '=' || left(site.external_id, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'site' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1492,7 +1650,7 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
 
 -- update site
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.search_text AS former_text
+    SELECT sent.*, stored.*
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text, address_street_name text,
         address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
         address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
@@ -1503,7 +1661,10 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
         opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json), LATERAL (
-      SELECT search_text FROM site AS subject
+      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.address_street_name,
+          200), left(subject.address_house_number, 200), left(subject.address_zip_code, 200),
+          left(subject.address_city, 200)), '=' || left(subject.external_id,
+          200)) AS former_details FROM site AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE site SET (customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
@@ -1522,7 +1683,10 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
     FROM sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
-    RETURNING site.tenant_id, site.id, site.version, site.search_text, sent.former_text,
+    RETURNING site.tenant_id, site.id, site.version, site.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
+        left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details,
+      sent.former_text, sent.former_details,
       '{' || concat_ws(',', '"id":' || to_json(site.id), '"customerId":' || to_json(site.customer_id),
           '"name":' || to_json(site.name), '"address":' || '{' || nullif(concat_ws(',',
           '"streetName":' || to_json(site.address_street_name), '"houseNumber":' || to_json(site.address_house_number),
@@ -1545,12 +1709,17 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
           '"version":' || site.version, '"createdAt":' || to_char(site.created_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(site.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'site' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -1653,7 +1822,10 @@ ELSE coalesce(sent.contract_id,
         opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM site AS subject
+    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+        left(current.address_street_name, 200), left(current.address_house_number, 200), left(current.address_zip_code,
+        200), left(current.address_city, 200)), '=' || left(current.external_id, 200)) AS former_details FROM sent,
+        LATERAL (SELECT * FROM site AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
@@ -1676,7 +1848,10 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
-    RETURNING site.tenant_id, site.id, site.search_text, sent.former_text,
+    RETURNING site.tenant_id, site.id, site.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
+        left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details,
+      sent.former_text, sent.former_details,
       CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(site.id),
           '"customerId":' || to_json(site.customer_id), '"name":' || to_json(site.name),
           '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(site.address_street_name),
@@ -1699,12 +1874,17 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
           '"version":' || site.version, '"createdAt":' || to_char(site.created_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(site.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'site' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -1752,12 +1932,16 @@ moved AS (
           150), left(site.address_zip_code, 150), left(site.address_city, 150), left(site.comment, 150),
           left(site.service_record_recipient_external_id, 150), left(site.assigned_employee_external_id, 150),
           left(site.contact_person_external_id, 150), left(site.contract_external_id, 150), left(site.time_zone, 150),
-          left(site.external_id, 150))) AS bin_text, site.search_text
+          left(site.external_id, 150))) AS bin_text, site.search_text, concat_ws(E'\x01', concat_ws(' ',
+          left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
+          left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details
   ), binned AS (
     INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
     SELECT tenant_id, 'site', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
 ),
@@ -1807,11 +1991,16 @@ moved AS (
         assigned_employee_external_id, contact_person_id, contact_person_external_id, contract_id,
         contract_external_id, valid_from, valid_until, time_zone, external_id, attending_intervals_is_known,
         opening_hours_is_known FROM sent
-    RETURNING tenant_id, id, version, external_id, search_text , service_record_recipient_external_id,
-        assigned_employee_external_id, contact_person_external_id, contract_external_id
+    RETURNING tenant_id, id, version, external_id, site.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
+        left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details ,
+        service_record_recipient_external_id, assigned_employee_external_id, contact_person_external_id,
+        contract_external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'site' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1935,10 +2124,13 @@ ELSE coalesce(sent.product_id,
     WHERE sent.external_id_holder IS NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE))
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, search_text
+    RETURNING tenant_id, id, container.search_text, concat_ws(E'\x01', '', '=' || left(container.external_id,
+        200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'container' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -1961,13 +2153,14 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET
 
 -- update container
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.search_text AS former_text
+    SELECT sent.*, stored.*
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
         product_id uuid, product_external_id text, material text, color text, length_in_cm bigint, width_in_cm bigint,
         height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
         ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
         actor text, actor_id uuid, request_id uuid, origin text, changes json), LATERAL (
-      SELECT search_text FROM container AS subject
+      SELECT subject.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(subject.external_id,
+          200)) AS former_details FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE container SET (name, culture_system, site_id, product_id, product_external_id, material, color,
@@ -1978,7 +2171,9 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET
         sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
-    RETURNING container.tenant_id, container.id, container.version, container.search_text, sent.former_text,
+    RETURNING container.tenant_id, container.id, container.version, container.search_text, concat_ws(E'\x01', '',
+        '=' || left(container.external_id, 200)) AS details,
+      sent.former_text, sent.former_details,
       '{' || concat_ws(',', '"id":' || to_json(container.id), '"name":' || to_json(container.name),
           '"cultureSystem":' || to_json(container.culture_system), '"siteId":' || to_json(container.site_id),
           '"productId":' || to_json(container.product_id),
@@ -1993,12 +2188,17 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET
           '"version":' || container.version, '"createdAt":' || to_char(container.created_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(container.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'container' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -2068,7 +2268,8 @@ ELSE coalesce(sent.product_id,
         has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
         site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM container AS subject
+    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(current.external_id,
+        200)) AS former_details FROM sent, LATERAL (SELECT * FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.site_id = sent.site_id OR ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
@@ -2084,7 +2285,9 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
-    RETURNING container.tenant_id, container.id, container.search_text, sent.former_text,
+    RETURNING container.tenant_id, container.id, container.search_text, concat_ws(E'\x01', '',
+        '=' || left(container.external_id, 200)) AS details,
+      sent.former_text, sent.former_details,
       CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(container.id),
           '"name":' || to_json(container.name), '"cultureSystem":' || to_json(container.culture_system),
           '"siteId":' || to_json(container.site_id), '"productId":' || to_json(container.product_id),
@@ -2099,12 +2302,17 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
           '"version":' || container.version, '"createdAt":' || to_char(container.created_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(container.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'container' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -2146,13 +2354,16 @@ moved AS (
           container.ownership, container.label_code, container.comment, container.external_id) AS kept) AS content,
       fold(concat_ws(' ', left(container.name, 150), left(container.product_external_id, 150), left(container.color,
           150), left(container.label_code, 150), left(container.comment, 150), left(container.external_id,
-          150))) AS bin_text, container.search_text
+          150))) AS bin_text, container.search_text, concat_ws(E'\x01', '', '=' || left(container.external_id,
+          200)) AS details
   ), binned AS (
     INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
     SELECT tenant_id, 'container', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word,
       source.id
-FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
 ),
@@ -2190,10 +2401,13 @@ moved AS (
     SELECT tenant_id, id, version, created_at, name, culture_system, site_id, product_id, product_external_id,
         material, color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres,
         has_water_level_indicator, ownership, label_code, comment, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, search_text , product_external_id
+    RETURNING tenant_id, id, version, external_id, container.search_text, concat_ws(E'\x01', '',
+        '=' || left(container.external_id, 200)) AS details , product_external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'container' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -2267,10 +2481,14 @@ ELSE coalesce(sent.container_id,
     WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE)
     ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, search_text
+    RETURNING tenant_id, id, plant.search_text, concat_ws(E'\x01', concat_ws(' ', left(plant.building, 200),
+        left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)), '=' || left(plant.external_id,
+        200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'plant' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
@@ -2293,13 +2511,15 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET
 
 -- update plant
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.search_text AS former_text
+    SELECT sent.*, stored.*
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
         product_external_id text, common_name text, quantity bigint, container_id uuid, container_external_id text,
         building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
         status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
         version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json), LATERAL (
-      SELECT search_text FROM plant AS subject
+      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.building, 200),
+          left(subject.floor, 200), left(subject.room, 200), left(subject.position, 200)),
+          '=' || left(subject.external_id, 200)) AS former_details FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE plant SET (site_id, botanical_name, product_id, product_external_id, common_name, quantity, container_id,
@@ -2310,7 +2530,10 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET
         sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
-    RETURNING plant.tenant_id, plant.id, plant.version, plant.search_text, sent.former_text,
+    RETURNING plant.tenant_id, plant.id, plant.version, plant.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(plant.building, 200), left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)),
+        '=' || left(plant.external_id, 200)) AS details,
+      sent.former_text, sent.former_details,
       '{' || concat_ws(',', '"id":' || to_json(plant.id), '"siteId":' || to_json(plant.site_id),
           '"botanicalName":' || to_json(plant.botanical_name), '"productId":' || to_json(plant.product_id),
           '"productExternalId":' || to_json(plant.product_external_id), '"commonName":' || to_json(plant.common_name),
@@ -2325,12 +2548,17 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET
           '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
           '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'plant' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -2406,7 +2634,9 @@ ELSE coalesce(sent.container_id,
         planted_on date, removed_on date, status text, ownership text, label_code text, comment text, external_id text,
         site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text FROM sent, LATERAL (SELECT * FROM plant AS subject
+    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(current.building, 200),
+        left(current.floor, 200), left(current.room, 200), left(current.position, 200)),
+        '=' || left(current.external_id, 200)) AS former_details FROM sent, LATERAL (SELECT * FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.site_id = sent.site_id OR EXISTS (SELECT FROM site
@@ -2422,7 +2652,10 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
     FROM locked AS sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
-    RETURNING plant.tenant_id, plant.id, plant.search_text, sent.former_text,
+    RETURNING plant.tenant_id, plant.id, plant.search_text, concat_ws(E'\x01', concat_ws(' ', left(plant.building,
+        200), left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)), '=' || left(plant.external_id,
+        200)) AS details,
+      sent.former_text, sent.former_details,
       CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(plant.id),
           '"siteId":' || to_json(plant.site_id), '"botanicalName":' || to_json(plant.botanical_name),
           '"productId":' || to_json(plant.product_id), '"productExternalId":' || to_json(plant.product_external_id),
@@ -2438,12 +2671,17 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
           '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
           '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
           '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  ), respelled AS MATERIALIZED (SELECT * FROM written WHERE search_text <> former_text),
-former AS (SELECT tenant_id, id, former_text AS search_text FROM respelled),
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
 words AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word), former_words AS (SELECT DISTINCT source.tenant_id,
-    'plant' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word),
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
@@ -2486,12 +2724,16 @@ moved AS (
       fold(concat_ws(' ', left(plant.botanical_name, 150), left(plant.product_external_id, 150),
           left(plant.common_name, 150), left(plant.container_external_id, 150), left(plant.building, 150),
           left(plant.floor, 150), left(plant.room, 150), left(plant.position, 150), left(plant.label_code, 150),
-          left(plant.comment, 150), left(plant.external_id, 150))) AS bin_text, plant.search_text
+          left(plant.comment, 150), left(plant.external_id, 150))) AS bin_text, plant.search_text, concat_ws(E'\x01',
+          concat_ws(' ', left(plant.building, 200), left(plant.floor, 200), left(plant.room, 200), left(plant.position,
+          200)), '=' || left(plant.external_id, 200)) AS details
   ), binned AS (
     INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
     SELECT tenant_id, 'plant', id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word), removed_words AS (
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
   DELETE FROM search_word AS known USING gone
   WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
 ),
@@ -2529,10 +2771,14 @@ moved AS (
     SELECT tenant_id, id, version, created_at, site_id, botanical_name, product_id, product_external_id, common_name,
         quantity, container_id, container_external_id, building, floor, room, position, height_in_cm, planted_on,
         removed_on, status, ownership, label_code, comment, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, search_text , product_external_id, container_external_id
+    RETURNING tenant_id, id, version, external_id, plant.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(plant.building, 200), left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)),
+        '=' || left(plant.external_id, 200)) AS details , product_external_id, container_external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'plant' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word),
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
   SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id

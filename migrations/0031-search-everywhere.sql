@@ -1,4 +1,5 @@
 -- The search looks in everything that identifies an object, and in the names of the objects that it belongs to. (Decision 56.)
+-- contract: nothing was released before this migration, so no older node runs.
 -- Oldest node: 0031
 
 COMMENT ON COLUMN search_word.resource IS 'The table of the object: alone for words of its name, with ":detail" for all others.';

@@ -51,6 +51,7 @@ const definition: Definition = {
   uniqueFields: [],
   requiredOneOf: [],
   dateOrders: [],
+  searchedBy: { names: [], fields: [], codes: [], phones: [], through: [] },
   sorts: [],
   filters: [{ name: 'ownerId', path: 'ownerId', kind: 'several' }],
   emptiable: [],
