@@ -8,6 +8,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Notices } from './frame/notices.tsx';
 import { ProofDialog } from './frame/proof-dialog.tsx';
+import { SessionDialog } from './frame/session-dialog.tsx';
 import { queryClient, router } from './router.tsx';
 import { startTexts } from './texts/language.ts';
 import { theme } from './theme.ts';
@@ -30,6 +31,7 @@ createRoot(document.getElementById('app')!).render(
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
         <ProofDialog />
+        <SessionDialog />
         <Notices />
       </QueryClientProvider>
     </MantineProvider>

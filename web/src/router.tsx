@@ -131,6 +131,11 @@ const correction = createRoute({
   path: '/requests/$id/correct',
   component: lazyRouteComponent(() => import('./requests/correction-page.tsx'), 'CorrectionPage'),
 });
+const bin = createRoute({
+  getParentRoute: () => office,
+  path: '/bin',
+  component: lazyRouteComponent(() => import('./bin/bin-page.tsx'), 'BinPage'),
+});
 const importing = createRoute({
   getParentRoute: () => office,
   path: '/import',
@@ -182,6 +187,7 @@ export const router = createRouter({
       requests,
       correction,
       importing,
+      bin,
       settings.addChildren([profile, people, api, audit]),
     ]),
   ]),

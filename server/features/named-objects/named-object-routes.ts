@@ -1,8 +1,10 @@
 // Many objects of a resource by their ids in one request: what the web app shows where a table names other objects.
 import type { FastifyInstance } from 'fastify';
+import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
+import { binRepresentation, isRestorable } from '../../engine/sql/bin.ts';
 import { representation } from '../../engine/sql/representation.ts';
 import { validationError } from '../../errors.ts';
 import { refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
@@ -14,19 +16,27 @@ export async function namedObjectRoutes(
   { database, resources }: { database: Database; resources: readonly Definition[] },
 ): Promise<void> {
   for (const definition of resources) {
-    const text = `SELECT ${representation(definition, 'subject')} AS json FROM ${definition.table} AS subject
-      WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`;
+    // Those who may restore also learn the names of deleted objects.
+    const text = `SELECT ${representation(definition, 'subject')} AS json, false AS is_deleted FROM ${definition.table} AS subject
+      WHERE tenant_id = $1 AND id = ANY ($2::uuid[])
+      UNION ALL SELECT ${binRepresentation([definition])}, true FROM deleted_object AS bin
+      WHERE tenant_id = $1 AND resource = '${definition.name}' AND id = ANY ($2::uuid[]) AND $3 AND ${isRestorable('bin')}`;
     office.get(`/named/${definition.collection}`, async (request, reply) => {
       refuseUnknownParameters(request, ['ids']);
       const ids = String((request.query as { ids?: unknown }).ids ?? '').split(',');
       if (ids.length > maxIds)
         throw validationError([{ path: ['ids'], code: 'too_many_items', params: { max: maxIds } }]);
       if (!ids.every(isUuid)) throw validationError([{ path: ['ids'], code: 'invalid_uuid' }]);
-      const { rows } = await database.queryInTenants<{ json: string }>([request.tenantId], {
-        text,
-        values: [request.tenantId, ids],
-      });
-      return sendJson(reply, `{"data":[${rows.map((row) => row.json).join(',')}]}`);
+      const { rows } = await database.queryInTenants<{ json: string; is_deleted: boolean }>(
+        [request.tenantId],
+        {
+          text,
+          values: [request.tenantId, ids, sessionOf(request).person.role === 'VERWALTUNG'],
+        },
+      );
+      const list = (isDeleted: boolean) =>
+        rows.filter((row) => row.is_deleted === isDeleted).map(({ json }) => json);
+      return sendJson(reply, `{"data":[${list(false)}],"deleted":[${list(true)}]}`);
     });
   }
 }

@@ -66,6 +66,13 @@ export function whenProofIsNeeded(listener: () => Promise<boolean>): void {
   askForProof = listener;
 }
 
+let askToSignIn: () => Promise<boolean> | undefined = () => undefined;
+
+/** The listener answers whether the person has signed in again, or undefined where leaving the page loses nothing. */
+export function whenSignInIsNeeded(listener: () => Promise<boolean> | undefined): void {
+  askToSignIn = listener;
+}
+
 /** `path` is below /app. */
 export async function call<Answer>(
   method: Method,
@@ -94,7 +101,12 @@ export async function send(method: Method, path: string, options: SendOptions): 
   try {
     return await sendOnce(method, path, options);
   } catch (error) {
-    if (toApiError(error).code !== 'proof_required' || !(await askForProof())) throw error;
+    const { code } = toApiError(error);
+    if (code === 'session_missing') {
+      const signingIn = askToSignIn();
+      if (!signingIn) onSessionEnd();
+      if (!(await signingIn)) throw error;
+    } else if (code !== 'proof_required' || !(await askForProof())) throw error;
     return sendOnce(method, path, options);
   }
 }
@@ -117,7 +129,6 @@ async function sendOnce(
   const answer = await response.json().catch(() => ({}));
   const retryAfter = Number(response.headers.get('Retry-After')) || undefined;
   const failure = new ApiError(response.status, answer, retryAfter);
-  if (failure.code === 'session_missing') onSessionEnd();
   if (failure.code === 'passkey_required') onPasskeyRequired();
   throw failure;
 }

@@ -3,9 +3,15 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { call } from './client.ts';
 import { type Definition, type Entity, useDefinitions } from './definitions.ts';
 
+/** What an id names, now or until it was deleted. */
+interface Found {
+  entity: Entity;
+  isDeleted: boolean;
+}
+
 interface Waiting {
   id: string;
-  resolve: (entity: Entity | null) => void;
+  resolve: (found: Found | null) => void;
   reject: (error: unknown) => void;
 }
 
@@ -13,7 +19,7 @@ const waiting = new Map<string, Waiting[]>();
 const maxIds = 100;
 
 /** null where nothing has this id. */
-function fetchNamed(collection: string, id: string): Promise<Entity | null> {
+function fetchNamed(collection: string, id: string): Promise<Found | null> {
   return new Promise((resolve, reject) => {
     const queue = waiting.get(collection);
     if (queue) {
@@ -32,8 +38,14 @@ async function flush(collection: string): Promise<void> {
     const part = queue.slice(start, start + maxIds);
     const ids = [...new Set(part.map(({ id }) => id))];
     try {
-      const { data } = await call<{ data: Entity[] }>('GET', `/named/${collection}?ids=${ids.join(',')}`);
-      const found = new Map(data.map((entity) => [entity.id, entity]));
+      const { data, deleted } = await call<{ data: Entity[]; deleted: Entity[] }>(
+        'GET',
+        `/named/${collection}?ids=${ids.join(',')}`,
+      );
+      const found = new Map<string, Found>([
+        ...deleted.map((entity) => [entity.id, { entity, isDeleted: true }] as const),
+        ...data.map((entity) => [entity.id, { entity, isDeleted: false }] as const),
+      ]);
       for (const { id, resolve } of part) resolve(found.get(id) ?? null);
     } catch (error) {
       for (const { reject } of part) reject(error);
@@ -41,13 +53,12 @@ async function flush(collection: string): Promise<void> {
   }
 }
 
-export interface Named {
+export interface Named extends Found {
   definition: Definition;
-  entity: Entity;
 }
 
-/** What an id names, in whichever of the resources it is; null if in none. */
-export function useNamed(resources: readonly string[], id: string | undefined) {
+/** What an id names, in whichever of the resources it is; null if in none. Deleted objects only where asked for. */
+export function useNamed(resources: readonly string[], id: string | undefined, includesDeleted = false) {
   const definitions = useDefinitions().filter(({ name }) => resources.includes(name));
   const client = useQueryClient();
   return useQuery({
@@ -56,11 +67,14 @@ export function useNamed(resources: readonly string[], id: string | undefined) {
     staleTime: 60_000,
     queryFn: async (): Promise<Named | null> => {
       for (const definition of definitions) {
-        const known = client.getQueryData<Entity>(['record', definition.collection, id]);
-        const entity = known ?? (await fetchNamed(definition.collection, id!));
-        if (entity) return { definition, entity };
+        const known = client.getQueryState<Entity>(['record', definition.collection, id]);
+        if (known?.data && known.status === 'success' && !known.isInvalidated)
+          return { definition, entity: known.data, isDeleted: false };
+        const found = await fetchNamed(definition.collection, id!);
+        if (found) return { definition, ...found };
       }
       return null;
     },
+    select: (named) => (named?.isDeleted && !includesDeleted ? null : named),
   });
 }

@@ -19,6 +19,7 @@ import { pluralOf, useDefinitions } from '../api/definitions.ts';
 import { attentionCountQuery } from '../api/records.ts';
 import { useIsAdministrator, useMe } from '../api/session.ts';
 import { Icon, type IconName, resourceIcon } from '../icons.tsx';
+import { forgetDrafts } from '../records/drafts.ts';
 import { formatNumber } from '../texts/format.ts';
 import classes from './frame.module.css';
 import { Logo } from './logo.tsx';
@@ -69,6 +70,9 @@ export function Navigation() {
             <NavigationLink to="/requests" icon="requests">
               {t('navigation.requests')}
             </NavigationLink>
+            <NavigationLink to="/bin" icon="trash">
+              {t('navigation.bin')}
+            </NavigationLink>
           </>
         )}
         <NavigationLink to="/settings" icon="settings">
@@ -118,6 +122,7 @@ function AccountMenu() {
   const signOut = useMutation({
     mutationFn: () => call('DELETE', '/session'),
     onSuccess: async () => {
+      forgetDrafts(person.id);
       client.clear();
       await router.navigate({ to: '/sign-in' });
     },

@@ -1,15 +1,22 @@
 // Short messages at the edge of the screen ("Saved"), which go by themselves and are read out.
-import { Notification, Stack } from '@mantine/core';
-import { useSyncExternalStore } from 'react';
+import { Button, Group, Notification, Stack } from '@mantine/core';
+import { useState, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { toApiError } from '../api/client.ts';
 import { Icon } from '../icons.tsx';
 import classes from './notices.module.css';
 
+/** What a notice offers, such as taking back what it tells of. */
+export interface NoticeAction {
+  label: string;
+  run: () => Promise<void>;
+}
+
 interface Notice {
   id: number;
   message: string;
   isFailure: boolean;
+  action: NoticeAction | undefined;
 }
 
 let notices: readonly Notice[] = [];
@@ -21,19 +28,21 @@ function set(next: readonly Notice[]): void {
   for (const listener of listeners) listener();
 }
 
-function show(message: string, isFailure: boolean): void {
+function show(message: string, isFailure: boolean, action?: NoticeAction): void {
   lastId += 1;
   const id = lastId;
-  set([...notices, { id, message, isFailure }].slice(-3));
-  setTimeout(() => dismiss(id), isFailure ? 10_000 : 4000);
+  // Only the last step can be taken back: an older offer would take back something else, too.
+  const others = action ? notices.filter((notice) => !notice.action) : notices;
+  set([...others, { id, message, isFailure, action }].slice(-3));
+  setTimeout(() => dismiss(id), isFailure || action ? 10_000 : 4000);
 }
 
 function dismiss(id: number): void {
   set(notices.filter((notice) => notice.id !== id));
 }
 
-export function tell(message: string): void {
-  show(message, false);
+export function tell(message: string, action?: NoticeAction): void {
+  show(message, false, action);
 }
 
 export function tellFailure(error: unknown): void {
@@ -51,7 +60,7 @@ export function Notices() {
   );
   return (
     <Stack className={classes.place} gap="xs" role="status" aria-live="polite">
-      {shown.map(({ id, message, isFailure }) => (
+      {shown.map(({ id, message, isFailure, action }) => (
         <Notification
           key={id}
           withBorder
@@ -60,9 +69,26 @@ export function Notices() {
           onClose={() => dismiss(id)}
           closeButtonProps={{ 'aria-label': t('actions.close') }}
         >
-          {message}
+          <Group justify="space-between" gap="xs">
+            <span>{message}</span>
+            {action && <ActionButton action={action} onDone={() => dismiss(id)} />}
+          </Group>
         </Notification>
       ))}
     </Stack>
+  );
+}
+
+function ActionButton({ action, onDone }: { action: NoticeAction; onDone: () => void }) {
+  const [isRunning, setIsRunning] = useState(false);
+  async function run() {
+    setIsRunning(true);
+    await action.run().catch(tellFailure);
+    onDone();
+  }
+  return (
+    <Button size="compact-sm" variant="light" loading={isRunning} onClick={run}>
+      {action.label}
+    </Button>
   );
 }

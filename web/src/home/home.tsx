@@ -93,7 +93,7 @@ function LatestChanges() {
 function LatestChange({ change }: { change: Change }) {
   const { t } = useTranslation();
   const definition = useDefinitions().find(({ name }) => name === change.resource);
-  const { data: named } = useNamed([change.resource], change.id);
+  const { data: named } = useNamed([change.resource], change.id, true);
   if (!definition) return null;
   const name = named ? labelOf(definition, named.entity) : t('changes.deleted').toLowerCase();
   const words = (

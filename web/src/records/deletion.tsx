@@ -15,8 +15,8 @@ import {
 import { useForgetReadings } from '../api/records.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { AnchorLink } from '../frame/links.tsx';
-import { tell } from '../frame/notices.tsx';
 import { formatNumber } from '../texts/format.ts';
+import { useUndo } from './use-undo.ts';
 
 interface DeletionProps {
   definition: Definition;
@@ -28,13 +28,17 @@ export function Deletion({ definition, entity, onClose }: DeletionProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const forgetReadings = useForgetReadings();
+  const { tellDeleted } = useUndo();
   const name = labelOf(definition, entity);
   const deletion = useMutation({
-    mutationFn: () => call('DELETE', `/${definition.collection}/${entity.id}`, { version: entity.version }),
+    mutationFn: (isCascade: boolean) =>
+      call('DELETE', `/${definition.collection}/${entity.id}${isCascade ? '?cascade=true' : ''}`, {
+        version: entity.version,
+      }),
     onSuccess: async () => {
       await navigate({ to: '/data/$collection', params: { collection: definition.collection } });
       await forgetReadings();
-      tell(t('deletion.done'));
+      tellDeleted(definition, entity.id);
     },
   });
   const failure = deletion.error && toApiError(deletion.error);
@@ -53,13 +57,11 @@ export function Deletion({ definition, entity, onClose }: DeletionProps) {
         {failure && !isBlocked && <FailureNote error={failure} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose} data-autofocus>
-            {t(isBlocked ? 'actions.close' : 'actions.cancel')}
+            {t('actions.cancel')}
           </Button>
-          {!isBlocked && (
-            <Button color="red.8" loading={deletion.isPending} onClick={() => deletion.mutate()}>
-              {t('actions.delete')}
-            </Button>
-          )}
+          <Button color="red.8" loading={deletion.isPending} onClick={() => deletion.mutate(isBlocked)}>
+            {t(isBlocked ? 'deletion.all' : 'actions.delete')}
+          </Button>
         </Group>
       </Stack>
     </Modal>

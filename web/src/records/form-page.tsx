@@ -15,12 +15,13 @@ import {
 import { recordQuery, useForgetReadings } from '../api/records.ts';
 import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
-import { tell, tellFailure } from '../frame/notices.tsx';
+import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { decimalSeparator } from '../texts/format.ts';
 import { Conflict } from './conflict.tsx';
 import { startValues, toNewBody, toPatch, toValues, type Values } from './form-values.ts';
 import { RecordForm } from './record-form.tsx';
+import { useUndo } from './use-undo.ts';
 
 export function CreationPage() {
   const { collection = '' } = useParams({ strict: false });
@@ -56,6 +57,7 @@ export function CreationForm({ definition, initial, errors, onCreated }: Creatio
   const navigate = useNavigate();
   const forgetReadings = useForgetReadings();
   const isSettled = useRef(false);
+  const { tellCreated } = useUndo();
   const { collection } = definition;
   return (
     <RecordForm
@@ -73,7 +75,7 @@ export function CreationForm({ definition, initial, errors, onCreated }: Creatio
         await onCreated?.(id).catch(tellFailure);
         await forgetReadings();
         await navigate({ to: '/data/$collection/$id', params: { collection, id }, replace: true });
-        tell(t('form.created'));
+        tellCreated(definition, id);
       }}
     />
   );
@@ -112,6 +114,7 @@ function Editing({ definition, stored }: EditingProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const forgetReadings = useForgetReadings();
+  const { tellSaved } = useUndo();
   const [base, setBase] = useState(stored);
   const [conflict, setConflict] = useState<{ current: Entity | undefined; values: Values }>();
   const isSettled = useRef(false);
@@ -123,8 +126,9 @@ function Editing({ definition, stored }: EditingProps) {
   async function save(values: Values, seen: Entity) {
     const before = toValues(definition, seen, decimalSeparator());
     const body = toPatch(definition, before, values, decimalSeparator());
+    let saved: Entity;
     try {
-      await call('PATCH', `/${collection}/${stored.id}`, { body, version: seen.version });
+      saved = await call<Entity>('PATCH', `/${collection}/${stored.id}`, { body, version: seen.version });
     } catch (error) {
       if (toApiError(error).status !== 412) throw error;
       const current = await call<Entity>('GET', `/${collection}/${stored.id}`).catch(() => undefined);
@@ -135,7 +139,7 @@ function Editing({ definition, stored }: EditingProps) {
     isSettled.current = true;
     await forgetReadings();
     await navigate({ to: '/data/$collection/$id', params, replace: true });
-    tell(t('form.saved'));
+    tellSaved(definition, seen, saved);
   }
 
   return (

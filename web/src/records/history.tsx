@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { dayNames } from '../../../core/calendar-days.ts';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
-import { type Definition, type Field, leavesOf, titleOf } from '../api/definitions.ts';
+import { type Definition, type Entity, type Field, leavesOf, titleOf } from '../api/definitions.ts';
 import { type Change, historyQuery } from '../api/records.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
@@ -15,24 +15,35 @@ import { formatTime, weekdayNames } from '../texts/format.ts';
 import { ActorIcon, actorHint, actorText } from './actor.tsx';
 import { Card } from './card.tsx';
 import { addressText, isAddress } from './columns.ts';
+import { type EarlierValues, earlierStates } from './earlier-state.ts';
+import { EarlierStateDialog } from './earlier-state-dialog.tsx';
 import classes from './record.module.css';
 import { NamedLink, plainText } from './value.tsx';
 import { describeInterval } from './visits.tsx';
 
 const shownAtFirst = 5;
 
-export function History({ definition, id }: { definition: Definition; id: string }) {
+interface HistoryProps {
+  definition: Definition;
+  id: string;
+  /** As it is now, for those who may bring back an earlier state. */
+  entity?: Entity;
+}
+
+export function History({ definition, id, entity }: HistoryProps) {
   const { t } = useTranslation();
   const [isWhole, setIsWhole] = useState(false);
   const { data, error, refetch } = useQuery(historyQuery(definition.name, id));
+  const [chosen, setChosen] = useState<{ change: Change; values: EarlierValues }>();
   const entries = data?.data ?? [];
+  const states = earlierStates(entries);
   return (
     <Card title={t('record.history')} icon="history">
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Lines />}
       {data && entries.length === 0 && <p className={classes.none}>{t('record.historyNone')}</p>}
       <ol className={classes.history}>
-        {entries.slice(0, isWhole ? undefined : shownAtFirst).map((change) => (
+        {entries.slice(0, isWhole ? undefined : shownAtFirst).map((change, index) => (
           <li key={change.cursor}>
             <strong>{t(`changes.${change.action.toLowerCase() as 'created'}`)}</strong>{' '}
             <ActorIcon type={change.actorType} /> {t('changes.by', { actor: actorText(change, t) })}
@@ -46,6 +57,17 @@ export function History({ definition, id }: { definition: Definition; id: string
                 .join(' · ')}
             </Text>
             {change.changes && <Changes definition={definition} changes={change.changes} />}
+            {entity && change.action !== 'DELETED' && (states[index]?.size ?? 0) > 0 && (
+              <Button
+                mt={4}
+                ml={-8}
+                size="compact-xs"
+                variant="subtle"
+                onClick={() => setChosen({ change, values: states[index]! })}
+              >
+                {t('history.restore')}
+              </Button>
+            )}
           </li>
         ))}
       </ol>
@@ -54,8 +76,23 @@ export function History({ definition, id }: { definition: Definition; id: string
           {t('actions.more')}
         </Button>
       )}
+      {chosen && entity && (
+        <EarlierStateDialog
+          definition={definition}
+          entity={entity}
+          change={chosen.change}
+          values={chosen.values}
+          onClose={() => setChosen(undefined)}
+        >
+          <Changes definition={definition} changes={differencesOf(entity, chosen.values)} />
+        </EarlierStateDialog>
+      )}
     </Card>
   );
+}
+
+function differencesOf(entity: Entity, values: EarlierValues): ChangesProps['changes'] {
+  return Object.fromEntries([...values].map(([name, to]) => [name, { from: entity[name], to }]));
 }
 
 interface ChangesProps {

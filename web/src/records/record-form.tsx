@@ -5,9 +5,12 @@ import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'rea
 import { useTranslation } from 'react-i18next';
 import { type ApiError, toApiError } from '../api/client.ts';
 import { type Definition, type Field, leavesOf, titleOf } from '../api/definitions.ts';
+import { useUnsavedWork } from '../frame/unsaved-work.ts';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { decimalSeparator } from '../texts/format.ts';
 import { Card } from './card.tsx';
+import { DraftOffer } from './draft-offer.tsx';
+import { useDraft } from './drafts.ts';
 import { FieldInput } from './field-input.tsx';
 import classes from './form.module.css';
 import { errorsByField, leafAt } from './form-errors.ts';
@@ -42,10 +45,12 @@ export function RecordForm({
   const [isSaving, setIsSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const isChanged = changedPaths(initial, values).length > 0;
+  const draft = useDraft(initial, values);
+  useUnsavedWork(isChanged);
 
   const blocker = useBlocker({
     shouldBlockFn: () => isChanged && !isSettled.current,
-    enableBeforeUnload: () => isChanged && !isSettled.current,
+    enableBeforeUnload: () => isChanged && !isSettled.current && !draft.isStored,
     withResolver: true,
   });
 
@@ -73,6 +78,7 @@ export function RecordForm({
     setIsSaving(true);
     try {
       await onSave(values);
+      draft.drop();
     } catch (error) {
       const refused = toApiError(error);
       setFailure(refused);
@@ -99,6 +105,16 @@ export function RecordForm({
     <form ref={form} onSubmit={save} noValidate className={classes.form}>
       <Stack gap="lg">
         <FormFailure definition={definition} failure={failure} />
+        {draft.offered && (
+          <DraftOffer
+            at={draft.offered.at}
+            onTake={() => {
+              setValues((before) => ({ ...before, ...draft.offered!.values }));
+              draft.settle();
+            }}
+            onDrop={draft.drop}
+          />
+        )}
         <Card title={t('record.details')} icon={resourceIcon(definition.name)}>
           <RequiredOneOf definition={definition} />
           <div className={classes.grid}>
@@ -152,10 +168,18 @@ export function RecordForm({
           {t('form.leaveText')}
         </Text>
         <Group justify="flex-end">
-          <Button variant="default" onClick={() => blocker.reset?.()} data-autofocus>
+          <Button
+            variant="default"
+            onClick={() => {
+              draft.drop();
+              blocker.proceed?.();
+            }}
+          >
+            {t('form.leaveYes')}
+          </Button>
+          <Button onClick={() => blocker.reset?.()} data-autofocus>
             {t('form.leaveNo')}
           </Button>
-          <Button onClick={() => blocker.proceed?.()}>{t('form.leaveYes')}</Button>
         </Group>
       </Modal>
     </form>

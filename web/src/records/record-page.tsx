@@ -10,13 +10,14 @@ import { toApiError } from '../api/client.ts';
 import { type Definition, labelOf, pluralOf, useDefinition } from '../api/definitions.ts';
 import { recordQuery } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
-import { EmptyNote, FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
-import { Icon, resourceIcon } from '../icons.tsx';
+import { Icon } from '../icons.tsx';
 import { formatAgo } from '../texts/format.ts';
 import { Card } from './card.tsx';
+import { DeletedRecord } from './deleted-record.tsx';
 import { Deletion } from './deletion.tsx';
 import { Details } from './details.tsx';
 import { History } from './history.tsx';
@@ -42,16 +43,7 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
 
   if (error) {
     return toApiError(error).status === 404 ? (
-      <EmptyNote
-        icon={resourceIcon(definition.name)}
-        level={1}
-        title={t('record.gone')}
-        text={t('record.goneText')}
-      >
-        <ButtonLink to={`/data/${definition.collection}`} variant="light" mt="sm">
-          {pluralOf(definition)}
-        </ButtonLink>
-      </EmptyNote>
+      <DeletedRecord definition={definition} id={id} />
     ) : (
       <FailureNote error={error} onRetry={() => refetch()} />
     );
@@ -118,7 +110,7 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
               <UnknownItems items={hours.filter((item) => !isOpeningHours(item))} />
             </Card>
           )}
-          <History definition={definition} id={id} />
+          <History definition={definition} id={id} entity={isAdministrator ? entity : undefined} />
         </div>
       </div>
       {isDeleting && (

@@ -101,7 +101,7 @@ export function StatusBadge({
 /** The object that an id names, as a link to its page. */
 export function NamedLink({ resources, id }: { resources: readonly string[]; id: string }) {
   const { t } = useTranslation();
-  const { data: named, isPending } = useNamed(resources, id);
+  const { data: named, isPending } = useNamed(resources, id, true);
   if (isPending) return <Skeleton height={12} width={110} display="inline-block" />;
   if (!named)
     return (
@@ -109,10 +109,11 @@ export function NamedLink({ resources, id }: { resources: readonly string[]; id:
         <Icon name="broken" size={14} /> {t('record.notThereShort', { id: id.slice(0, 8) })}
       </Text>
     );
-  const { definition, entity } = named;
+  const { definition, entity, isDeleted } = named;
   return (
     <AnchorLink to={`/data/${definition.collection}/${entity.id}`} inherit>
       {labelOf(definition, entity)}
+      {isDeleted && ` (${t('bin.deletedMark')})`}
     </AnchorLink>
   );
 }

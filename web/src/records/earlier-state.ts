@@ -1,0 +1,47 @@
+// Merge patches that bring an object back to what it was.
+import type { Definition, Field } from '../api/definitions.ts';
+import type { Change } from '../api/records.ts';
+
+type Values = Record<string, unknown>;
+
+/** A merge patch that replaces a field by an earlier value: members of a group that were missing are cleared. */
+function replacing(field: Field | undefined, value: unknown): unknown {
+  if (!field?.fields) return value ?? null;
+  const group = (value ?? {}) as Values;
+  return Object.fromEntries(
+    field.fields.map((member) => [member.name, replacing(member, group[member.name])]),
+  );
+}
+
+/** The patch to `before` for all fields that differ in `after`. */
+export function patchBack(definition: Definition, before: Values, after: Values): Values {
+  const changed = definition.fields.filter(
+    ({ name }) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  return Object.fromEntries(changed.map((field) => [field.name, replacing(field, before[field.name])]));
+}
+
+/** The fields that differ from an earlier state, with the values that they had then. */
+export type EarlierValues = ReadonlyMap<string, unknown>;
+
+/**
+ * For each entry of a history, the newest first: what differs between the state after it and the present one. Undefined
+ * from the first entry on whose changes the journal has forgotten.
+ */
+export function earlierStates(history: readonly Change[]): (EarlierValues | undefined)[] {
+  let later: Map<string, unknown> | undefined = new Map();
+  return history.map((change) => {
+    const state = later && new Map(later);
+    if (change.action === 'CHANGED') {
+      if (change.changes)
+        for (const [name, { from }] of Object.entries(change.changes)) later?.set(name, from);
+      else later = undefined;
+    }
+    return state;
+  });
+}
+
+export function patchTo(definition: Definition, values: EarlierValues): Values {
+  const fieldOf = (name: string) => definition.fields.find((field) => field.name === name);
+  return Object.fromEntries([...values].map(([name, value]) => [name, replacing(fieldOf(name), value)]));
+}
