@@ -24,6 +24,10 @@ const flagged: [Method, string, object?][] = [
   ['PATCH', '/passkeys/:id', { name: 'x' }],
   ['DELETE', '/passkeys/:id'],
   ['POST', '/recovery-codes'],
+  ['POST', '/webhooks', { url: 'https://erp.example/stamm' }],
+  ['PATCH', '/webhooks/:id', { resources: ['site'] }],
+  ['DELETE', '/webhooks/:id'],
+  ['POST', '/webhooks/:id/secret'],
 ];
 
 async function ageProof(person: { id: string }, interval: string): Promise<void> {

@@ -61,4 +61,52 @@ describe('webhooks in the settings', { skip: withoutChromium }, async () => {
     await row.waitFor({ state: 'detached' });
     assert.deepEqual(complaints, []);
   });
+
+  test('an address and its types can be changed on a phone and on a wide screen, light and dark, in both languages', async () => {
+    const office = await openOffice({ WEBHOOK_ALLOW_PRIVATE: true });
+    const { email, call } = await createPerson(office);
+    const made = await call('POST', '/webhooks', { url: receiver.url, resources: ['site'] });
+    assert.equal(made.statusCode, 201, made.body);
+    const read = async () => (await call('GET', '/webhooks')).json().data[0];
+    for (const { locale, width, colorScheme, words } of [
+      {
+        locale: 'de-DE',
+        width: 390,
+        colorScheme: 'dark' as const,
+        words: ['Bearbeiten', 'Webhook bearbeiten', 'Adresse des Empfängers', 'Kunden', 'Speichern'],
+      },
+      {
+        locale: 'en-GB',
+        width: 1440,
+        colorScheme: 'light' as const,
+        words: ['Edit', 'Edit webhook', 'Address of the receiver', 'Customers', 'Save'],
+      },
+    ]) {
+      const [edit, title, address, customers, save] = words;
+      const { page, complaints } = await office.enter(email, {
+        locale,
+        colorScheme,
+        viewport: { width, height: 900 },
+      });
+      await page.goto(`${office.origin}/settings/api`);
+      const row = page.getByRole('listitem').filter({ hasText: receiver.url });
+      await row.getByRole('button', { name: edit!, exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: title! });
+      assert.equal(await dialog.getByLabel(address!).inputValue(), (await read()).url);
+      await dialog.getByLabel(address!).fill('nowhere');
+      await dialog.getByRole('button', { name: save! }).click();
+      await dialog.getByText('https://erp.example/stamm').waitFor();
+      assert.deepEqual(await findBarriers(page), []);
+      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+      await dialog.getByLabel(address!).fill(`${receiver.url}/${width}`);
+      await dialog.getByLabel(customers!).click();
+      await dialog.getByRole('button', { name: save! }).click();
+      await dialog.waitFor({ state: 'detached' });
+      assert.equal((await read()).url, `${receiver.url}/${width}`);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    }
+    assert.deepEqual((await read()).resources, ['site'], 'the second visit undoes the choice of the first');
+  });
 });

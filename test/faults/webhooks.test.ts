@@ -2,8 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startReceiver, verify } from '../api/webhook-receiver.ts';
+import { createTestDatabase } from '../service.ts';
 import { until } from '../waiting.ts';
-import { cleanUpLater, createCustomer, makePreparedDataDir, runStamm, startStamm } from './process.ts';
+import {
+  cleanUpLater,
+  createCustomer,
+  createTenant,
+  databaseUrl,
+  makePreparedDataDir,
+  runStamm,
+  startStamm,
+  withClient,
+} from './process.ts';
 
 test('a service that is killed again and again loses no change and keeps the order', async () => {
   const { dataDir, tenantId, key } = await makePreparedDataDir();
@@ -76,4 +86,67 @@ test('a service that is killed again and again loses no change and keeps the ord
   assert.equal((await runStamm(['webhook', 'resume', ...named], env)).code, 0);
   assert.equal((await runStamm(['webhook', 'delete', ...named], env)).code, 0);
   assert.equal((await runStamm(['webhook', 'delete', ...named], env)).code, 1);
+});
+
+test('a sender that stands still leads to one other sender, over nodes and workers, and loses nothing', async () => {
+  const connection = await createTestDatabase();
+  const env = {
+    DATABASE_URL: databaseUrl(connection),
+    WORKERS: '2',
+    RATE_LIMIT_PER_MINUTE: '1000000000',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+  };
+  const [first, second] = [await startStamm(env), await startStamm(env)];
+  const { tenantId, key } = await withClient(connection, createTenant);
+  let underWay = 0;
+  let mostUnderWay = 0;
+  const held: (() => void)[] = [];
+  let isHolding = false;
+  const receiver = await startReceiver((_received, response, request) => {
+    underWay += 1;
+    mostUnderWay = Math.max(mostUnderWay, underWay);
+    request.socket.once('close', () => {
+      underWay -= 1;
+    });
+    const answer = () => response.writeHead(200, { connection: 'close' }).end();
+    if (isHolding) held.push(answer);
+    else answer();
+  });
+  cleanUpLater(() => receiver.close());
+  const made = await runStamm(
+    ['webhook', 'create', '--tenant', tenantId, '--url', receiver.url, '--json'],
+    env,
+  );
+  assert.equal(made.code, 0, made.stderr);
+  const created: string[] = [];
+  const create = async (origin: string) =>
+    created.push(((await (await createCustomer(origin, key)).json()) as { id: string }).id);
+
+  // One of the nodes has the lease. Each stops in turn while a message is under way, and the other takes over.
+  for (const [stopped, other] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    isHolding = true;
+    for (let count = 0; count < 5; count += 1) await create(stopped.origin);
+    await until('a message under way', () => held.length > 0);
+    process.kill(-stopped.pid, 'SIGSTOP');
+    isHolding = false;
+    for (const answer of held.splice(0)) answer();
+    for (let count = 0; count < 5; count += 1) await create(other.origin);
+    await until('the other sender', () => receiver.cursors().length === created.length);
+    process.kill(-stopped.pid, 'SIGCONT');
+    for (let count = 0; count < 5; count += 1) await create(stopped.origin);
+    await until('both awake', () => receiver.cursors().length === created.length);
+  }
+  const { rows } = await withClient(connection, (owner) =>
+    owner.query('SELECT last_position::integer AS position FROM webhook WHERE tenant_id = $1', [tenantId]),
+  );
+  assert.equal(rows[0].position, created.length);
+  assert.equal(mostUnderWay, 1, 'never two messages of an endpoint at the same time');
+  assert.deepEqual(
+    receiver.cursors().map(Number),
+    created.map((_, index) => index + 1),
+    'in order',
+  );
 });

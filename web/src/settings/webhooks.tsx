@@ -1,9 +1,9 @@
 // "Webhooks" below API & interfaces: where changes are sent, whether they arrive, and what to do where they do not.
-import { Alert, Badge, Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiError, call, toApiError } from '../api/client.ts';
+import { ApiError, call } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { CopyField } from '../frame/copy-field.tsx';
@@ -15,6 +15,7 @@ import { Card } from '../records/card.tsx';
 import { formatAgo, formatNumber, formatTime } from '../texts/format.ts';
 import classes from './settings.module.css';
 import { Deliveries, type DeliveryResult, isDelivered, useResultText } from './webhook-deliveries.tsx';
+import { WebhookForm } from './webhook-form.tsx';
 
 export interface Webhook {
   id: string;
@@ -63,9 +64,9 @@ export function WebhooksCard() {
         </Button>
       )}
       {isAdding && (
-        <NewWebhook
+        <WebhookForm
           onClose={() => setIsAdding(false)}
-          onMade={async (made) => {
+          onSaved={async (made) => {
             setIsAdding(false);
             setSecret(made);
             await refresh();
@@ -87,6 +88,7 @@ function WebhookRow({ webhook, onSecret, onChange }: RowProps) {
   const { t } = useTranslation();
   const [question, setQuestion] = useState<'delete' | 'secret'>();
   const [isOpen, setIsOpen] = useState(false);
+  const [isEditing, setIsEditing] = useState(false);
   const path = `/webhooks/${webhook.id}`;
   const resultText = useResultText();
   const change = useMutation({
@@ -143,6 +145,9 @@ function WebhookRow({ webhook, onSecret, onChange }: RowProps) {
             {t('webhooks.pause')}
           </Button>
         )}
+        <Button size="xs" variant="default" onClick={() => setIsEditing(true)}>
+          {t('actions.edit')}
+        </Button>
         <Button size="xs" variant="default" onClick={() => setQuestion('secret')}>
           {t('webhooks.replaceSecret')}
         </Button>
@@ -153,6 +158,16 @@ function WebhookRow({ webhook, onSecret, onChange }: RowProps) {
           {t('webhooks.log')}
         </Button>
       </Group>
+      {isEditing && (
+        <WebhookForm
+          webhook={webhook}
+          onClose={() => setIsEditing(false)}
+          onSaved={async () => {
+            setIsEditing(false);
+            await onChange();
+          }}
+        />
+      )}
       {isOpen && <Deliveries webhookId={webhook.id} onChange={onChange} />}
       {question && (
         <Confirmation
@@ -202,76 +217,6 @@ function Description({ webhook }: { webhook: Webhook }) {
         </Alert>
       )}
     </>
-  );
-}
-
-function NewWebhook({
-  onClose,
-  onMade,
-}: {
-  onClose: () => void;
-  onMade: (secret: string) => Promise<unknown>;
-}) {
-  const { t } = useTranslation();
-  const definitions = useDefinitions();
-  const [url, setUrl] = useState('https://');
-  const [wanted, setWanted] = useState<string[]>([]);
-  const make = useMutation({
-    mutationFn: () =>
-      call<{ secret: string }>('POST', '/webhooks', {
-        body: { url, resources: wanted.length > 0 ? wanted : null },
-      }),
-    onSuccess: ({ secret }) => onMade(secret),
-  });
-  const failure = make.error && toApiError(make.error);
-  const fault = failure?.errors.find(({ field }) => field === 'url');
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('webhooks.addTitle')}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
-    >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          make.mutate();
-        }}
-      >
-        <Stack>
-          <TextInput
-            label={t('webhooks.url')}
-            value={url}
-            onChange={(event) => setUrl(event.currentTarget.value)}
-            error={fault?.message}
-            inputMode="url"
-            autoComplete="off"
-            data-autofocus
-          />
-          <Checkbox.Group
-            label={t('webhooks.resources')}
-            description={t('webhooks.resourcesHint')}
-            value={wanted}
-            onChange={setWanted}
-          >
-            <Group mt="xs" gap="sm">
-              {definitions.map((definition) => (
-                <Checkbox key={definition.name} value={definition.name} label={pluralOf(definition)} />
-              ))}
-            </Group>
-          </Checkbox.Group>
-          {failure && !fault && <FailureNote error={failure} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t('actions.cancel')}
-            </Button>
-            <Button type="submit" loading={make.isPending}>
-              {t('webhooks.add')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
   );
 }
 

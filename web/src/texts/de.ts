@@ -630,6 +630,7 @@ export const de: Texts = {
     title: 'Webhooks',
     text: 'Stamm meldet jede Änderung sofort an die Adressen anderer Systeme, signiert und in der richtigen Reihenfolge.',
     add: 'Adresse hinzufügen',
+    editTitle: 'Webhook bearbeiten',
     addTitle: 'Webhook hinzufügen',
     url: 'Adresse des Empfängers',
     resources: 'Was gemeldet wird',

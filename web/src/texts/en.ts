@@ -620,6 +620,7 @@ export const en = {
     title: 'Webhooks',
     text: 'Stamm sends each change to other systems immediately, signed and in the right order.',
     add: 'Add address',
+    editTitle: 'Edit webhook',
     addTitle: 'Add webhook',
     url: 'Address of the receiver',
     resources: 'What to send',

@@ -1,0 +1,82 @@
+// The form that adds a webhook, and the one that changes its address and its types.
+import { Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, toApiError } from '../api/client.ts';
+import { pluralOf, useDefinitions } from '../api/definitions.ts';
+import { FailureNote } from '../frame/failure.tsx';
+
+interface Props {
+  /** Absent for a new one. */
+  webhook?: { id: string; url: string; resources: string[] | null };
+  onClose: () => void;
+  /** With the secret of a new one. */
+  onSaved: (secret: string | undefined) => Promise<unknown>;
+}
+
+export function WebhookForm({ webhook, onClose, onSaved }: Props) {
+  const { t } = useTranslation();
+  const definitions = useDefinitions();
+  const [url, setUrl] = useState(webhook?.url ?? 'https://');
+  const [wanted, setWanted] = useState<string[]>(webhook?.resources ?? []);
+  const save = useMutation({
+    mutationFn: async () => {
+      const body = { url, resources: wanted.length > 0 ? wanted : null };
+      if (!webhook) return (await call<{ secret: string }>('POST', '/webhooks', { body })).secret;
+      await call('PATCH', `/webhooks/${webhook.id}`, { body });
+      return undefined;
+    },
+    onSuccess: onSaved,
+  });
+  const failure = save.error && toApiError(save.error);
+  const fault = failure?.errors.find(({ field }) => field === 'url');
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t(webhook ? 'webhooks.editTitle' : 'webhooks.addTitle')}
+      closeButtonProps={{ 'aria-label': t('actions.close') }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Stack>
+          <TextInput
+            label={t('webhooks.url')}
+            value={url}
+            onChange={(event) => setUrl(event.currentTarget.value)}
+            error={fault?.message}
+            inputMode="url"
+            autoComplete="off"
+            data-autofocus
+          />
+          <Checkbox.Group
+            label={t('webhooks.resources')}
+            description={t('webhooks.resourcesHint')}
+            value={wanted}
+            onChange={setWanted}
+          >
+            <Group mt="xs" gap="sm">
+              {definitions.map((definition) => (
+                <Checkbox key={definition.name} value={definition.name} label={pluralOf(definition)} />
+              ))}
+            </Group>
+          </Checkbox.Group>
+          {failure && !fault && <FailureNote error={failure} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t('actions.cancel')}
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {t(webhook ? 'actions.save' : 'webhooks.add')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
