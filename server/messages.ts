@@ -399,6 +399,11 @@ const variants: Partial<Record<ErrorCode | FieldErrorCode, Record<Language | 'pa
     en: 'Required: send {name} or {instead}.',
     de: 'Pflichtfeld: {name} oder {instead} angeben.',
   },
+  invalid_json: {
+    param: 'line',
+    en: 'Line {line} must be a JSON object.',
+    de: 'Zeile {line} muss ein JSON-Objekt sein.',
+  },
 };
 
 /** Whether a text is a code that there is a sentence for. */

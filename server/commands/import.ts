@@ -141,14 +141,14 @@ function describe(
   csv: CsvInput | undefined,
   hasReport: boolean,
 ): Outcome {
-  const { lines, created, replaced, unchanged, failed, notStored, unlistedFaults, code } = summary;
+  const { lines, created, replaced, unchanged, deleted, failed, notStored, unlistedFaults, code } = summary;
   const report = hasReport ? reportName(options.file!) : undefined;
   const isNothingStored = notStored > 0 || (failed > 0 && options.mode === 'all-or-nothing');
   const advice = isNothingStored
     ? `Nothing was stored. What is wrong stands in ${report}; correct it in ${options.file} and import that again.`
     : `The rejected rows are in ${report}. Correct them there and import that file.`;
   const text = [
-    `${flags.has('dry-run') ? 'Dry run, nothing was stored. ' : ''}${lines} rows: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${failed} failed${notStored > 0 ? `, ${notStored} not stored because of others` : ''}.`,
+    `${flags.has('dry-run') ? 'Dry run, nothing was stored. ' : ''}${lines} rows: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${deleted > 0 ? `${deleted} deleted, ` : ''}${failed} failed${notStored > 0 ? `, ${notStored} not stored because of others` : ''}.`,
     ...(code ? [`The import ended early: ${code}.`] : []),
     ...(report ? [advice] : []),
     ...(unlistedFaults

@@ -42,7 +42,15 @@ test('each line is answered in its order, with the same errors as a single reque
   assert.deepEqual(faulty.errors, single.json().errors);
   assert.deepEqual(faulty.ignoredFields, ['adress']);
   assert.deepEqual([third.line, third.status, third.ignoredFields], [4, 201, ['note']]);
-  assert.deepEqual(summary, { lines: 3, created: 2, replaced: 0, unchanged: 0, failed: 1, notStored: 0 });
+  assert.deepEqual(summary, {
+    lines: 3,
+    created: 2,
+    replaced: 0,
+    unchanged: 0,
+    deleted: 0,
+    failed: 1,
+    notStored: 0,
+  });
 });
 
 test('what is written together is in the journal in the order of ids', async () => {
@@ -158,7 +166,7 @@ test('a malformed line is a 400 of its own, in the language of the client', asyn
     ],
     [],
   ]);
-  assert.equal(results[1].errors[0].message, 'Der Inhalt muss ein JSON-Objekt sein.');
+  assert.equal(results[1].errors[0].message, 'Zeile 2 muss ein JSON-Objekt sein.');
   assert.deepEqual(results[4].errors[0].params, { choices: types });
   assert.deepEqual([summary.created, summary.failed], [2, 7]);
 
@@ -348,7 +356,15 @@ test('all or nothing: with one error nothing is stored, and only errors are list
       [4, 400, 'validation_failed'],
     ],
   );
-  assert.deepEqual(summary, { lines: 4, created: 0, replaced: 0, unchanged: 0, failed: 2, notStored: 2 });
+  assert.deepEqual(summary, {
+    lines: 4,
+    created: 0,
+    replaced: 0,
+    unchanged: 0,
+    deleted: 0,
+    failed: 2,
+    notStored: 2,
+  });
   assert.deepEqual((await read('/customers?externalId=NONE-1')).data, []);
   assert.equal(await journalLength(), before);
 });
@@ -363,10 +379,18 @@ test('a dry run answers alike and stores nothing, in both modes', async () => {
       ...filling,
       siteLine('DRY', { externalId: 'DRY-SITE' }),
     ]);
-    assert.deepEqual(results[0], { line: 1, status: 201 });
-    assert.deepEqual(results[1], { line: 2, status: 200, id: known });
-    assert.deepEqual(results.at(-1), { line: 603, status: 201 });
-    const counts = { lines: 603, created: 602, replaced: 1, unchanged: 0, failed: 0, notStored: 0 };
+    assert.deepEqual(results[0], { line: 1, status: 201, type: 'customer', externalId: 'DRY' });
+    assert.deepEqual(results[1], { line: 2, status: 200, type: 'customer', externalId: 'KNOWN', id: known });
+    assert.deepEqual(results.at(-1), { line: 603, status: 201, type: 'site', externalId: 'DRY-SITE' });
+    const counts = {
+      lines: 603,
+      created: 602,
+      replaced: 1,
+      unchanged: 0,
+      deleted: 0,
+      failed: 0,
+      notStored: 0,
+    };
     assert.deepEqual(summary, { ...counts, dryRun: true });
     assert.deepEqual((await read('/customers?externalId=DRY')).data, []);
     assert.equal((await read(`/customers/${known}`)).version, 1);
@@ -393,7 +417,7 @@ for (const mode of ['each', 'all-or-nothing']) {
     const { results: second, summary } = await sendImport(retried, lines);
     assert.deepEqual(
       second,
-      first.map(({ line, id }) => ({ line, status: 200, id, replayed: true })),
+      first.map((result) => ({ ...result, status: 200, replayed: true })),
     );
     assert.deepEqual([summary.created, summary.unchanged], [0, 3]);
     assert.equal((await read(`/customers/${first[1].id}`)).comment, 'by hand');

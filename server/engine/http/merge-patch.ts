@@ -27,8 +27,19 @@ function withoutOwnMembers(value: unknown): unknown {
   return fields;
 }
 
+const nothing: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, fieldErrors: [] };
+
+/** The merge of a patch into a stored object, or into a new one. */
+export function mergeInto(
+  definition: Definition,
+  current: { json: string } | undefined,
+  patch: JsonBody,
+): JsonBody {
+  return mergePatch(definition, current ? parseStored(current.json) : nothing, patch);
+}
+
 /** What the object becomes. A null clears, a group is merged, everything else is replaced. */
-export function mergePatch(definition: Definition, stored: JsonBody, patch: JsonBody): JsonBody {
+function mergePatch(definition: Definition, stored: JsonBody, patch: JsonBody): JsonBody {
   if (!isObject(patch.value)) return patch;
   const references = referencesOf(definition);
   const { value, exact } = stored;

@@ -35,7 +35,7 @@ import {
   type Stored,
 } from '../sql/row-store.ts';
 import { buildUpsertBatches, type Upsert, type Upserted } from '../sql/upsert-batches.ts';
-import { mergePatch, parseStored } from './merge-patch.ts';
+import { mergeInto } from './merge-patch.ts';
 
 export interface ResourceContext {
   database: Database;
@@ -140,7 +140,7 @@ export function addWriteRoutes(
         if (!current && !mayCreate) throw new ApiError('not_found');
         demandVersion(request, current);
         if (current) return (await merge(client, current, body, request, reply)).json;
-        const created = mergePatch(definition, nothing, body);
+        const created = mergeInto(definition, undefined, body);
         const { row, ignoredFields } = await checkNew(created, request, reply, (work) => work(client));
         const stored = await insertUpserted(client, { row, author: authorOf(request) });
         if (isDryRun(request)) return answerDryRun(client, request, row, ignoredFields);
@@ -211,7 +211,7 @@ export function addWriteRoutes(
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<Stored> {
-    const merged = check(mergePatch(definition, parseStored(current.json), patch));
+    const merged = check(mergeInto(definition, current, patch));
     nameIgnoredFields(reply, merged.ignoredFields);
     const stored = await replace(client, current, merged, request.tenantId, authorOf(request));
     const isChanged = stored.version !== current.version;
@@ -226,7 +226,7 @@ export function addWriteRoutes(
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<Upserted | undefined> {
-    const sent = check(mergePatch(definition, nothing, body));
+    const sent = check(mergeInto(definition, undefined, body));
     if (body.fieldErrors.length > 0 || !isObject(body.value) || writes.namesTwice(sent.row)) return undefined;
     const checkWhole = (checked: Checked) => {
       nameIgnoredFields(reply, checked.ignoredFields);
@@ -236,7 +236,7 @@ export function addWriteRoutes(
     const upsert: Upsert = {
       row: { ...pickExternalIds(sent.row), ...ids },
       creation: sent.fieldErrors.length === 0 ? { ...checkWhole(sent).row, ...ids } : undefined,
-      become: (current) => checkWhole(check(mergePatch(definition, parseStored(current.json), body))),
+      become: (current) => checkWhole(check(mergeInto(definition, current, body))),
       isMerge: true,
       author: authorOf(request),
       demand(current) {
@@ -302,8 +302,6 @@ export function canBeStored(name: ObjectName): boolean {
 }
 
 type RunInTransaction = <Result>(work: (client: pg.ClientBase) => Promise<Result>) => Promise<Result>;
-
-const nothing: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, fieldErrors: [] };
 
 /** Sets the headers for the object's version and for whether the request changed anything. */
 function noteChange(

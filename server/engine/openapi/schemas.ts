@@ -20,6 +20,33 @@ function codeSchema(name: string, description: string, codes: readonly Code[]): 
   };
 }
 
+export const dependantList: JsonSchema = {
+  type: 'array',
+  description: 'What belongs to the object and must go first.',
+  items: {
+    type: 'object',
+    properties: {
+      resource: { type: 'string' },
+      count: { type: 'integer' },
+      ids: { type: 'array', items: { type: 'string', format: 'uuid' }, description: 'The first ten.' },
+    },
+    required: ['resource', 'count', 'ids'],
+  },
+};
+
+export const deletedList: JsonSchema = {
+  type: 'array',
+  description: 'Everything that is gone, by type; what belonged to something stands before it.',
+  items: {
+    type: 'object',
+    properties: {
+      resource: { type: 'string', description: 'Type of the objects.', examples: ['site'] },
+      ids: { type: 'array', items: { type: 'string', format: 'uuid' } },
+    },
+    required: ['resource', 'ids'],
+  },
+};
+
 const problem = {
   message: {
     type: 'string',
@@ -67,18 +94,7 @@ export const sharedSchemas: readonly JsonSchema[] = [
     title: 'Deletion',
     type: 'object',
     properties: {
-      deleted: {
-        type: 'array',
-        description: 'Everything that is gone, by type; what belonged to something stands before it.',
-        items: {
-          type: 'object',
-          properties: {
-            resource: { type: 'string', description: 'Type of the objects.', examples: ['site'] },
-            ids: { type: 'array', items: { type: 'string', format: 'uuid' } },
-          },
-          required: ['resource', 'ids'],
-        },
-      },
+      deleted: deletedList,
     },
     required: ['deleted'],
   },
@@ -101,19 +117,7 @@ export const sharedSchemas: readonly JsonSchema[] = [
     type: 'object',
     properties: {
       ...problem,
-      dependants: {
-        type: 'array',
-        description: 'What belongs to the object and must go first.',
-        items: {
-          type: 'object',
-          properties: {
-            resource: { type: 'string' },
-            count: { type: 'integer' },
-            ids: { type: 'array', items: { type: 'string', format: 'uuid' }, description: 'The first ten.' },
-          },
-          required: ['resource', 'count', 'ids'],
-        },
-      },
+      dependants: dependantList,
     },
     required: [...Object.keys(problem), 'dependants'],
   },

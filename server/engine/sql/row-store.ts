@@ -12,7 +12,7 @@ import {
 } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
 import { buildDelete } from './bin.ts';
-import { lockDependants } from './dependants.ts';
+import { type Dependant, lockDependants } from './dependants.ts';
 import { buildLinks } from './links.ts';
 import { buildReferenceLookUp } from './reference-look-up.ts';
 import { representation } from './representation.ts';
@@ -41,6 +41,11 @@ export interface Update {
 export interface Deleted {
   resource: string;
   ids: readonly string[];
+}
+
+export interface Deletion {
+  id: string;
+  isCascade: boolean;
 }
 
 /** Written, or the reason why not. */
@@ -158,19 +163,21 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     return rows[0];
   }
 
-  /** Locks the objects with these external ids, in one order to avoid deadlocks. */
-  async function findByExternalIds(
+  /** Locks the objects with these names, in one order to avoid deadlocks. */
+  async function findAll(
     client: pg.ClientBase,
     tenantId: string,
-    externalIds: readonly string[],
+    column: 'id' | 'external_id',
+    names: readonly string[],
   ): Promise<Map<string, Stored>> {
+    if (names.length === 0) return new Map();
     // An unnamed statement gets a plan for the current size of the table.
-    const { rows } = await client.query<Stored & { external_id: string }>(
-      `SELECT external_id, id, version, ${representation(definition, definition.table)} AS json
-       FROM ${definition.table} WHERE tenant_id = $1 AND external_id = ANY ($2) ORDER BY id FOR UPDATE`,
-      [tenantId, externalIds],
+    const { rows } = await client.query<Stored & { name: string }>(
+      `SELECT ${column} AS name, id, version, ${representation(definition, definition.table)} AS json
+       FROM ${definition.table} WHERE tenant_id = $1 AND ${column} = ANY ($2) ORDER BY id FOR UPDATE`,
+      [tenantId, names],
     );
-    return new Map(rows.map((row) => [row.external_id, row]));
+    return new Map(rows.map((row) => [row.name, row]));
   }
 
   /** Updates locked objects. The rows hold the ids of their owners, and no other object holds their unique values. */
@@ -207,29 +214,60 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     author: Author,
     isCascade = false,
   ): Promise<Deleted[]> {
-    const locked = isCascade ? await lockDependants(client, tenantId, definition, [id], all) : undefined;
-    const dependants = locked ? [] : await findDependants(client, tenantId, id);
-    if (dependants.length > 0) throw new ApiError('has_dependants', { details: { dependants } });
-    const gone = [...(locked ?? []), [definition, [id]] as const];
-    for (const [kind, ids] of gone) await remove(client, kind, { tenantId, ids, rootId: id }, author);
-    return gone.map(([{ name: resource }, ids]) => ({ resource, ids }));
+    const outcome = (await deleteRows(client, tenantId, [{ id, isCascade }], author)).get(id)!;
+    if (outcome instanceof ApiError) throw outcome;
+    return outcome;
   }
 
-  async function findDependants(client: pg.ClientBase, tenantId: string, id: string) {
-    const found: { resource: string; count: number; ids: string[] }[] = [];
-    for (const dependant of dependants) {
-      for (const { column } of ownersOf(dependant).filter((owner) => owner.resource === definition.name)) {
-        const { rows } = await client.query<{ count: number; ids: string[] | null }>(
-          `SELECT count(*)::integer AS count, (array_agg(id ORDER BY id))[1:10] AS ids
-           FROM ${dependant.table} WHERE tenant_id = $1 AND ${column.name} = $2`,
-          [tenantId, id],
-        );
-        if (rows[0]!.count > 0) {
-          found.push({ resource: dependant.name, count: rows[0]!.count, ids: rows[0]!.ids ?? [] });
-        }
-      }
+  /** The same for many objects, in as many statements as one takes. Answers by their ids. */
+  async function deleteRows(
+    client: pg.ClientBase,
+    tenantId: string,
+    deletions: readonly Deletion[],
+    author: Author,
+  ): Promise<Map<string, Deleted[] | ApiError>> {
+    const cascades = idsOf(deletions.filter(({ isCascade }) => isCascade));
+    const below =
+      cascades.length > 0 ? await lockDependants(client, tenantId, definition, cascades, all) : [];
+    // Half as many may suit one statement.
+    if (!below && deletions.length > 1) throw new RaceError('Too many dependants.');
+    const single = below ? idsOf(deletions.filter(({ isCascade }) => !isCascade)) : idsOf(deletions);
+    const dependants = await findDependants(client, tenantId, single);
+    const roots = idsOf(deletions).filter((id) => !dependants.has(id));
+    const gone = [...(below ?? []), { definition, objects: roots.map((id) => ({ id, rootId: id })) }];
+    for (const { definition: kind, objects } of gone) await remove(client, kind, tenantId, objects, author);
+    const deleted = new Map<string, Deleted[]>(roots.map((id) => [id, []]));
+    for (const { definition: kind, objects } of gone) {
+      for (const [rootId, own] of Map.groupBy(objects, (object) => object.rootId))
+        deleted.get(rootId)!.push({ resource: kind.name, ids: idsOf(own) });
     }
-    return found;
+    return new Map<string, Deleted[] | ApiError>([...deleted, ...dependants]);
+  }
+
+  /** The refusals of objects that others belong to: one statement per kind and way to belong. */
+  async function findDependants(
+    client: pg.ClientBase,
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<Map<string, ApiError>> {
+    const found = new Map<string, { resource: string; count: number; ids: string[] }[]>();
+    const places = dependants.flatMap((dependant) =>
+      ownersOf(dependant)
+        .filter((owner) => owner.resource === definition.name)
+        .map(({ column }) => ({ dependant, column })),
+    );
+    for (const { dependant, column } of ids.length > 0 ? places : []) {
+      const { rows } = await client.query<{ owner_id: string; count: number; ids: string[] }>(
+        `SELECT ${column.name} AS owner_id, count(*)::integer AS count, (array_agg(id ORDER BY id))[1:10] AS ids
+         FROM ${dependant.table} WHERE tenant_id = $1 AND ${column.name} = ANY ($2) GROUP BY ${column.name}`,
+        [tenantId, ids],
+      );
+      for (const { owner_id: ownerId, ...counted } of rows)
+        found.getOrInsertComputed(ownerId, () => []).push({ resource: dependant.name, ...counted });
+    }
+    return new Map(
+      [...found].map(([id, own]) => [id, new ApiError('has_dependants', { details: { dependants: own } })]),
+    );
   }
 
   return {
@@ -242,10 +280,11 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     resolveReferencesOfAll,
     namesTwice,
     find,
-    findByExternalIds,
+    findAll,
     updateRows,
     findUpdateConflicts,
     deleteRow,
+    deleteRows,
   };
 }
 
@@ -262,11 +301,22 @@ export function isExternalIdTaken(error: unknown): boolean {
 async function remove(
   client: pg.ClientBase,
   definition: Definition,
-  { tenantId, ids, rootId }: { tenantId: string; ids: readonly string[]; rootId: string },
+  tenantId: string,
+  objects: readonly Dependant[],
   author: Author,
 ): Promise<void> {
-  const named = ids.map((id) => ({ tenant_id: tenantId, id, root_id: rootId, ...authorColumns(author) }));
+  if (objects.length === 0) return;
+  const named = objects.map(({ id, rootId }) => ({
+    tenant_id: tenantId,
+    id,
+    root_id: rootId,
+    ...authorColumns(author),
+  }));
   await client.query({ ...buildDelete(definition), values: [JSON.stringify(named)] });
+}
+
+function idsOf(objects: readonly { id: string }[]): string[] {
+  return objects.map(({ id }) => id);
 }
 
 function conflictAt(column: Column, id: string): ApiError {

@@ -6,6 +6,7 @@ import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses, reference, requestBody } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
 import { originHeader } from '../../engine/openapi/routes.ts';
+import { deletedList, dependantList } from '../../engine/openapi/schemas.ts';
 import { readClaim } from '../../engine/sql/idempotency.ts';
 import { validationError } from '../../errors.ts';
 import { authorOf, isDryRun, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
@@ -14,7 +15,7 @@ import { linesType } from '../../http/json-body.ts';
 import { logRequest, withoutData } from '../../http/log.ts';
 import { type ImportAnswer, type ImportOptions, importModes, runImport } from './import-run.ts';
 import type { OpenSession } from './import-transaction.ts';
-import { prepareResources } from './line-check.ts';
+import { lineActions, prepareResources } from './line-check.ts';
 import { readLines } from './lines.ts';
 import { emptySummary } from './results.ts';
 
@@ -147,10 +148,22 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
       description: 'One line of an import.',
       properties: {
         type: { type: 'string', enum: resources.map(({ name }) => name), description: 'What it is.' },
+        action: {
+          type: 'string',
+          enum: lineActions,
+          default: lineActions[0],
+          description:
+            '`replace` creates the object or replaces the one with its `externalId`; `merge` keeps fields that are not sent; `create` fails if the `externalId` is taken; `delete` needs `externalId` or `id`.',
+        },
+        cascade: {
+          type: 'boolean',
+          default: false,
+          description: 'With `delete`: also delete everything that belongs to it, together or not at all.',
+        },
         data: {
           type: 'object',
           additionalProperties: true,
-          description: 'The body that would create it.',
+          description: 'The body that would create it, or the fields that the action needs.',
         },
       },
       required: ['type', 'data'],
@@ -161,21 +174,25 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
       title: 'Import result',
       type: 'object',
       description:
-        'What became of a line. 201 created, 200 replaced or unchanged; otherwise the status and the members of an error answer.',
+        'What became of a line. 201 created, 200 replaced, unchanged or deleted; otherwise the status and the members of an error answer.',
       properties: {
         line: { type: 'integer', minimum: 1, description: 'Number of the line; blank lines count.' },
         status: {
           type: 'integer',
-          enum: [200, 201, 400, 409, 415, 422, 424, 500],
+          enum: [200, 201, 400, 404, 409, 415, 422, 424, 500],
           description:
             '415 is a line that is too long; 424 one that the import did not get to before it ended.',
         },
+        type: { type: 'string', description: 'The type that the line names.' },
+        externalId: { type: 'string', description: 'The external id that the line names.' },
         id: {
           type: 'string',
           format: 'uuid',
           description: 'The object; with 409 the one that holds the value of `field`.',
         },
         replayed: { type: 'boolean', description: 'Stored by an earlier request with this Idempotency-Key.' },
+        deleted: deletedList,
+        dependants: dependantList,
         ignoredFields: {
           type: 'array',
           items: { type: 'string' },
@@ -201,6 +218,7 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
             created: count('Objects that are new.'),
             replaced: count('Objects that were changed.'),
             unchanged: count('Objects that were the same already, and lines that were stored earlier.'),
+            deleted: count('Objects that lines deleted. Their dependants do not count.'),
             failed: count('Rejected lines.'),
             notStored: count('All or nothing: valid lines that were not stored.'),
             unlistedFaults: count(
@@ -209,7 +227,7 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
             dryRun: { type: 'boolean', const: true },
             code: reference('ErrorCode', { description: 'Why the import ended before its input did.' }),
           },
-          required: ['lines', 'created', 'replaced', 'unchanged', 'failed', 'notStored'],
+          required: ['lines', 'created', 'replaced', 'unchanged', 'deleted', 'failed', 'notStored'],
         },
       },
       required: ['summary'],
@@ -224,8 +242,10 @@ function linesSchema(content: JsonSchema): JsonSchema {
 
 const importDocs = (resources: readonly Definition[]) => ({
   operationId: 'import',
-  summary: 'Create and replace many objects',
-  description: `One JSON object per line, \`{"type": "site", "data": {…}}\`, any number of them; a line may be as long as any other body. Each line gets its result as it goes, so read while you send. A line with an \`externalId\` that is known replaces the object that has it.
+  summary: 'Create, change and delete many objects',
+  description: `One JSON object per line, \`{"type": "site", "data": {…}}\`, any number of them; a line may be as long as any other body. Each line gets its result as it goes, so read while you send. A line with an \`externalId\` that is known replaces the object that has it, unless \`action\` says otherwise: \`{"type": "site", "action": "merge", "data": {"externalId": "S-1", "comment": null}}\`.
+
+Lines with \`"action": "delete"\` may come in any order among each other if they are close together; otherwise send dependants first, or set \`cascade\`.
 
 Lines may name owners that other lines bring (\`customerExternalId\`), in any order: a line whose owner is not there yet waits for the end of the input, 10,000 such lines at most, and its result comes last.
 
@@ -282,7 +302,7 @@ Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others 
         'application/x-ndjson': {
           schema: linesSchema({ anyOf: [{ $ref: 'ImportResult#' }, { $ref: 'ImportSummary#' }] }),
           example: toLines([
-            { line: 1, status: 201, id: exampleId },
+            { line: 1, status: 201, type: 'customer', externalId: 'ERP-4711', id: exampleId },
             { summary: { ...emptySummary(false), lines: 1, created: 1 } },
           ]),
         },

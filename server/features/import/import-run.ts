@@ -4,12 +4,26 @@ import { isDatabaseAway, toApiError } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
 import type { ImportSession } from './import-transaction.ts';
-import { buildLineCheck, type CheckedLine, type ImportedResource } from './line-check.ts';
-import { type LineOutcome, type Writer, writeLines } from './line-writes.ts';
+import {
+  buildLineCheck,
+  type CheckedLine,
+  type ImportedResource,
+  namesOf,
+  type RejectedLine,
+} from './line-check.ts';
+import type { LineOutcome, Writer } from './line-outcomes.ts';
+import { writeLines } from './line-writes.ts';
 import type { Line } from './lines.ts';
 import { buildAside, isOwnerMissing } from './lines-without-owner.ts';
 import { namesIn, writeInParallel } from './parallel-chunks.ts';
-import { emptySummary, type LineResult, type Summary, toErrorResult, toResult } from './results.ts';
+import {
+  emptySummary,
+  type LineResult,
+  pickNames,
+  type Summary,
+  toErrorResult,
+  toResult,
+} from './results.ts';
 import { buildSpool } from './spool.ts';
 
 export const importModes = ['each', 'all-or-nothing'] as const;
@@ -72,37 +86,44 @@ async function* writeInput(
 
   async function writeChunk(
     lines: readonly Line[],
-    checked: readonly (CheckedLine | ApiError)[],
+    checked: readonly (CheckedLine | RejectedLine)[],
     mayWait: boolean,
   ): Promise<LineResult[]> {
     const outcomes = await writeTogether(
       session,
       resources,
-      checked.filter((line): line is CheckedLine => !(line instanceof ApiError)),
+      checked.filter((line): line is CheckedLine => !('error' in line)),
       options,
     );
     return checked.flatMap((line, index): LineResult[] => {
       const { number } = lines[index]!;
-      if (line instanceof ApiError) return [toResult(number, line, [], options)];
+      const names = { line: number, ...namesOf(line) };
+      if ('error' in line) return [toResult(names, line.error, [], options)];
       const outcome = outcomes.get(line)!;
       if (mayWait && isOwnerMissing(line, outcome) && aside.add(line)) return [];
-      return [toResult(number, outcome, line.checked.ignoredFields, options)];
+      return [toResult(names, outcome, line.checked.ignoredFields, options)];
     });
   }
 
   /** Lines are stored only if the error says that they may be. */
-  function giveUp(error: unknown, lines: readonly Line[]): LineResult[] {
+  function giveUp(
+    error: unknown,
+    lines: readonly Line[],
+    checked: readonly (CheckedLine | RejectedLine)[],
+  ): LineResult[] {
     const apiError = toApiError(error);
     if (!summary.code && !session.signal.aborted) options.onError(error);
     summary.code ??= apiError.code;
-    return lines.map(({ number }) => toErrorResult(number, apiError, options.language));
+    return lines.map(({ number }, index) =>
+      toErrorResult({ line: number, ...namesOf(checked[index]!) }, apiError, options.language),
+    );
   }
 
   function prepare(lines: Line[]) {
     const checked = lines.map(checkLine);
     return {
       ...namesIn(checked),
-      write: () => writeChunk(lines, checked, true).catch((error) => giveUp(error, lines)),
+      write: () => writeChunk(lines, checked, true).catch((error) => giveUp(error, lines, checked)),
     };
   }
 
@@ -112,9 +133,10 @@ async function* writeInput(
   }
   if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;
   for (const lines of aside.take()) {
+    const checked = lines.map(checkLine);
     yield summary.code
-      ? giveUp(new ApiError(summary.code), lines)
-      : await writeChunk(lines, lines.map(checkLine), false).catch((error) => giveUp(error, lines));
+      ? giveUp(new ApiError(summary.code), lines, checked)
+      : await writeChunk(lines, checked, false).catch((error) => giveUp(error, lines, checked));
   }
 }
 
@@ -179,7 +201,7 @@ async function* settleTogether(
     if (spool.unlistedFaults > 0) summary.unlistedFaults = spool.unlistedFaults;
     if (isRejected && summary.failed === 0) return;
     for await (const some of spool.read()) {
-      yield apiError ? some.map(({ answer }) => toErrorResult(answer.line, apiError!, language)) : some;
+      yield apiError ? some.map(({ answer }) => toErrorResult(pickNames(answer), apiError!, language)) : some;
     }
   } finally {
     await spool.close();
@@ -188,7 +210,7 @@ async function* settleTogether(
 
 /** Moves the lines that would have been stored. */
 function noteNothingStored(summary: Summary, outcome: 'failed' | 'notStored'): void {
-  for (const stored of ['created', 'replaced', 'unchanged'] as const) {
+  for (const stored of ['created', 'replaced', 'unchanged', 'deleted'] as const) {
     summary[outcome] += summary[stored];
     summary[stored] = 0;
   }

@@ -7,11 +7,14 @@ import {
   referencesOf,
   uniqueColumnsOf,
 } from '../../engine/definition/definition.ts';
+import { externalIdSchema } from '../../engine/definition/fields.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
 import { buildCheck, type Check, type Checked, isObject } from '../../engine/definition/validation.ts';
+import { mergeInto } from '../../engine/http/merge-patch.ts';
 import { buildReplacement, type Replacement } from '../../engine/sql/replacement.ts';
 import { buildWrites, type Writes } from '../../engine/sql/row-store.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
-import { parseJson } from '../../http/json-body.ts';
+import { type JsonBody, parseJson } from '../../http/json-body.ts';
 import type { Line } from './lines.ts';
 
 /** A definition and what the engine makes of it, built once. */
@@ -27,10 +30,27 @@ export interface ImportedResource {
   references: readonly Reference[];
 }
 
+export const lineActions = ['replace', 'merge', 'create', 'delete'] as const;
+export type LineAction = (typeof lineActions)[number];
+
 export interface CheckedLine {
   line: Line & { bytes: Buffer };
   resource: ImportedResource;
+  action: LineAction;
+  /** Whether a deletion takes dependants along. */
+  isCascade: boolean;
+  body: JsonBody;
   checked: Checked;
+}
+
+/** A line that names no resource or no valid action, or is no JSON. */
+export interface RejectedLine extends LineNames {
+  error: ApiError;
+}
+
+interface LineNames {
+  type?: string;
+  externalId?: string;
 }
 
 /** Owners stand before what they own, as in the list of definitions. */
@@ -50,55 +70,115 @@ export function prepareResources(definitions: readonly Definition[]): ImportedRe
   });
 }
 
-export type CheckLine = (line: Line) => CheckedLine | ApiError;
+export type CheckLine = (line: Line) => CheckedLine | RejectedLine;
 
-/** `errors` of an earlier report may stand beside type and data, so that a corrected line can be sent as it is. */
-const envelopeNames = new Set(['type', 'data', 'errors']);
+/** `errors` of an earlier report may stand beside type and data, so a corrected line can be sent as it is. */
+const envelopeNames = new Set(['type', 'data', 'errors', 'action']);
 
 export function buildLineCheck(resources: readonly ImportedResource[]): CheckLine {
   const choices = resources.map(({ definition }) => definition.name);
 
-  function readEnvelope({ bytes }: Line & { bytes: Buffer }) {
-    const { value, exact, fieldErrors } = parseJson(bytes);
-    if (!isObject(value)) throw validationError([{ path: [], code: 'type', params: { type: 'object' } }]);
-    const resource = resources.find(({ definition }) => definition.name === value.type);
+  function findEnvelopeErrors(value: Record<string, unknown>): FieldError[] {
     const found: FieldError[] = [];
     if (!Object.hasOwn(value, 'type')) found.push({ path: ['type'], code: 'required' });
-    else if (!resource) found.push({ path: ['type'], code: 'invalid_choice', params: { choices } });
+    else if (!choices.includes(value.type as string))
+      found.push({ path: ['type'], code: 'invalid_choice', params: { choices } });
+    if (value.action !== undefined && !lineActions.includes(value.action as LineAction))
+      found.push({ path: ['action'], code: 'invalid_choice', params: { choices: lineActions } });
+    if (value.cascade !== undefined && typeof value.cascade !== 'boolean')
+      found.push({ path: ['cascade'], code: 'type', params: { type: 'boolean' } });
     if (!Object.hasOwn(value, 'data')) found.push({ path: ['data'], code: 'required' });
-    if (found.length > 0) throw validationError(found);
-    // Fields are named as in the body of a creation, which is what `data` holds.
-    const dataErrors = fieldErrors.map(({ path, ...error }) => ({
-      ...error,
-      path: path[0] === 'data' ? path.slice(1) : path,
-    }));
-    const body = {
-      bytes,
-      value: value.data,
-      exact: isObject(exact) ? exact.data : undefined,
-      fieldErrors: dataErrors,
-    };
-    return {
-      resource: resource!,
-      body,
-      ignored: Object.keys(value).filter((name) => !envelopeNames.has(name)),
-    };
+    return found;
   }
 
   return function checkLine(line) {
     const { bytes } = line;
-    if (bytes === undefined) return new ApiError('line_too_long');
-    try {
-      const { resource, body, ignored } = readEnvelope({ ...line, bytes });
-      const checked = resource.check(body);
-      return {
-        line: { ...line, bytes },
-        resource,
-        checked: { ...checked, ignoredFields: [...ignored, ...checked.ignoredFields] },
-      };
-    } catch (error) {
-      if (error instanceof ApiError) return error;
-      throw error;
-    }
+    if (bytes === undefined) return { error: new ApiError('line_too_long') };
+    const parsed = parseLine(bytes, line.number);
+    if (parsed instanceof ApiError) return { error: parsed };
+    const { value, exact, fieldErrors } = parsed;
+    const found = findEnvelopeErrors(value);
+    const resource = resources.find(({ definition }) => definition.name === value.type);
+    if (!resource || found.length > 0)
+      return { error: validationError(found), ...namesIn(resource, value.data) };
+    const action = (value.action ?? 'replace') as LineAction;
+    const isDeletion = action === 'delete';
+    const body: JsonBody = {
+      bytes,
+      value: value.data,
+      exact: isObject(exact) ? exact.data : undefined,
+      // Fields are named as in the body of a creation, which is what `data` holds.
+      fieldErrors: fieldErrors.map(({ path, ...error }) => ({
+        ...error,
+        path: path[0] === 'data' ? path.slice(1) : path,
+      })),
+    };
+    const checked = checkData(resource, action, body);
+    const ignored = Object.keys(value).filter(
+      (name) => !envelopeNames.has(name) && !(isDeletion && name === 'cascade'),
+    );
+    return {
+      line: { ...line, bytes },
+      resource,
+      action,
+      isCascade: isDeletion && value.cascade === true,
+      body,
+      checked: { ...checked, ignoredFields: [...ignored, ...checked.ignoredFields] },
+    };
   };
+}
+
+function parseLine(bytes: Buffer, line: number) {
+  try {
+    const { value, exact, fieldErrors } = parseJson(bytes);
+    if (isObject(value)) return { value, exact, fieldErrors };
+    return validationError([{ path: [], code: 'type', params: { type: 'object' } }]);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const isBroken = error.fieldErrors.some(({ code }) => code === 'invalid_json');
+    return isBroken ? validationError([{ path: [], code: 'invalid_json', params: { line } }]) : error;
+  }
+}
+
+function checkData(resource: ImportedResource, action: LineAction, body: JsonBody): Checked {
+  if (action === 'delete') return checkDeletion(body);
+  const { definition, check } = resource;
+  if (action !== 'merge') return check(body);
+  const checked = check(mergeInto(definition, undefined, body));
+  const isNamed = checked.row.external_id !== undefined;
+  if (isNamed || !isObject(body.value)) return checked;
+  const missing: FieldError = { path: ['externalId'], code: 'required' };
+  return { ...checked, fieldErrors: [missing, ...checked.fieldErrors] };
+}
+
+/** A deletion needs one id. An exported object has both, and more. */
+function checkDeletion({ value, fieldErrors }: JsonBody): Checked {
+  const nothing = { ignoredFields: [], value: {}, row: {} };
+  if (!isObject(value)) {
+    return { ...nothing, fieldErrors: [{ path: ['data'], code: 'type', params: { type: 'object' } }] };
+  }
+  const { externalId, id } = value;
+  if (externalId !== undefined) {
+    if (typeof externalId === 'string') return { ...nothing, fieldErrors, row: { external_id: externalId } };
+    return { ...nothing, fieldErrors: [{ path: ['externalId'], code: 'type', params: { type: 'string' } }] };
+  }
+  if (id === undefined) {
+    const params = { name: 'externalId', instead: 'id' };
+    return { ...nothing, fieldErrors: [{ path: ['externalId'], code: 'required', params }] };
+  }
+  if (typeof id === 'string' && isUuid(id)) return { ...nothing, fieldErrors, row: { id: id.toLowerCase() } };
+  return { ...nothing, fieldErrors: [{ path: ['id'], code: 'invalid_uuid' }] };
+}
+
+/** What a result calls its line: the type, and the external id if it is a possible one. */
+export function namesOf(line: CheckedLine | RejectedLine): LineNames {
+  if (!('error' in line)) return namesIn(line.resource, line.body.value);
+  const { type, externalId } = line;
+  return { ...(type && { type }), ...(externalId && { externalId }) };
+}
+
+function namesIn(resource: ImportedResource | undefined, data: unknown): LineNames {
+  const { externalId } = isObject(data) ? data : {};
+  const isPossible = typeof externalId === 'string' && externalId.length <= externalIdSchema.maxLength;
+  return { ...(resource && { type: resource.definition.name }), ...(isPossible && { externalId }) };
 }

@@ -1,18 +1,70 @@
 // The Idempotency-Key of an import: line n takes the key "<key>:<n>", in the transaction that writes it. Lines come by
 // the hundred and the whole import holds a lock of its own, so that they need no lock each.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import { hashKey } from '../../engine/sql/idempotency.ts';
 import { ApiError } from '../../errors.ts';
+import type { CheckedLine } from './line-check.ts';
+import type { Outcomes, Writer } from './line-outcomes.ts';
 import type { Line } from './lines.ts';
 
-export interface LineClaim {
+interface LineClaim {
   key: string;
   fingerprint: string;
   resourceId: string;
 }
 
-export function claimLine(key: string, line: Line & { bytes: Buffer }, resourceId: string): LineClaim {
+/** A line to write, with the id of its object if there is one. */
+interface Claimable {
+  line: CheckedLine;
+  id: string | undefined;
+}
+
+/** Sets the outcomes of lines that an earlier request with the same Idempotency-Key stored, and returns the others. */
+export async function takeLines<Item extends Claimable>(
+  client: pg.ClientBase,
+  { tenantId, idempotencyKey }: Writer,
+  items: readonly Item[],
+  outcomes: Outcomes,
+): Promise<(Item & { claim: LineClaim | undefined })[]> {
+  if (idempotencyKey === undefined || items.length === 0)
+    return items.map((item) => ({ ...item, claim: undefined }));
+  const claimed = items.map((item) => ({
+    ...item,
+    claim: claimLine(idempotencyKey, item.line.line, item.id ?? randomUUIDv7()),
+  }));
+  const replies = await takeKeys(
+    client,
+    tenantId,
+    claimed.map(({ claim }) => claim),
+  );
+  return claimed.filter(({ line, claim }) => {
+    const reply = replies.get(claim.key);
+    if (!reply) return true;
+    outcomes.set(
+      line,
+      reply instanceof ApiError ? reply : { outcome: 'unchanged', id: reply.id, isReplay: true },
+    );
+    return false;
+  });
+}
+
+/** A rejected line may be corrected and sent again under the same key. */
+export async function releaseRefused(
+  client: pg.ClientBase,
+  tenantId: string,
+  items: readonly { line: CheckedLine; claim: LineClaim | undefined }[],
+  outcomes: Outcomes,
+): Promise<void> {
+  const refused = items.filter(({ line, claim }) => claim && outcomes.get(line) instanceof ApiError);
+  await releaseKeys(
+    client,
+    tenantId,
+    refused.map(({ claim }) => claim!.key),
+  );
+}
+
+function claimLine(key: string, line: Line & { bytes: Buffer }, resourceId: string): LineClaim {
   return {
     key: hashKey(`${key}:${line.number}`),
     fingerprint: createHash('sha256').update('/import\n').update(line.bytes).digest('hex'),
@@ -21,7 +73,7 @@ export function claimLine(key: string, line: Line & { bytes: Buffer }, resourceI
 }
 
 /** Takes the keys that are free, and answers for the others: with the id of what they made, or that they were reused. */
-export async function takeKeys(
+async function takeKeys(
   client: pg.ClientBase,
   tenantId: string,
   claims: readonly LineClaim[],
@@ -51,12 +103,7 @@ export async function takeKeys(
   );
 }
 
-/** What made no row may be corrected and sent again under the same key. */
-export async function releaseKeys(
-  client: pg.ClientBase,
-  tenantId: string,
-  keys: readonly string[],
-): Promise<void> {
+async function releaseKeys(client: pg.ClientBase, tenantId: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await client.query('DELETE FROM idempotent_request WHERE tenant_id = $1 AND key = ANY ($2)', [
     tenantId,

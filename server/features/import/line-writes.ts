@@ -1,27 +1,19 @@
-// Writes checked lines inside a transaction that somebody else opens and commits. What is wrong with one line is its
-// own outcome; a line whose externalId is known replaces what has it.
+// Writes checked lines inside a transaction that the caller opens and commits. A rejected line does not affect the others;
+// a line whose externalId is known replaces the object, or is merged into it.
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
+import type { Checked } from '../../engine/definition/validation.ts';
+import { mergeInto } from '../../engine/http/merge-patch.ts';
 import { toSentRow } from '../../engine/sql/creation-batches.ts';
 import type { NewRow, Stored } from '../../engine/sql/row-store.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import type { CheckedLine, ImportedResource } from './line-check.ts';
-import { claimLine, type LineClaim, releaseKeys, takeKeys } from './line-idempotency.ts';
+import { deleteLines } from './line-deletions.ts';
+import { releaseRefused, takeLines } from './line-idempotency.ts';
+import type { LineOutcome, Outcomes, Writer } from './line-outcomes.ts';
+import { phasesOf } from './line-phases.ts';
 
-export type LineOutcome =
-  | { outcome: 'created' | 'replaced' | 'unchanged'; id: string; isReplay?: true }
-  | ApiError;
-
-export interface Writer {
-  tenantId: string;
-  author: Author;
-  idempotencyKey: string | undefined;
-}
-
-type Outcomes = Map<CheckedLine, LineOutcome>;
-
-/** Owners are written before what they own, so that lines may name each other in any order. */
 export async function writeLines(
   client: pg.ClientBase,
   resources: readonly ImportedResource[],
@@ -29,20 +21,36 @@ export async function writeLines(
   writer: Writer,
 ): Promise<Outcomes> {
   const outcomes: Outcomes = new Map();
+  for (const { writes, deletions } of phasesOf(lines)) {
+    await upsertLines(client, resources, writes, writer, outcomes);
+    await deleteLines(client, resources, deletions, writer, outcomes);
+  }
+  return outcomes;
+}
+
+/** Owners are written before what they own, so that lines may name each other in any order. */
+async function upsertLines(
+  client: pg.ClientBase,
+  resources: readonly ImportedResource[],
+  lines: readonly CheckedLine[],
+  writer: Writer,
+  outcomes: Outcomes,
+): Promise<void> {
   for (const resource of resources) {
     let waiting = lines.filter((line) => line.resource === resource);
     while (waiting.length > 0) {
       // Of lines with the same externalId each replaces the one before it.
       const wave = firstOfEachExternalId(waiting);
       await writeWave(client, resource, [...wave], writer, outcomes);
-      // Somebody else stored it between the look and the write, so that now it can be found and replaced.
-      const overtaken = [...wave].filter((line) => isExternalIdTaken(outcomes.get(line)!));
+      // Another writer stored it between the look and the write: now it can be found and replaced.
+      const overtaken = [...wave].filter(
+        (line) => line.action !== 'create' && isExternalIdTaken(outcomes.get(line)!),
+      );
       for (const line of overtaken) outcomes.delete(line);
       if (overtaken.length > 0) await writeWave(client, resource, overtaken, writer, outcomes);
       waiting = waiting.filter((line) => !wave.has(line));
     }
   }
-  return outcomes;
 }
 
 function firstOfEachExternalId(lines: readonly CheckedLine[]): Set<CheckedLine> {
@@ -67,12 +75,13 @@ function isExternalIdTaken(outcome: LineOutcome): boolean {
   return outcome instanceof ApiError && outcome.code === 'conflict' && outcome.details.field === 'externalId';
 }
 
-/** A sound line and the row that it becomes. */
+/** A line and the row that it becomes. */
 interface Write {
   line: CheckedLine;
+  /** Of a merge, the whole object. */
+  checked: Checked;
   row: NewRow;
   current: Stored | undefined;
-  claim: LineClaim | undefined;
 }
 
 /** Lines of one resource with external ids that differ. */
@@ -85,26 +94,28 @@ async function writeWave(
 ): Promise<void> {
   const { writes, replacement } = resource;
   const { tenantId, author } = writer;
-  const sound = lines.filter(({ checked }) => checked.fieldErrors.length === 0);
-  const invalid = lines
-    .filter(({ checked }) => checked.fieldErrors.length > 0)
-    .map((line) => ({
-      line,
-      row: { ...line.checked.row, tenant_id: tenantId },
-    }));
-  const unrepeated = await openWrites(client, resource, sound, writer, outcomes);
-  const resolvable = [...unrepeated, ...invalid].filter(({ line }) =>
-    replacement.canResolveOwners(line.checked.fieldErrors),
+  const prepared = await prepareWrites(client, resource, lines, tenantId);
+  const invalid = prepared.filter(({ checked }) => checked.fieldErrors.length > 0);
+  const unrepeated = await takeLines(
+    client,
+    writer,
+    prepared
+      .filter(({ checked }) => checked.fieldErrors.length === 0)
+      .map((write) => ({ ...write, id: write.row.id })),
+    outcomes,
+  );
+  const resolvable = [...unrepeated, ...invalid].filter(({ checked }) =>
+    replacement.canResolveOwners(checked.fieldErrors),
   );
   const ownerErrors = await writes.resolveReferencesOfAll(
     client,
     tenantId,
     resolvable.map(({ row }) => row),
   );
-  for (const { line } of invalid) outcomes.set(line, validationError(line.checked.fieldErrors));
-  resolvable.forEach(({ line }, index) => {
+  for (const { line, checked } of invalid) outcomes.set(line, validationError(checked.fieldErrors));
+  resolvable.forEach(({ line, checked }, index) => {
     const found = ownerErrors[index]!;
-    if (found.length > 0) outcomes.set(line, validationError([...line.checked.fieldErrors, ...found]));
+    if (found.length > 0) outcomes.set(line, validationError([...checked.fieldErrors, ...found]));
   });
 
   const open = unrepeated.filter(({ line }) => !outcomes.has(line));
@@ -122,12 +133,7 @@ async function writeWave(
     author,
     outcomes,
   );
-  const refused = unrepeated.filter(({ line, claim }) => claim && outcomes.get(line) instanceof ApiError);
-  await releaseKeys(
-    client,
-    tenantId,
-    refused.map(({ claim }) => claim!.key),
-  );
+  await releaseRefused(client, tenantId, unrepeated, outcomes);
 }
 
 async function create(
@@ -156,11 +162,11 @@ async function replace(
   author: Author,
   outcomes: Outcomes,
 ): Promise<void> {
-  const updates = replacements.map(({ line, row, current }) => ({
+  const updates = replacements.map(({ line, checked, row, current }) => ({
     line,
     row,
     current: current!,
-    changes: replacement.findChanges(current!, line.checked, row),
+    changes: replacement.findChanges(current!, checked, row),
   }));
   const changed = updates.filter(({ changes }) => Object.keys(changes).length > 0);
   const conflicts = await writes.findUpdateConflicts(client, changed);
@@ -173,35 +179,29 @@ async function replace(
   if (sound.length > 0) await writes.updateRows(client, sound, author);
 }
 
-/** The lines that are to be written. Those that an earlier request with the same Idempotency-Key wrote have their outcome. */
-async function openWrites(
+/** Finds the objects that lines replace or are merged into. A creation has none: its external id must be free. */
+async function prepareWrites(
   client: pg.ClientBase,
-  { writes }: ImportedResource,
+  { definition, check, writes }: ImportedResource,
   lines: readonly CheckedLine[],
-  { tenantId, idempotencyKey }: Writer,
-  outcomes: Outcomes,
+  tenantId: string,
 ): Promise<Write[]> {
-  const externalIds = lines.map(externalIdOf).filter((externalId) => externalId !== undefined);
-  const stored =
-    externalIds.length > 0
-      ? await writes.findByExternalIds(client, tenantId, externalIds)
-      : new Map<string, Stored>();
-  const all = lines.map((line): Write => {
-    const current = stored.get(externalIdOf(line) ?? '');
-    const id = current?.id ?? randomUUIDv7();
-    const claim = idempotencyKey === undefined ? undefined : claimLine(idempotencyKey, line.line, id);
-    return { line, row: { ...line.checked.row, tenant_id: tenantId, id }, current, claim };
-  });
-  const claims = all.flatMap(({ claim }) => claim ?? []);
-  if (claims.length === 0) return all;
-  const replies = await takeKeys(client, tenantId, claims);
-  return all.filter(({ line, claim }) => {
-    const reply = replies.get(claim!.key);
-    if (!reply) return true;
-    outcomes.set(
-      line,
-      reply instanceof ApiError ? reply : { outcome: 'unchanged', id: reply.id, isReplay: true },
-    );
-    return false;
+  const isSought = ({ action, body, checked }: CheckedLine) =>
+    action === 'merge'
+      ? body.fieldErrors.length === 0
+      : action === 'replace' && checked.fieldErrors.length === 0;
+  const sought = lines.filter((line) => externalIdOf(line) !== undefined && isSought(line));
+  const stored = await writes.findAll(
+    client,
+    tenantId,
+    'external_id',
+    sought.map((line) => externalIdOf(line)!),
+  );
+  return lines.map((line) => {
+    const current = line.action === 'create' ? undefined : stored.get(externalIdOf(line) ?? '');
+    const isMerged = line.action === 'merge' && current;
+    const checked = isMerged ? check(mergeInto(definition, current, line.body)) : line.checked;
+    const row = { ...checked.row, tenant_id: tenantId, id: current?.id ?? randomUUIDv7() };
+    return { line, checked, row, current };
   });
 }

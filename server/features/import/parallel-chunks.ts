@@ -1,7 +1,6 @@
 // Chunks of an import that do not concern each other are written at the same time, and the next is checked meanwhile.
 // One that names what a chunk before it brings waits for that, so that the order of lines means what it always means.
-import { ApiError } from '../../errors.ts';
-import type { CheckedLine } from './line-check.ts';
+import type { CheckedLine, RejectedLine } from './line-check.ts';
 import type { Line } from './lines.ts';
 
 interface Names {
@@ -9,6 +8,8 @@ interface Names {
   brought: Set<string>;
   /** The same, and what it calls other objects. */
   named: string[];
+  /** A deletion may concern any object. */
+  hasDeletion: boolean;
 }
 
 interface Chunk<Result> extends Names {
@@ -57,14 +58,16 @@ export async function* writeInParallel<Result>(
 }
 
 function concerns(chunk: Names, before: Names): boolean {
+  if (chunk.hasDeletion || before.hasDeletion) return true;
   return chunk.named.some((name) => before.brought.has(name));
 }
 
 /** What the sound lines of a chunk are called, and what they call others. */
-export function namesIn(lines: readonly (CheckedLine | ApiError)[]): Names {
-  const names: Names = { brought: new Set(), named: [] };
+export function namesIn(lines: readonly (CheckedLine | RejectedLine)[]): Names {
+  const names: Names = { brought: new Set(), named: [], hasDeletion: false };
   for (const line of lines) {
-    if (line instanceof ApiError) continue;
+    if ('error' in line) continue;
+    names.hasDeletion ||= line.action === 'delete';
     const { row } = line.checked;
     const { definition, uniqueColumns, references } = line.resource;
     for (const column of uniqueColumns) {

@@ -2,12 +2,23 @@
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { errorBody } from '../../http/error-body.ts';
 import type { Language } from '../../messages.ts';
-import type { LineOutcome } from './line-writes.ts';
+import type { LineOutcome } from './line-outcomes.ts';
 
 export interface LineResult {
-  outcome: 'created' | 'replaced' | 'unchanged' | 'failed';
+  outcome: 'created' | 'replaced' | 'unchanged' | 'deleted' | 'failed';
   /** As it is answered: line and status, then an id, or what an error answer has. */
-  answer: { line: number; status: number; [member: string]: unknown };
+  answer: ResultNames & { status: number; [member: string]: unknown };
+}
+
+/** What a result calls its line. */
+interface ResultNames {
+  line: number;
+  type?: string;
+  externalId?: string;
+}
+
+export function pickNames({ line, type, externalId }: ResultNames): ResultNames {
+  return { line, ...(type && { type }), ...(externalId && { externalId }) };
 }
 
 export interface Summary {
@@ -15,6 +26,7 @@ export interface Summary {
   created: number;
   replaced: number;
   unchanged: number;
+  deleted: number;
   failed: number;
   notStored: number;
   /** How many of the failed lines have no result of their own, because there are too many. */
@@ -25,25 +37,28 @@ export interface Summary {
 }
 
 export function emptySummary(isDryRun: boolean): Summary {
-  const counts = { lines: 0, created: 0, replaced: 0, unchanged: 0, failed: 0, notStored: 0 };
+  const counts = { lines: 0, created: 0, replaced: 0, unchanged: 0, deleted: 0, failed: 0, notStored: 0 };
   return { ...counts, ...(isDryRun && { dryRun: true }) };
 }
 
 export function toResult(
-  line: number,
+  names: ResultNames,
   outcome: LineOutcome,
   ignoredFields: readonly string[],
   options: { language: Language; isDryRun: boolean },
 ): LineResult {
   const ignored = ignoredFields.length > 0 && { ignoredFields };
-  if (outcome instanceof ApiError) return toErrorResult(line, outcome, options.language, { ...ignored });
-  const { outcome: what, id, isReplay } = outcome;
+  if (outcome instanceof ApiError) return toErrorResult(names, outcome, options.language, { ...ignored });
+  const { outcome: what, id, isReplay, deleted } = outcome;
+  const { line, ...rest } = names;
   const answer = {
     line,
     status: what === 'created' ? 201 : 200,
+    ...rest,
     // What a dry run would create has no id that anybody could use.
     ...(!(options.isDryRun && what === 'created') && { id }),
     ...(isReplay && { replayed: true }),
+    ...(deleted && { deleted }),
     ...ignored,
   };
   return { outcome: what, answer };
@@ -51,11 +66,12 @@ export function toResult(
 
 /** The same members as the body of an error, but for the id of the request, which is in the header of the answer. */
 export function toErrorResult(
-  line: number,
+  names: ResultNames,
   error: ApiError,
   language: Language,
   more: object = {},
 ): LineResult {
   const { requestId: _requestId, ...body } = errorBody(error, '', language);
-  return { outcome: 'failed', answer: { line, status: error.status, ...body, ...more } };
+  const { line, ...rest } = names;
+  return { outcome: 'failed', answer: { line, status: error.status, ...rest, ...body, ...more } };
 }

@@ -16,11 +16,16 @@ const readAll = async (spool: ReturnType<typeof buildSpool>) => (await Array.fro
 
 test('results of accepted lines take less room than the shortest lines, and are read as they were', async () => {
   const shortest = Buffer.byteLength('{"type":"product","data":{"name":"x","kind":"PLANT"}}\n');
-  const results: LineResult[] = Array.from({ length: 20_000 }, (_, index) => created(index + 1));
+  const results: LineResult[] = Array.from({ length: 20_000 }, (_, index) =>
+    created(index + 1, { type: 'product' }),
+  );
   results.push({ outcome: 'replaced', answer: { line: 20_001, status: 200, id: randomUUIDv7() } });
   results.push({ outcome: 'unchanged', answer: { line: 20_002, status: 200, id: 'x', replayed: true } });
   results.push(created(20_003, { ignoredFields: ['a'] }));
   results.push({ outcome: 'created', answer: { line: 20_004, status: 201 } });
+  const deleted = [{ resource: 'site', ids: ['x'] }];
+  results.push({ outcome: 'deleted', answer: { line: 20_005, status: 200, type: 'site', id: 'x', deleted } });
+  results.push(created(20_006, { type: 'site', externalId: 'S-1' }));
   const spool = buildSpool();
   await spool.write(results.slice(0, 7));
   await spool.write(results.slice(7));

@@ -10,33 +10,41 @@ import type { LineResult } from './results.ts';
 const maxFieldErrors = 10_000;
 const maxRejectedBytes = 64 * 1024 * 1024;
 
-/** The result of an accepted line is shorter than the line. */
-type Short = [line: number, outcome: number, id?: string | null, replayed?: 1 | 0, ignoredFields?: unknown];
+/** The result of an accepted line is shorter than the line. The type is its place in a list. */
+type Short = [line: number, outcome: number, id: unknown, type?: number, externalId?: unknown, more?: object];
 
-const outcomes = ['created', 'replaced', 'unchanged'] as const;
+const outcomes = ['created', 'replaced', 'unchanged', 'deleted'] as const;
 
-function shorten({ outcome, answer }: LineResult): Short {
-  const { line, id = null, replayed, ignoredFields } = answer as LineResult['answer'] & { id?: string };
-  const short: Short = [line, outcomes.indexOf(outcome as (typeof outcomes)[number]), id];
-  if (replayed || ignoredFields) short.push(replayed ? 1 : 0);
-  if (ignoredFields) short.push(ignoredFields);
-  return short;
-}
+function buildShortForm() {
+  const types: unknown[] = [];
 
-function lengthen([line, outcome, id, replayed, ignoredFields]: Short): LineResult {
+  function placeOf(type: unknown): number {
+    if (!types.includes(type)) types.push(type);
+    return types.indexOf(type);
+  }
+
   return {
-    outcome: outcomes[outcome]!,
-    answer: {
-      line,
-      status: outcome === 0 ? 201 : 200,
-      ...(id && { id }),
-      ...(replayed && { replayed: true }),
-      ...(ignoredFields !== undefined && { ignoredFields }),
+    shorten({ outcome, answer }: LineResult): Short {
+      const { line, status: _status, id = null, type, externalId = null, ...more } = answer;
+      const short: Short = [line, outcomes.indexOf(outcome as (typeof outcomes)[number]), id];
+      const hasMore = Object.keys(more).length > 0;
+      if (type !== undefined || hasMore) short.push(placeOf(type));
+      if (externalId !== null || hasMore) short.push(externalId);
+      if (hasMore) short.push(more);
+      return short;
+    },
+
+    lengthen([line, outcome, id, type, externalId, more]: Short): LineResult {
+      const name = type === undefined ? undefined : types[type];
+      const named = { ...(name !== undefined && { type: name }), ...(externalId ? { externalId } : {}) };
+      const answer = { line, status: outcome === 0 ? 201 : 200, ...named, ...(id ? { id } : {}), ...more };
+      return { outcome: outcomes[outcome]!, answer: answer as LineResult['answer'] };
     },
   };
 }
 
 export function buildSpool() {
+  const { shorten, lengthen } = buildShortForm();
   let file: FileHandle | undefined;
   let bytes = 0;
   let rejected = 0;

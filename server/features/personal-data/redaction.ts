@@ -4,7 +4,7 @@ import { longStatementMs, type TimedQuery } from '../../database/timeouts.ts';
 import { type Column, columnsOf, type Definition } from '../../engine/definition/definition.ts';
 import type { Fields } from '../../engine/definition/fields.ts';
 import { buildCheck, type Check, isObject } from '../../engine/definition/validation.ts';
-import { mergePatch, parseStored } from '../../engine/http/merge-patch.ts';
+import { mergeInto } from '../../engine/http/merge-patch.ts';
 import { buildReplacement, type Replacement } from '../../engine/sql/replacement.ts';
 import { buildWrites, type Stored, type Writes } from '../../engine/sql/row-store.ts';
 import { validationError } from '../../errors.ts';
@@ -64,7 +64,7 @@ export function buildRedaction(resources: readonly Definition[]) {
       const patch = redactedFields(kind.definition, current.json, texts);
       if (Object.keys(patch).length === 0) continue;
       const body = parseJson(Buffer.from(JSON.stringify(patch)));
-      const merged = kind.check(mergePatch(kind.definition, parseStored(current.json), body));
+      const merged = kind.check(mergeInto(kind.definition, current, body));
       await kind.replace(client, current, merged, tenantId, author);
       count++;
     }
