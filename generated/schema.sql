@@ -167,8 +167,7 @@ CREATE TABLE corrected_request (
   object_id uuid NOT NULL,
   person_id uuid NOT NULL,
   corrected_at timestamp with time zone NOT NULL DEFAULT now(),
-  CONSTRAINT corrected_request_pkey PRIMARY KEY (tenant_id, request_id),
-  CONSTRAINT corrected_request_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id)
+  CONSTRAINT corrected_request_pkey PRIMARY KEY (tenant_id, request_id)
 );
 SELECT isolate_tenants('corrected_request');
 GRANT DELETE, INSERT, SELECT, UPDATE ON corrected_request TO stamm_service;
@@ -357,8 +356,7 @@ CREATE TABLE left_attention (
   reason text,
   person_id uuid NOT NULL,
   left_at timestamp with time zone NOT NULL DEFAULT now(),
-  CONSTRAINT left_attention_pkey PRIMARY KEY (tenant_id, resource, object_id, field, code),
-  CONSTRAINT left_attention_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id)
+  CONSTRAINT left_attention_pkey PRIMARY KEY (tenant_id, resource, object_id, field, code)
 );
 SELECT isolate_tenants('left_attention');
 GRANT DELETE, INSERT, SELECT, UPDATE ON left_attention TO stamm_service;

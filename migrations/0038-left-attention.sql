@@ -1,7 +1,7 @@
 -- Entries of the attention list that the office leaves as they are, and who corrected a refused call.
 
 CREATE TABLE left_attention (
-  tenant_id uuid NOT NULL REFERENCES tenant,
+  tenant_id uuid NOT NULL,
   resource  text NOT NULL,
   object_id uuid NOT NULL,
   field     text NOT NULL,
@@ -17,7 +17,7 @@ COMMENT ON COLUMN left_attention.finding IS 'What was found then. An entry is sh
 SELECT isolate_tenants('left_attention');
 
 CREATE TABLE corrected_request (
-  tenant_id    uuid NOT NULL REFERENCES tenant,
+  tenant_id    uuid NOT NULL,
   request_id   uuid NOT NULL,
   resource     text NOT NULL,
   object_id    uuid NOT NULL,

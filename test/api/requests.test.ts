@@ -109,6 +109,7 @@ test('calls are recorded with what became of them: stored, refused, ignored, unk
     errors: [],
     ignoredFields: [],
     hasBody: false,
+    isCorrected: false,
   });
   assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000);
   assert.ok(Number(durationMs) > 0);
