@@ -1,10 +1,10 @@
-// The service with the data of an invented business, to look around in. It fills only a database that nobody uses yet.
+// The service with the data of an invented business, to look around in. It fills only an empty database, and starts again on its own.
 
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import { createApiKey } from '../auth/api-keys.ts';
 import { hashPassword } from '../auth/passwords.ts';
-import { addPerson } from '../auth/people.ts';
+import { addPerson, setPassword } from '../auth/people.ts';
 import { makePassword } from '../auth/secrets.ts';
 import { createTenant } from '../auth/tenants.ts';
 import type { Config } from '../config.ts';
@@ -19,17 +19,19 @@ import { listenUntilStopped, startBlock } from '../process/service.ts';
 import { resources } from '../resources/index.ts';
 import type { Command } from './command.ts';
 import { buildBusiness, businessName } from './demo/business.ts';
+import { makeCalls } from './demo/calls.ts';
 import type { Body } from './demo/demo-data.ts';
 
 export const demo: Command = {
   name: 'demo',
-  summary: 'Run the service with the data of an invented business, in a database that is still empty.',
+  summary: 'Run the service with the data of an invented business, in an empty database or its own.',
   options: {},
   async run({ config }) {
     await listenUntilStopped(config, async (listening) => {
       // After the port is ours: a demo that could not start leaves nothing behind that would keep it from starting.
-      const { tenantId, key } = await fillEmptyDatabase(listening.connection.client, config);
-      const password = await addDemoPerson(listening.database, tenantId);
+      const { tenantId, key, isNew } = await openBusiness(listening.connection.client, config);
+      const password = await givePassword(listening.database, tenantId);
+      if (isNew) await makeCalls(listening.database, { origin: listening.origin, tenantId, key });
       return startBlock(listening, introduction(listening.origin, tenantId, key, password));
     });
     return undefined;
@@ -38,12 +40,19 @@ export const demo: Command = {
 
 const demoEmail = 'demo@stamm.example';
 
-/** A password of its own for each demo: it may run where others can reach it. */
-async function addDemoPerson(database: Database, tenantId: string): Promise<string> {
+/** A new password for each start: the demo may run where others can reach it, and nobody remembers the last one. */
+async function givePassword(database: Database, tenantId: string): Promise<string> {
   const password = makePassword();
   const passwordHash = await hashPassword(password);
   const person = { name: 'Demo', email: demoEmail, role: 'VERWALTUNG', passwordHash } as const;
-  await database.inTenants([tenantId], (client) => addPerson(client, tenantId, person));
+  await database.inTenants([tenantId], async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      'SELECT id FROM person WHERE tenant_id = $1 AND email = $2',
+      [tenantId, demoEmail],
+    );
+    if (rows[0]) await setPassword(client, tenantId, rows[0].id, passwordHash);
+    else await addPerson(client, tenantId, person);
+  });
   return password;
 }
 
@@ -59,19 +68,30 @@ Look at its sites in Ahrensburg, in another terminal:
   curl '${origin}/api/v1/sites?city=Ahrensburg' -H 'ApiKey: ${key}'`;
 }
 
-/** All or nothing: an interrupted demo can start again. */
-async function fillEmptyDatabase(connection: pg.ClientConfig, config: Config) {
+/** Fills an empty database, all or nothing: an interrupted demo can start again. A key is shown once, so each start makes one. */
+async function openBusiness(connection: pg.ClientConfig, config: Config) {
   return asDatabaseOwner(connection, async (client) => {
     await client.query('BEGIN');
     // Nobody makes a tenant between the look and the first row.
     await client.query('LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE');
-    const { rowCount: tenants } = await client.query('SELECT FROM tenant LIMIT 1');
-    if (tenants !== 0) throw new UsageError(refusal(config));
-    const tenantId = await createTenant(client, businessName);
-    await writeBusiness(client, tenantId);
+    const found = await findBusinesses(client);
+    const isOwn = found.length === 1 && found[0]!.is_demo;
+    if (found.length > 0 && !isOwn) throw new UsageError(refusal(config));
+    const tenantId = found[0]?.tenant_id ?? (await createTenant(client, businessName));
+    if (!isOwn) await writeBusiness(client, tenantId);
     await client.query('COMMIT');
-    return { tenantId, key: (await createApiKey(client, tenantId))! };
+    return { tenantId, key: (await createApiKey(client, tenantId))!, isNew: !isOwn };
   });
+}
+
+/** At most two; the journal of a demo begins with its own entries. */
+async function findBusinesses(client: pg.Client): Promise<{ tenant_id: string; is_demo: boolean }[]> {
+  const { rows } = await client.query<{ tenant_id: string; is_demo: boolean }>(
+    `SELECT tenant_id, EXISTS (SELECT FROM journal AS entry
+       WHERE entry.tenant_id = tenant.tenant_id AND entry.position = 1 AND entry.actor = 'demo') AS is_demo
+     FROM tenant LIMIT 2`,
+  );
+  return rows;
 }
 
 function refusal({ DATABASE_URL, DATA_DIR }: Config): string {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { createTenant } from '../../server/auth/tenants.ts';
 import { buildBusiness } from '../../server/commands/demo/business.ts';
 import { oddities } from '../../server/commands/demo/oddities.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
@@ -17,6 +18,7 @@ import { parseStored } from '../../server/engine/http/merge-patch.ts';
 import { attentionChecksOf } from '../../server/engine/sql/attention-checks.ts';
 import { resources } from '../../server/resources/index.ts';
 import { createTestDatabase } from '../service.ts';
+import { until } from '../waiting.ts';
 
 const checkout = path.resolve(import.meta.dirname, '../..');
 const folder = await mkdtemp(path.join(tmpdir(), 'stamm-demo-'));
@@ -123,7 +125,7 @@ test('every object is one that the API would take, and has an external id', asyn
 
 test('every object has its entry in the journal', async () => {
   const { rows: entries } = await owner.query(
-    `SELECT resource, action, actor, count(*)::integer AS count FROM journal GROUP BY 1, 2, 3 ORDER BY 1`,
+    `SELECT resource, action, actor, count(*)::integer AS count FROM journal WHERE actor = 'demo' GROUP BY 1, 2, 3 ORDER BY 1`,
   );
   const counts = await countRows(owner);
   const expected = resources
@@ -174,7 +176,24 @@ async function emptyDatabase() {
   return { client, DATABASE_URL: `postgres://${user}:${password}@localhost/${database}?${place}` };
 }
 
-test('a second demo on the same data is refused and changes nothing', async () => {
+test('there are calls, changes, a bin and deliveries to look at', async () => {
+  const { data: deleted } = JSON.parse(await get('/deleted'));
+  assert.deepEqual(
+    deleted.map(({ data }: { data: { companyName: string } }) => data.companyName),
+    ['Blumenladen Osterstraße'],
+  );
+  const { rows } = await owner.query(
+    `SELECT (SELECT count(*)::integer FROM journal WHERE action = 'CHANGED') AS changes,
+       (SELECT count(*)::integer FROM webhook) AS webhooks`,
+  );
+  assert.deepEqual(rows, [{ changes: 3, webhooks: 1 }]);
+  await until('the calls to be recorded', async () => {
+    const { rows: calls } = await owner.query('SELECT status FROM recorded_request WHERE status = 400');
+    return calls.length >= 2;
+  });
+});
+
+test('a second demo goes on with its data, with a new password and key', async () => {
   const { client, DATABASE_URL } = await emptyDatabase();
   const settings = { DATABASE_URL, DATA_DIR: dataDir };
   const first = startDemo(settings);
@@ -186,7 +205,31 @@ test('a second demo on the same data is refused and changes nothing', async () =
 
   const second = startDemo(settings);
   const output = await outputOf(second);
-  assert.equal(second.exitCode, 1);
+  assert.match(output, /Stamm is running/);
+  const key = /API key +(\S+)/.exec(output)![1]!;
+  const base = /API base +(\S+)/.exec(output)![1]!;
+  const answer = await fetch(`${base}/customers?limit=1`, { headers: { apikey: key } });
+  assert.equal(answer.status, 200);
+  const password = /Password +(\S.*)/.exec(output)![1]!.trim();
+  const { origin } = new URL(base);
+  const signedIn = await fetch(`${origin}/app/session`, {
+    method: 'POST',
+    headers: { origin, 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'demo@stamm.example', password }),
+  });
+  assert.equal(signedIn.status, 200, await signedIn.text());
+  await stop(second);
+  assert.deepEqual(await countRows(client), { ...counts, api_key: 2 });
+  await client.end();
+});
+
+test('a demo is refused by a database with another business, and changes nothing in it', async () => {
+  const { client, DATABASE_URL } = await emptyDatabase();
+  await createTenant(client, 'Echte Gärtnerei GmbH');
+  const counts = await countRows(client);
+  const refused = startDemo({ DATABASE_URL, DATA_DIR: dataDir });
+  const output = await outputOf(refused);
+  assert.equal(refused.exitCode, 1);
   assert.match(output, /^This database already holds a business, and the demo changes nothing in it\. .*\n$/);
   assert.ok(output.includes(`DATA_DIR=${dataDir}-demo npm run demo`), output);
   assert.deepEqual(await countRows(client), counts);
