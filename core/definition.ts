@@ -50,6 +50,8 @@ export interface Definition {
     /** References to objects by whose names it is found, step by step. */
     through: readonly (readonly { field: string; resource: string }[])[];
   };
+  /** Fields that the role Pflege may change. */
+  careFields: readonly string[];
   sorts: readonly string[];
   filters: readonly ListFilter[];
   /** Filters that also find what has no value. */

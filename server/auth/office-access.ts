@@ -20,6 +20,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access;
+    /** Of a change: the fields that the role Pflege may change, which features/care-role checks in the body. */
+    careFields?: readonly string[];
     /** Whether the person must have shown a password or passkey in the last minutes. */
     needsRecentProof?: boolean;
     /** Whether a person without the passkey that their business requires may use the route. */
@@ -33,7 +35,7 @@ function isRead(method: string): boolean {
 
 export async function demandAccess(database: Database, request: FastifyRequest): Promise<void> {
   if (!isRead(request.method)) demandOwnOrigin(request);
-  const { access, needsRecentProof, allowsMissingPasskey } = request.routeOptions.config;
+  const { access, needsRecentProof, allowsMissingPasskey, careFields } = request.routeOptions.config;
   if (access === 'PUBLIC') return;
   const session = await findSession(database, readSessionCookie(request));
   if (!session) throw new ApiError('session_missing');
@@ -41,7 +43,9 @@ export async function demandAccess(database: Database, request: FastifyRequest):
   request.tenantId = session.tenantId;
   request.actor = session.person.name;
   if (session.needsPasskey && !allowsMissingPasskey) throw new ApiError('passkey_required');
-  const needsVerwaltung = access === 'VERWALTUNG' || (access !== 'SELF' && !isRead(request.method));
+  const isForCare = careFields !== undefined && careFields.length > 0;
+  const needsVerwaltung =
+    access === 'VERWALTUNG' || (access !== 'SELF' && !isRead(request.method) && !isForCare);
   if (needsVerwaltung && session.person.role !== 'VERWALTUNG') throw new ApiError('role_insufficient');
   if (needsRecentProof) demandRecentProof(session);
 }

@@ -7,6 +7,7 @@ import { keyRoutes } from '../features/api-key/key-routes.ts';
 import { leftEntryRoutes } from '../features/attention/left-entry-routes.ts';
 import { auditRoutes } from '../features/audit/audit-routes.ts';
 import { requestRoutes } from '../features/call-log/call-log-routes.ts';
+import { addCareRoleRules } from '../features/care-role/care-role.ts';
 import { historyRoutes } from '../features/changes/history-routes.ts';
 import { checklistRoutes } from '../features/checklist/checklist-routes.ts';
 import { definitionRoutes } from '../features/definitions/definition-routes.ts';
@@ -51,6 +52,7 @@ export async function officeRoutes(
   office.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
+  addCareRoleRules(office, resources);
   await addSharedRoutes(office, shared);
   await office.register(sessionRoutes, { database, notices, publicUrl });
   await office.register(passwordResetRoutes, { database, notices, publicUrl });

@@ -59,6 +59,7 @@ export const contactPerson = defineResource({
     phones: ['phone', 'mobile'],
   },
   duplicateFields: ['customerId', 'firstName'],
+  hiddenFromCare: ['mobile'],
   example: {
     externalId: 'ERP-4711-P1',
     customerExternalId: 'ERP-4711',

@@ -70,6 +70,7 @@ export const contract = defineResource({
   },
   uniqueFields: ['contractNumber'],
   dateOrders: [['startDate', 'endDate']],
+  hiddenFromCare: ['netPrice'],
   example: {
     externalId: 'ERP-4711-V1',
     customerExternalId: 'ERP-4711',

@@ -98,6 +98,7 @@ export const plant = defineResource({
       [['productId', 'product']],
     ],
   },
+  careFields: ['status', 'comment'],
   example: {
     externalId: 'ERP-4711-M1',
     siteExternalId: 'ERP-4711-S1',

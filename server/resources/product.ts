@@ -84,5 +84,6 @@ export const product = defineResource({
   },
   uniqueFields: ['articleNumber'],
   searchedBy: { codes: ['gtin'] },
+  hiddenFromCare: ['netPrice'],
   example: { externalId: 'PF-0120', name: 'Monstera deliciosa 120 cm', kind: 'PLANT' },
 });

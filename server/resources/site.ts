@@ -115,6 +115,7 @@ export const site = defineResource({
       finding: `concat_ws(' ', subject.address_street_name, subject.address_zip_code, subject.address_city)`,
     },
   ],
+  hiddenFromCare: ['callOutFee'],
   example: {
     externalId: 'ERP-4711-S1',
     customerExternalId: 'ERP-4711',

@@ -25,7 +25,7 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.goto(`${office.origin}/data/customers/new`);
     await page.getByLabel('Firma').fill('Hotel Elbkontor GmbH');
     await page.getByLabel('E-Mail').fill('kein-at');
-    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByRole('button', { name: 'Speichern', exact: true }).click();
     await page.locator('#field-email[aria-invalid=true]').waitFor();
     await page.locator('#field-address-city[aria-invalid=true]').waitFor();
     // A house number may be empty, so nothing is wrong with it.
@@ -35,7 +35,7 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.getByLabel('Straße').fill('Am Sandtorkai');
     await page.getByLabel('PLZ').fill('20457');
     await page.getByLabel('Ort').fill('Hamburg');
-    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByRole('button', { name: 'Speichern', exact: true }).click();
     await page.getByRole('heading', { name: 'Hotel Elbkontor GmbH', level: 1 }).waitFor();
     const { data } = (await office.get('/customers?q=Elbkontor')).json();
     assert.equal(data[0].email, 'empfang@elbkontor.example');
@@ -58,6 +58,7 @@ describe('master data', { skip: withoutChromium }, () => {
     const { page, complaints } = visit;
     const id = await createSite(await office.createCustomer());
     await page.goto(`${office.origin}/data/sites/${id}/edit`);
+    await page.getByRole('button', { name: 'Weitere Angaben' }).click();
     await page.getByLabel('Gültig ab').fill('1.3.26');
     await page.getByLabel('Gültig bis').fill('1.2.26');
     await page.getByRole('button', { name: 'Speichern' }).click();
@@ -239,6 +240,61 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Speichern' }).click();
     await page.getByText('Davon gibt es nichts.').waitFor();
     assert.equal((await office.get(`/sites/${id}`)).json().validUntil, '2099-12-31');
+  });
+
+  test('a site takes the address of its customer, and the next one begins with the same customer', async () => {
+    const { page, complaints } = visit;
+    const customerId = await office.createCustomer({ companyName: 'Viele Standorte GmbH' });
+    await page.goto(`${office.origin}/data/sites/new?customerId=${customerId}`);
+    await page.locator('#field-name:focus').fill('Erster');
+    assert.equal(await page.getByLabel('Zeitzone').isVisible(), false);
+    await page.getByRole('button', { name: 'Adresse des Kunden übernehmen' }).click();
+    await page.locator(`#field-address-city[value="${validAddress.city}"]`).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('button', { name: 'Speichern und nächste' }).click();
+    await page.locator('#field-name[value=""]').waitFor();
+    await page.locator('#field-customerId[value="Viele Standorte GmbH"]').waitFor();
+    const { data } = (await office.get(`/sites?customerId=${customerId}`)).json();
+    assert.deepEqual([data.length, data[0].name, data[0].address.city], [1, 'Erster', validAddress.city]);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a record is copied without what only one may have', async () => {
+    const { page } = visit;
+    const id = await office.createCustomer({
+      companyName: 'Vorlage GmbH',
+      customerNumber: 'V-1',
+      vatId: 'DE7',
+    });
+    await page.goto(`${office.origin}/data/customers/${id}`);
+    await page.getByRole('link', { name: 'Kopieren' }).click();
+    await page.locator('#field-companyName[value="Vorlage GmbH"]').waitFor();
+    assert.equal(await page.getByLabel('Kundennummer').inputValue(), '');
+    // A folded field that has a value is shown.
+    assert.equal(await page.getByLabel('USt-IdNr.').inputValue(), 'DE7');
+  });
+
+  test('Pflege changes the health of a plant, and is offered nothing else', async () => {
+    const { email: carer } = await createPerson(office, { role: 'PFLEGE', name: 'Paul Pflege' });
+    const { page, complaints } = await office.enter(carer);
+    const siteId = await createSite(await office.createCustomer());
+    const plant = await office.post('/customer/site/plant', { siteId, botanicalName: 'Ficus lyrata' });
+    await page.goto(`${office.origin}/data/plants/${plant.json().id}`);
+    await page.getByRole('link', { name: 'Zustand ändern' }).click();
+    await page.getByRole('combobox', { name: 'Zustand' }).click();
+    await page.getByRole('option', { name: 'Kritisch' }).click();
+    assert.equal(await page.getByLabel('Anzahl').count(), 0);
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByText('Kritisch', { exact: true }).first().waitFor();
+    await page.goto(`${office.origin}/`);
+    await page
+      .getByRole('link', { name: /Ficus lyrata/ })
+      .first()
+      .waitFor();
+    await page.goto(`${office.origin}/data/sites/new`);
+    await page.getByRole('heading', { name: 'Das macht Ihre Verwaltung' }).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    assert.deepEqual(complaints, []);
   });
 
   test('an entry of the attention list is left as it is, with a reason, and taken back', async () => {

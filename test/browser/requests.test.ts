@@ -51,7 +51,7 @@ describe('requests of other systems', { skip: withoutChromium }, () => {
     await details.getByRole('link', { name: 'Standort korrigieren und anlegen' }).click();
     await page.getByRole('button', { name: 'Zeigen und korrigieren' }).click();
     await page.locator('#field-address-zipCode[aria-invalid=true]').waitFor();
-    assert.equal(await page.getByLabel('Anfahrtspauschale').inputValue(), '12,5');
+    assert.equal(await page.getByLabel('Anfahrtspauschale').inputValue(), '12,50');
     await page.locator('#field-customerId[value="Hotel Elbkontor"]').waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await page.getByLabel('PLZ').fill('20457');

@@ -31,7 +31,7 @@ describe('before anybody has an account', { skip: withoutChromium }, () => {
 
     await page.getByRole('textbox', { name: 'Passwort' }).fill(password);
     await page.getByRole('button', { name: 'Einrichten' }).click();
-    await page.getByRole('heading', { name: 'Erste Schritte' }).waitFor();
+    await page.getByRole('heading', { name: 'Andere Systeme anbinden' }).waitFor();
     await page.getByText('Blattwerk GmbH', { exact: true }).waitFor();
 
     const late = await office.visit();

@@ -33,6 +33,10 @@ export interface Definition {
   readonly duplicateFields: readonly string[] | undefined;
   /** What else the office should look at: an SQL condition on the table. */
   readonly attentions: readonly Attention[];
+  /** Fields that the role Pflege may change in the office. */
+  readonly careFields: readonly string[];
+  /** Fields that the role Pflege does not see in the office. */
+  readonly hiddenFromCare: readonly string[];
   /** A body that can be sent as it is after the examples of the resources before it, whose objects it names. */
   readonly example: { readonly externalId: string; readonly [field: string]: unknown };
 }
@@ -69,7 +73,9 @@ type Defaulted =
   | 'dateOrders'
   | 'requiredOneOf'
   | 'duplicateFields'
-  | 'attentions';
+  | 'attentions'
+  | 'careFields'
+  | 'hiddenFromCare';
 
 export function defineResource(
   definition: Omit<Definition, Defaulted | 'searchedBy'> &
@@ -81,6 +87,8 @@ export function defineResource(
     requiredOneOf: [],
     duplicateFields: undefined,
     attentions: [],
+    careFields: [],
+    hiddenFromCare: [],
     ...definition,
     fields: { ...withTwins(definition.fields), externalId },
     uniqueFields: ['externalId', ...(definition.uniqueFields ?? [])],

@@ -7,7 +7,7 @@ import type { Field, Fields } from './fields.ts';
 
 export function describeDefinition(definition: Definition): Description {
   const { name, collection, path, title, de, plural, description, nameField } = definition;
-  const { uniqueFields, requiredOneOf, dateOrders } = definition;
+  const { uniqueFields, requiredOneOf, dateOrders, careFields } = definition;
   return {
     name,
     collection,
@@ -21,6 +21,7 @@ export function describeDefinition(definition: Definition): Description {
     requiredOneOf,
     dateOrders,
     searchedBy: describeSearch(definition),
+    careFields,
     sorts: sortNamesOf(definition),
     filters: [
       ...filtersOf(definition).map((filter) => ({

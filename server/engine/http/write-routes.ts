@@ -112,7 +112,7 @@ export function addWriteRoutes(
 
   api.patch<{ Params: { id: string }; Body: JsonBody }>(
     `/${definition.collection}/:id`,
-    { schema: docs.patch },
+    { schema: docs.patch, config: { careFields: definition.careFields } },
     async (request, reply) => {
       refuseUnknownParameters(request, ['dryRun']);
       const patched = await inTransaction(request, async (client) => {

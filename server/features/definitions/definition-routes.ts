@@ -1,5 +1,6 @@
 // The definitions as the web app needs them: its tables, forms and import follow from what this answers.
 import type { FastifyInstance } from 'fastify';
+import type { Definition as Description } from '../../../core/definition.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { describeDefinition } from '../../engine/definition/description.ts';
 
@@ -8,5 +9,22 @@ export async function definitionRoutes(
   { resources }: { resources: readonly Definition[] },
 ): Promise<void> {
   const described = resources.map(describeDefinition);
-  app.get('/definitions', { config: { access: 'SELF' } }, async () => described);
+  // What a role does not see, its tables and forms do not offer.
+  const forCare = described.map((definition, index) =>
+    withoutFields(definition, resources[index]!.hiddenFromCare),
+  );
+  app.get('/definitions', { config: { access: 'SELF' } }, async ({ session }) =>
+    session?.person.role === 'PFLEGE' ? forCare : described,
+  );
+}
+
+function withoutFields(described: Description, hidden: readonly string[]): Description {
+  const isShown = (name: string) => !hidden.includes(name.replace('-', ''));
+  return {
+    ...described,
+    fields: described.fields.filter(({ name }) => isShown(name)),
+    sorts: described.sorts.filter(isShown),
+    filters: described.filters.filter(({ path }) => isShown(path)),
+    emptiable: described.emptiable.filter(isShown),
+  };
 }

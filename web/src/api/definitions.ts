@@ -1,6 +1,8 @@
 // The definitions of all resources, from which tables, pages and forms follow.
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import i18next from 'i18next';
 import type { Definition, Titles } from '../../../core/definition.ts';
+import { formatDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { call } from './client.ts';
 
@@ -60,10 +62,21 @@ export function labelOf(definition: Definition, entity: Record<string, unknown>)
     definition.nameField === 'lastName' ? name : entity[definition.nameField],
     entity.name,
     entity.commonName,
-    ...definition.uniqueFields.map((field) => entity[field]),
+    // An id of another system says less than the kind and start of a contract.
+    ...definition.uniqueFields.filter((field) => field !== 'externalId').map((field) => entity[field]),
+    termLabel(definition, entity),
+    entity.externalId,
   ];
   const label = candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
   return (label as string | undefined) ?? `${titleOf(definition)} ${String(entity.id ?? '').slice(-6)}`;
+}
+
+/** A contract without a number: "Pflege ab 01.03.2026". */
+function termLabel(definition: Definition, entity: Record<string, unknown>): string | undefined {
+  const type = definition.fields.find(({ name }) => name === 'type');
+  const choice = type?.choices?.find(({ value }) => value === entity.type);
+  if (!choice || typeof entity.startDate !== 'string') return undefined;
+  return i18next.t('record.term', { type: titleOf(choice), day: formatDay(entity.startDate) });
 }
 
 /** A second line that tells two of the same name apart. */

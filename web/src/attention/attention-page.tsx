@@ -1,5 +1,5 @@
 // What should be looked at, with a way to mend each entry in place.
-import { Button, Center, Collapse, Group, SegmentedControl, Select, Tabs } from '@mantine/core';
+import { Button, Center, Chip, Collapse, Group, Select, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -78,21 +78,18 @@ export function AttentionPage() {
       ) : (
         <>
           <Group mb="md" gap="sm">
-            <SegmentedControl
-              visibleFrom="lg"
-              aria-label={t('table.filters')}
-              value={code ?? ''}
-              onChange={(value) => change({ code: value || undefined })}
-              data={[
-                { value: '', label: withCount(t('attention.all')) },
-                ...offered.map((value) => ({
-                  value,
-                  label: withCount(t(`attention.codes.${value}`), value),
-                })),
-              ]}
-            />
+            <Chip.Group value={code ?? ''} onChange={(value) => change({ code: String(value) || undefined })}>
+              <Group visibleFrom="sm" gap={6} role="group" aria-label={t('table.filters')}>
+                <Chip value="">{withCount(t('attention.all'))}</Chip>
+                {offered.map((value) => (
+                  <Chip key={value} value={value}>
+                    {withCount(t(`attention.codes.${value}`), value)}
+                  </Chip>
+                ))}
+              </Group>
+            </Chip.Group>
             <Select
-              hiddenFrom="lg"
+              hiddenFrom="sm"
               aria-label={t('table.filters')}
               placeholder={t('attention.all')}
               clearable

@@ -28,6 +28,7 @@ export function Calendar({ value, onChoose }: CalendarProps) {
           locale={currentLanguage() === 'de' ? 'de' : 'en-gb'}
           firstDayOfWeek={1}
           highlightToday
+          hideOutsideDates
           classNames={{ day: classes.day, weekday: classes.weekday, calendarHeaderLevel: classes.level }}
           ariaLabels={{
             previousMonth: t('calendar.previousMonth'),

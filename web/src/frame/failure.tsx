@@ -7,7 +7,15 @@ import { ButtonLink } from './links.tsx';
 
 export function FailureNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTranslation();
-  const { message, requestId } = toApiError(error);
+  const { code, message, requestId } = toApiError(error);
+  // Nothing went wrong, and trying again changes nothing.
+  if (code === 'role_insufficient') {
+    return (
+      <Alert color="gray" variant="light" icon={<Icon name="info" />} role="status">
+        {t('failure.notAllowed')}
+      </Alert>
+    );
+  }
   return (
     <Alert color="red" variant="light" icon={<Icon name="warning" />} title={t('failure.title')} role="alert">
       <Stack gap="xs" align="flex-start">
@@ -62,6 +70,17 @@ export function NotFoundPage() {
   const { t } = useTranslation();
   return (
     <EmptyNote icon="leaf" level={1} title={t('notFound.title')} text={t('notFound.text')}>
+      <ButtonLink to="/" variant="light" mt="sm">
+        {t('actions.home')}
+      </ButtonLink>
+    </EmptyNote>
+  );
+}
+
+export function NotAllowedPage() {
+  const { t } = useTranslation();
+  return (
+    <EmptyNote icon="info" level={1} title={t('notAllowed.title')} text={t('notAllowed.text')}>
       <ButtonLink to="/" variant="light" mt="sm">
         {t('actions.home')}
       </ButtonLink>

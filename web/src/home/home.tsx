@@ -18,6 +18,7 @@ import { formatAgo, formatNumber } from '../texts/format.ts';
 import { AttentionCard } from './attention-card.tsx';
 import { Checklist } from './checklist.tsx';
 import classes from './home.module.css';
+import { ContractsEnding, PlantsInNeed } from './soon-cards.tsx';
 import { WebhookNotice } from './webhook-notice.tsx';
 
 export function HomePage() {
@@ -25,7 +26,8 @@ export function HomePage() {
   const { person, business } = useMe();
   const isAdministrator = useIsAdministrator();
   const hour = new Date().getHours();
-  const greeting = hour < 11 ? 'home.morning' : hour < 18 ? 'home.day' : 'home.evening';
+  const isEvening = hour < 5 || hour >= 18;
+  const greeting = isEvening ? 'home.evening' : hour < 11 ? 'home.morning' : 'home.day';
   return (
     <div className={classes.page}>
       <PageHead
@@ -33,12 +35,14 @@ export function HomePage() {
         text={t('home.text', { business: business.name })}
       />
       {isAdministrator && <WebhookNotice />}
-      {isAdministrator && <Checklist />}
       <Numbers />
       <div className={classes.columns}>
         <AttentionCard />
+        <PlantsInNeed />
+        <ContractsEnding />
         <LatestChanges />
       </div>
+      {isAdministrator && <Checklist />}
     </div>
   );
 }

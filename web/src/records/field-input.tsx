@@ -4,10 +4,10 @@ import { useTranslation } from 'react-i18next';
 import { type Field, titleOf } from '../api/definitions.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { IntervalsEditor } from './intervals-editor.tsx';
+import { isMoney } from './money.ts';
 import { OpeningHoursEditor } from './opening-hours-editor.tsx';
 import { ReferencePicker } from './reference-picker.tsx';
 import { UnknownItems } from './unknown-items.tsx';
-import { isMoney } from './value.tsx';
 
 export interface FieldInputProps {
   field: Field;

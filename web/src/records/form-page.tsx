@@ -13,33 +13,59 @@ import {
   useDefinition,
 } from '../api/definitions.ts';
 import { recordQuery, useForgetReadings } from '../api/records.ts';
-import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { useIsAdministrator } from '../api/session.ts';
+import { FailureNote, NotAllowedPage, NotFoundPage } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { decimalSeparator } from '../texts/format.ts';
 import { Conflict } from './conflict.tsx';
-import { startValues, toNewBody, toPatch, toValues, type Values } from './form-values.ts';
+import { copyValues, startValues, toNewBody, toPatch, toValues, type Values } from './form-values.ts';
 import { RecordForm } from './record-form.tsx';
 import { useUndo } from './use-undo.ts';
 
 export function CreationPage() {
   const { collection = '' } = useParams({ strict: false });
   const definition = useDefinition(collection);
-  return definition ? <Creation key={collection} definition={definition} /> : <NotFoundPage />;
+  const isAdministrator = useIsAdministrator();
+  if (!definition) return <NotFoundPage />;
+  return isAdministrator ? <Creation key={collection} definition={definition} /> : <NotAllowedPage />;
 }
 
 function Creation({ definition }: { definition: Definition }) {
   const { t } = useTranslation();
   const given = useSearch({ strict: false }) as Record<string, string>;
-  const [initial] = useState(() => startValues(definition, decimalSeparator(), given));
+  const source = useQuery({
+    ...recordQuery(definition.collection, given.copyOf ?? ''),
+    enabled: given.copyOf !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+  });
+  const [started, setStarted] = useState(() => ({
+    count: 0,
+    values: startValues(definition, decimalSeparator(), given),
+  }));
+  if (given.copyOf && source.error) return <FailureNote error={source.error} />;
+  if (given.copyOf && !source.data) return <Lines count={8} />;
+  const isCopy = source.data !== undefined && started.count === 0;
+  const initial = isCopy ? copyValues(definition, source.data, decimalSeparator()) : started.values;
   return (
     <>
       <PageHead
         title={t('form.new', { title: nounOf(definition) })}
         trail={[{ title: pluralOf(definition), to: `/data/${definition.collection}` }]}
       />
-      <CreationForm definition={definition} initial={initial} />
+      <CreationForm
+        key={started.count}
+        definition={definition}
+        initial={initial}
+        onNext={(values) => {
+          const owners = definition.fields.filter(({ reference }) => reference?.isOwner);
+          const kept = Object.fromEntries(owners.map(({ path }) => [path, values[path]]));
+          const fresh = startValues(definition, decimalSeparator(), {});
+          setStarted({ count: started.count + 1, values: { ...fresh, ...kept } });
+        }}
+      />
     </>
   );
 }
@@ -50,15 +76,28 @@ interface CreationFormProps {
   /** What is known to be wrong with these values, by field. */
   errors?: ReadonlyMap<string, string>;
   onCreated?: (id: string) => Promise<void>;
+  /** Begins another record after this one is saved. */
+  onNext?: (values: Values) => void;
 }
 
-export function CreationForm({ definition, initial, errors, onCreated }: CreationFormProps) {
+export function CreationForm({ definition, initial, errors, onCreated, onNext }: CreationFormProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const forgetReadings = useForgetReadings();
   const isSettled = useRef(false);
   const { tellCreated } = useUndo();
   const { collection } = definition;
+
+  async function create(values: Values): Promise<string> {
+    const body = toNewBody(definition, values, decimalSeparator());
+    const { id } = await call<{ id: string }>('POST', definition.path, { body });
+    isSettled.current = true;
+    // The record is there: whatever fails from here on must not ask for it again.
+    await onCreated?.(id).catch(tellFailure);
+    await forgetReadings();
+    return id;
+  }
+
   return (
     <RecordForm
       definition={definition}
@@ -68,15 +107,17 @@ export function CreationForm({ definition, initial, errors, onCreated }: Creatio
       isSettled={isSettled}
       onCancel={() => window.history.back()}
       onSave={async (values) => {
-        const body = toNewBody(definition, values, decimalSeparator());
-        const { id } = await call<{ id: string }>('POST', definition.path, { body });
-        isSettled.current = true;
-        // The record is there: whatever fails from here on must not ask for it again.
-        await onCreated?.(id).catch(tellFailure);
-        await forgetReadings();
+        const id = await create(values);
         await navigate({ to: '/data/$collection/$id', params: { collection, id }, replace: true });
         tellCreated(definition, id);
       }}
+      onSaveAndNext={
+        onNext &&
+        (async (values) => {
+          tellCreated(definition, await create(values));
+          onNext(values);
+        })
+      }
     />
   );
 }
@@ -95,14 +136,23 @@ export function EditingPage() {
     refetchOnWindowFocus: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  const isAdministrator = useIsAdministrator();
   if (!definition) return <NotFoundPage />;
+  if (!isAdministrator && definition.careFields.length === 0) return <NotAllowedPage />;
+  const changeable = isAdministrator ? definition : forCare(definition);
   if (error)
     return toApiError(error).status === 404 ? (
       <NotFoundPage />
     ) : (
       <FailureNote error={error} onRetry={() => refetch()} />
     );
-  return entity ? <Editing key={entity.id} definition={definition} stored={entity} /> : <Lines count={8} />;
+  return entity ? <Editing key={entity.id} definition={changeable} stored={entity} /> : <Lines count={8} />;
+}
+
+/** The part of a definition that the role Pflege may change. */
+function forCare(definition: Definition): Definition {
+  const fields = definition.fields.filter(({ name }) => definition.careFields.includes(name));
+  return { ...definition, fields, requiredOneOf: [] };
 }
 
 interface EditingProps {

@@ -52,6 +52,7 @@ const definition: Definition = {
   requiredOneOf: [],
   dateOrders: [],
   searchedBy: { names: [], fields: [], codes: [], phones: [], through: [] },
+  careFields: [],
   sorts: [],
   filters: [{ name: 'ownerId', path: 'ownerId', kind: 'several' }],
   emptiable: [],

@@ -4,6 +4,7 @@
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
 import { type Definition, type Field, leavesOf, setAt, valueAt } from '../api/definitions.ts';
+import { isMoney } from './money.ts';
 
 export type Values = Record<string, unknown>;
 
@@ -15,12 +16,20 @@ export function toValues(definition: Definition, entity: Record<string, unknown>
     leavesOf(definition.fields).map((field) => {
       const value = valueAt(entity, field.path);
       if (numberKinds.includes(field.kind))
-        return [field.path, value === undefined ? '' : String(value).replace('.', separator)];
+        return [field.path, value === undefined ? '' : writtenNumber(field, value).replace('.', separator)];
       if (field.kind === 'list') return [field.path, value ?? []];
       if (field.kind === 'flag') return [field.path, value ?? (field.isRequired ? false : undefined)];
       return [field.path, value ?? ''];
     }),
   );
+}
+
+/** Money has cents: 24.9 is 24.90. */
+function writtenNumber(field: Field, value: unknown): string {
+  const text = String(value);
+  if (!isMoney(field) || !/^-?\d+(\.\d?)?$/.test(text)) return text;
+  const [whole, cents = ''] = text.split('.');
+  return `${whole}.${cents.padEnd(2, '0')}`;
 }
 
 /** A new object begins with the defaults of its fields. */
@@ -40,9 +49,20 @@ export function startValues(
   return values;
 }
 
+/** A new object that begins as another one, without what only one may have. */
+export function copyValues(
+  definition: Definition,
+  entity: Record<string, unknown>,
+  separator: string,
+): Values {
+  const values = toValues(definition, entity, separator);
+  for (const path of definition.uniqueFields) values[path] = '';
+  return values;
+}
+
 /** The number that somebody typed, written as JSON writes it; undefined if it is none. */
 export function parseNumber(text: string, separator: string): string | undefined {
-  const trimmed = text.trim().replaceAll(/[\s'’]/g, '');
+  const trimmed = text.replaceAll(/[\s'’]|€|EUR/gi, '');
   const grouping = separator === ',' ? '.' : ',';
   const isGrouped = new RegExp(`^-?\\d{1,3}(\\${grouping}\\d{3})+(\\${separator}\\d*)?$`).test(trimmed);
   const plain = (isGrouped ? trimmed.replaceAll(grouping, '') : trimmed).replace(',', '.');

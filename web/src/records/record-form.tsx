@@ -4,18 +4,16 @@ import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ApiError, toApiError } from '../api/client.ts';
-import { type Definition, type Field, leavesOf, titleOf } from '../api/definitions.ts';
+import { type Definition, leavesOf } from '../api/definitions.ts';
 import { useUnsavedWork } from '../frame/unsaved-work.ts';
-import { Icon, resourceIcon } from '../icons.tsx';
+import { Icon } from '../icons.tsx';
 import { decimalSeparator } from '../texts/format.ts';
-import { Card } from './card.tsx';
 import { DraftOffer } from './draft-offer.tsx';
 import { useDraft } from './drafts.ts';
-import { FieldInput } from './field-input.tsx';
 import classes from './form.module.css';
 import { errorsByField, leafAt } from './form-errors.ts';
+import { FormSections } from './form-sections.tsx';
 import { changedPaths, findLocalErrors, type Values } from './form-values.ts';
-import { PositionButton } from './position-button.tsx';
 
 interface RecordFormProps {
   definition: Definition;
@@ -23,6 +21,8 @@ interface RecordFormProps {
   initialErrors?: ReadonlyMap<string, string>;
   /** Rejects with what the service answered. */
   onSave: (values: Values) => Promise<void>;
+  /** Of a new record: saves it and begins another one. */
+  onSaveAndNext?: (values: Values) => Promise<void>;
   onCancel: () => void;
   saveTitle: string;
   /** Whether everything is saved and leaving loses nothing. The caller sets it. */
@@ -34,6 +34,7 @@ export function RecordForm({
   initial,
   initialErrors,
   onSave,
+  onSaveAndNext,
   onCancel,
   saveTitle,
   isSettled,
@@ -54,6 +55,17 @@ export function RecordForm({
     withResolver: true,
   });
 
+  useEffect(() => {
+    const inputs = form.current?.querySelectorAll<HTMLInputElement>(
+      'input:not([type="hidden"], [role="switch"])',
+    );
+    // A picker would open its list.
+    const [first] = [...(inputs ?? [])].filter(
+      (input) => input.getAttribute('role') !== 'combobox' && !input.ariaHasPopup,
+    );
+    first?.focus({ preventScroll: true });
+  }, []);
+
   // The first invalid field comes into view, and takes the keyboard.
   useEffect(() => {
     if (errors.size === 0) return;
@@ -67,8 +79,12 @@ export function RecordForm({
     if (errors.has(path)) setErrors(new Map([...errors].filter(([other]) => other !== path)));
   }
 
-  async function save(event: FormEvent) {
+  function submit(event: FormEvent) {
     event.preventDefault();
+    void save(onSave);
+  }
+
+  async function save(store: (values: Values) => Promise<void>) {
     setFailure(undefined);
     const local = findLocalErrors(definition, values, decimalSeparator());
     if (local.size > 0) {
@@ -77,7 +93,7 @@ export function RecordForm({
     }
     setIsSaving(true);
     try {
-      await onSave(values);
+      await store(values);
       draft.drop();
     } catch (error) {
       const refused = toApiError(error);
@@ -88,21 +104,8 @@ export function RecordForm({
     }
   }
 
-  const input = (field: Field) => (
-    <div key={field.path} className={isWide(field) ? classes.wide : undefined}>
-      <FieldInput
-        field={field}
-        value={values[field.path]}
-        onChange={(value) => change(field.path, value)}
-        error={errors.get(field.path)}
-        near={nearOf(values)}
-        currency={values.currency}
-      />
-    </div>
-  );
-  const plain = definition.fields.filter((field) => !field.fields && field.kind !== 'list' && !field.twinOf);
   return (
-    <form ref={form} onSubmit={save} noValidate className={classes.form}>
+    <form ref={form} onSubmit={submit} noValidate className={classes.form}>
       <Stack gap="lg">
         <FormFailure definition={definition} failure={failure} />
         {draft.offered && (
@@ -115,45 +118,17 @@ export function RecordForm({
             onDrop={draft.drop}
           />
         )}
-        <Card title={t('record.details')} icon={resourceIcon(definition.name)}>
-          <RequiredOneOf definition={definition} />
-          <div className={classes.grid}>
-            {plain.filter((field) => field.kind !== 'flag' && !isWide(field)).map(input)}
-          </div>
-          <div className={classes.grid}>{plain.filter(({ kind }) => kind === 'flag').map(input)}</div>
-          <div className={classes.grid}>{plain.filter(isWide).map(input)}</div>
-        </Card>
-        {definition.fields
-          .filter((field) => field.fields)
-          .map((group) => (
-            <Card key={group.path} title={titleOf(group)} icon="site">
-              <div className={classes.grid}>{leavesOf(group.fields!).map(input)}</div>
-              {group.fields!.some(({ name }) => name === 'location') && (
-                <PositionButton path={`${group.path}.location`} values={values} onChange={change} />
-              )}
-            </Card>
-          ))}
-        {definition.fields
-          .filter(({ kind }) => kind === 'list')
-          .map((field) => (
-            <Card
-              key={field.path}
-              title={titleOf(field)}
-              icon={field.name === 'openingHours' ? 'clock' : 'calendar'}
-            >
-              {errors.has(field.path) && (
-                <Text c="var(--mantine-color-error)" size="sm" mb="sm" tabIndex={-1} data-faulty role="alert">
-                  {errors.get(field.path)}
-                </Text>
-              )}
-              {input(field)}
-            </Card>
-          ))}
+        <FormSections definition={definition} values={values} errors={errors} onChange={change} />
       </Stack>
       <Group className={classes.foot} justify="flex-end">
         <Button variant="default" onClick={onCancel}>
           {t('actions.cancel')}
         </Button>
+        {onSaveAndNext && (
+          <Button variant="default" loading={isSaving} onClick={() => save(onSaveAndNext)}>
+            {t('form.saveAndNext')}
+          </Button>
+        )}
         <Button type="submit" loading={isSaving}>
           {saveTitle}
         </Button>
@@ -186,16 +161,6 @@ export function RecordForm({
   );
 }
 
-function isWide(field: Field): boolean {
-  return field.kind === 'list' || ((field.maxLength ?? 0) >= 150 && field.format === undefined);
-}
-
-/** What is offered first belongs to the customer or the site that was chosen. */
-function nearOf(values: Values): Record<string, string | undefined> {
-  const idOf = (path: string) => (values[path] ? String(values[path]) : undefined);
-  return { customerId: idOf('customerId'), siteId: idOf('siteId') };
-}
-
 function FormFailure({ definition, failure }: { definition: Definition; failure: ApiError | undefined }) {
   const { t } = useTranslation();
   if (!failure || failure.status === 412) return null;
@@ -209,19 +174,4 @@ function FormFailure({ definition, failure }: { definition: Definition; failure:
       {!isShown && !isElsewhere && failure.message}
     </Alert>
   );
-}
-
-function RequiredOneOf({ definition }: { definition: Definition }) {
-  const { t } = useTranslation();
-  return definition.requiredOneOf.map((names) => {
-    const titles = names.map((name) => {
-      const field = definition.fields.find((candidate) => candidate.name === name);
-      return field ? titleOf(field) : name;
-    });
-    return (
-      <Text key={names.join()} size="sm" c="dimmed" mb="sm">
-        {t('form.oneOf', { fields: titles.join(', ') })}
-      </Text>
-    );
-  });
 }

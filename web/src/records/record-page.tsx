@@ -62,7 +62,7 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
         text={`${t('record.createdAt', { ago: formatAgo(entity.createdAt) })}, ${t('record.updatedAt', { ago: formatAgo(entity.updatedAt) })}`}
         trail={trail}
         actions={
-          isAdministrator && (
+          isAdministrator ? (
             <>
               <Button
                 variant="default"
@@ -72,12 +72,29 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
                 {t('actions.delete')}
               </Button>
               <ButtonLink
+                variant="default"
+                to={`/data/${definition.collection}/new`}
+                search={{ copyOf: id }}
+                leftSection={<Icon name="copy" size={16} />}
+              >
+                {t('actions.duplicate')}
+              </ButtonLink>
+              <ButtonLink
                 to={`/data/${definition.collection}/${id}/edit`}
                 leftSection={<Icon name="pencil" size={16} />}
               >
                 {t('actions.edit')}
               </ButtonLink>
             </>
+          ) : (
+            definition.careFields.length > 0 && (
+              <ButtonLink
+                to={`/data/${definition.collection}/${id}/edit`}
+                leftSection={<Icon name="pencil" size={16} />}
+              >
+                {t('record.careEdit')}
+              </ButtonLink>
+            )
           )
         }
       />

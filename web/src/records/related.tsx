@@ -2,9 +2,12 @@
 import { Badge } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import i18next from 'i18next';
+import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
 import {
   type Definition,
+  type Entity,
   type Field,
   hintOf,
   labelOf,
@@ -21,6 +24,7 @@ import { Icon, resourceIcon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { Card } from './card.tsx';
 import classes from './record.module.css';
+import { plainText, Value } from './value.tsx';
 
 const shownItems = 8;
 
@@ -49,7 +53,7 @@ function RelatedList({ definition, field, id }: { definition: Definition; field:
       icon={resourceIcon(definition.name)}
       title={
         <>
-          {isOwned ? pluralOf(definition) : `${pluralOf(definition)}: ${titleOf(field)}`}{' '}
+          {headingOf(definition, field)}{' '}
           {total > 0 && (
             <Badge color="gray" ml={4}>
               {formatNumber(total)}
@@ -100,7 +104,9 @@ function RelatedList({ definition, field, id }: { definition: Definition; field:
                 className={classes.item}
               >
                 <span>{labelOf(definition, entity)}</span>
-                <span>{hintOf(definition, entity)}</span>
+                <span>
+                  <Facts definition={definition} entity={entity} />
+                </span>
               </Link>
             </li>
           ))}
@@ -108,4 +114,48 @@ function RelatedList({ definition, field, id }: { definition: Definition; field:
       )}
     </Card>
   );
+}
+
+const headings = [
+  'site.assignedEmployeeId',
+  'site.contactPersonId',
+  'site.contractId',
+  'site.serviceRecordRecipientId',
+  'plant.containerId',
+  'plant.productId',
+  'container.productId',
+] as const;
+
+function headingOf(definition: Definition, field: Field): string {
+  if (field.reference?.isOwner) return pluralOf(definition);
+  const known = headings.find((heading) => heading === `${definition.name}.${field.name}`);
+  return known ? i18next.t(`related.${known}`) : `${pluralOf(definition)}: ${titleOf(field)}`;
+}
+
+/** What an office wants to know of a record without opening it. */
+const facts: Record<string, readonly string[]> = {
+  plant: ['labelCode', 'room', 'status'],
+  contract: ['type', 'netPrice', 'status'],
+  'contact-person': ['role', 'phone', 'mobile'],
+  container: ['labelCode', 'cultureSystem'],
+};
+
+function Facts({ definition, entity }: { definition: Definition; entity: Entity }) {
+  const names = facts[definition.name];
+  if (!names) return hintOf(definition, entity);
+  const label = labelOf(definition, entity);
+  return definition.fields
+    .filter(({ name }) => names.includes(name) && entity[name] !== undefined && entity[name] !== label)
+    .toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name))
+    .slice(0, 3)
+    .map((field, index) => (
+      <Fragment key={field.path}>
+        {index > 0 && ' · '}
+        {field.name === 'status' ? (
+          <Value field={field} value={entity[field.name]} />
+        ) : (
+          plainText(field, entity[field.name], entity)
+        )}
+      </Fragment>
+    ));
 }

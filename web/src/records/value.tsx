@@ -7,6 +7,7 @@ import { AnchorLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
 import { formatDay, formatMoney, formatNumber } from '../texts/format.ts';
 import { mailLink, phoneLink } from './contact-links.ts';
+import { isMoney } from './money.ts';
 
 interface ValueProps {
   field: Field;
@@ -53,10 +54,6 @@ export function plainText(field: Field, value: unknown, owner: Record<string, un
   if (typeof value === 'number') return formatNumber(value);
   if (typeof value === 'object') return JSON.stringify(value);
   return String(value);
-}
-
-export function isMoney(field: Field): boolean {
-  return field.kind === 'decimal' && /(Price|Fee)$/.test(field.name);
 }
 
 function moneyText(value: number, currency: unknown): string {
@@ -116,4 +113,10 @@ export function NamedLink({ resources, id }: { resources: readonly string[]; id:
       {isDeleted && ` (${t('bin.deletedMark')})`}
     </AnchorLink>
   );
+}
+
+/** The name alone, where the line around it is a link already. */
+export function NamedText({ resources, id }: { resources: readonly string[]; id: string }) {
+  const { data: named } = useNamed(resources, id);
+  return named ? labelOf(named.definition, named.entity) : '…';
 }

@@ -24,8 +24,9 @@ export const de: Texts = {
     auto: 'Wie das Gerät',
   },
   roles: { VERWALTUNG: 'Verwaltung', PFLEGE: 'Pflege' },
-  roleHints: { VERWALTUNG: 'Darf alles', PFLEGE: 'Darf Stammdaten lesen' },
+  roleHints: { VERWALTUNG: 'Darf alles', PFLEGE: 'Liest Stammdaten, ändert den Zustand von Pflanzen' },
   actions: {
+    duplicate: 'Kopieren',
     save: 'Speichern',
     cancel: 'Abbrechen',
     delete: 'Löschen',
@@ -40,6 +41,7 @@ export const de: Texts = {
     home: 'Zur Übersicht',
   },
   failure: {
+    notAllowed: 'Das darf nur die Rolle Verwaltung. Bitte wenden Sie sich an Ihr Büro.',
     offline: 'Der Dienst ist nicht erreichbar. Bitte prüfen Sie die Verbindung und versuchen Sie es erneut.',
     unexpected: 'Es ist etwas Unerwartetes passiert.',
     title: 'Das hat nicht geklappt',
@@ -67,6 +69,10 @@ export const de: Texts = {
       headers_too_large: 'Die Anfrage ist zu groß. Bitte laden Sie die Seite neu.',
       not_recognised: 'Das gibt es nicht. Bitte laden Sie die Seite neu.',
     },
+  },
+  notAllowed: {
+    title: 'Das macht Ihre Verwaltung',
+    text: 'Ihre Rolle darf hier lesen. Bitten Sie Ihr Büro um die Änderung.',
   },
   notFound: {
     title: 'Seite nicht gefunden',
@@ -113,11 +119,15 @@ export const de: Texts = {
       'Sie wurde benutzt, zurückgezogen oder ist älter als sieben Tage. Eine neue erstellt Ihre Verwaltung unter Einstellungen › Personen.',
   },
   home: {
+    plants: 'Pflanzen mit Problemen',
+    plantsNone: 'Alle Pflanzen sind gesund',
+    contracts: 'Verträge, die bald enden',
+    contractsNone: 'Kein Vertrag endet in 90 Tagen',
     morning: 'Guten Morgen, {{name}}',
     day: 'Guten Tag, {{name}}',
     evening: 'Guten Abend, {{name}}',
     text: '{{business}} auf einen Blick.',
-    checklist: 'Erste Schritte',
+    checklist: 'Andere Systeme anbinden',
     checklistText: 'Binden Sie Ihr erstes System an. Erledigte Schritte werden abgehakt.',
     dismiss: 'Ausblenden',
     progress: '{{done}} von {{total}} erledigt',
@@ -244,6 +254,8 @@ export const de: Texts = {
     densities: { normal: 'Normal', compact: 'Kompakt' },
   },
   record: {
+    careEdit: 'Zustand ändern',
+    term: '{{type}} ab {{day}}',
     details: 'Angaben',
     history: 'Verlauf',
     historyNone: 'Keine Einträge.',
@@ -272,6 +284,9 @@ export const de: Texts = {
     no: 'Nein',
   },
   form: {
+    saveAndNext: 'Speichern und nächste',
+    customerAddress: 'Adresse des Kunden übernehmen',
+    details: 'Betreuung und Details',
     new: '{{title}} anlegen',
     edit: '{{name}} bearbeiten',
     more: 'Weitere Angaben',
@@ -350,6 +365,16 @@ export const de: Texts = {
     nextYear: 'Nächstes Jahr',
     previousDecade: 'Voriges Jahrzehnt',
     nextDecade: 'Nächstes Jahrzehnt',
+  },
+  related: {
+    site: {
+      assignedEmployeeId: 'Betreute Standorte',
+      contactPersonId: 'Zuständig für Standorte',
+      contractId: 'Standorte dieses Vertrags',
+      serviceRecordRecipientId: 'Bekommt Servicenachweise für',
+    },
+    plant: { containerId: 'Pflanzen darin', productId: 'Pflanzen dieses Produkts' },
+    container: { productId: 'Gefäße dieses Produkts' },
   },
   rule: {
     DAILY_one: 'jeden Tag',

@@ -22,8 +22,12 @@ export const en = {
     auto: 'Match system',
   },
   roles: { VERWALTUNG: 'Verwaltung', PFLEGE: 'Pflege' },
-  roleHints: { VERWALTUNG: 'Office: may do everything', PFLEGE: 'Plant care: may read master data' },
+  roleHints: {
+    VERWALTUNG: 'Office: may do everything',
+    PFLEGE: 'Reads master data, changes the health of plants',
+  },
   actions: {
+    duplicate: 'Copy record',
     save: 'Save',
     cancel: 'Cancel',
     delete: 'Delete',
@@ -38,6 +42,7 @@ export const en = {
     home: 'Back to overview',
   },
   failure: {
+    notAllowed: 'Only the role Verwaltung may do this. Ask your office.',
     offline: 'The service cannot be reached. Check the connection and try again.',
     unexpected: 'Something unexpected happened.',
     title: 'That did not work',
@@ -63,6 +68,10 @@ export const en = {
       headers_too_large: 'The request is too large. Reload the page.',
       not_recognised: 'There is no such thing. Reload the page.',
     },
+  },
+  notAllowed: {
+    title: 'Your office does this',
+    text: 'Your role may read here. Ask your office for the change.',
   },
   notFound: {
     title: 'Page not found',
@@ -108,11 +117,15 @@ export const en = {
       'It was used, withdrawn or is older than seven days. Your administrator creates a new one under Settings › People.',
   },
   home: {
+    plants: 'Plants in need',
+    plantsNone: 'All plants are healthy',
+    contracts: 'Contracts ending soon',
+    contractsNone: 'No contract ends within 90 days',
     morning: 'Good morning, {{name}}',
     day: 'Hello, {{name}}',
     evening: 'Good evening, {{name}}',
     text: '{{business}} at a glance.',
-    checklist: 'First steps',
+    checklist: 'Connect other systems',
     checklistText: 'Connect your first system. Finished steps are ticked automatically.',
     dismiss: 'Hide',
     progress: '{{done}} of {{total}} done',
@@ -238,6 +251,8 @@ export const en = {
     densities: { normal: 'Normal', compact: 'Compact' },
   },
   record: {
+    careEdit: 'Change health',
+    term: '{{type}} from {{day}}',
     details: 'Details',
     history: 'History',
     historyNone: 'No entries.',
@@ -266,6 +281,9 @@ export const en = {
     no: 'No',
   },
   form: {
+    saveAndNext: 'Save and next',
+    customerAddress: "Use customer's address",
+    details: 'Care and details',
     new: 'New {{title}}',
     edit: 'Edit {{name}}',
     more: 'More details',
@@ -343,6 +361,16 @@ export const en = {
     nextYear: 'Next year',
     previousDecade: 'Previous decade',
     nextDecade: 'Next decade',
+  },
+  related: {
+    site: {
+      assignedEmployeeId: 'Assigned sites',
+      contactPersonId: 'Contact for sites',
+      contractId: 'Sites of this contract',
+      serviceRecordRecipientId: 'Receives service records for',
+    },
+    plant: { containerId: 'Plants in it', productId: 'Plants of this product' },
+    container: { productId: 'Containers of this product' },
   },
   rule: {
     DAILY_one: 'every day',

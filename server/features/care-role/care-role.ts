@@ -1,0 +1,57 @@
+// What the role Pflege sees and changes: plants' health and notes, but no prices and no private phone numbers.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Definition } from '../../engine/definition/definition.ts';
+import { isObject } from '../../engine/definition/validation.ts';
+import { ApiError } from '../../errors.ts';
+import type { JsonBody } from '../../http/json-body.ts';
+
+function isCarer({ session }: FastifyRequest): boolean {
+  return session?.person.role === 'PFLEGE';
+}
+
+/** For every route of the office, present and future: answers lose the hidden members wherever they stand. */
+export function addCareRoleRules(office: FastifyInstance, resources: readonly Definition[]): void {
+  const hidden = new Set(resources.flatMap(({ hiddenFromCare }) => hiddenFromCare));
+
+  office.addHook('preHandler', async (request) => {
+    if (!isCarer(request)) return;
+    refuseHiddenQuestions(request, hidden);
+    const { careFields } = request.routeOptions.config;
+    if (careFields && request.method === 'PATCH') demandCareFields(request.body as JsonBody, careFields);
+  });
+
+  office.addHook('onSend', async (request, reply, payload) => {
+    if (!isCarer(request) || typeof payload !== 'string') return payload;
+    if (!String(reply.getHeader('content-type')).startsWith('application/json')) return payload;
+    return withoutMembers(payload, hidden);
+  });
+}
+
+/** A filter or an order by a price would tell it, and so would a file. */
+function refuseHiddenQuestions(request: FastifyRequest, hidden: ReadonlySet<string>): void {
+  const query = Object.entries(request.query as Record<string, unknown>);
+  const names = query.flatMap(([name, value]) =>
+    name === 'sort' || name === 'empty' ? [name, String(value)] : [name],
+  );
+  const asksHidden = names.some((name) => [...hidden].some((field) => name.includes(field)));
+  const isFile = /\.(csv|xlsx|ndjson)$/.test(request.routeOptions.url ?? '');
+  if (asksHidden || isFile) throw new ApiError('role_insufficient');
+}
+
+function demandCareFields(body: JsonBody, careFields: readonly string[]): void {
+  const isAllowed =
+    isObject(body.value) && Object.keys(body.value).every((name) => careFields.includes(name));
+  if (!isAllowed) throw new ApiError('role_insufficient');
+}
+
+function withoutMembers(json: string, hidden: ReadonlySet<string>): string {
+  // Most answers hold none of them, and reading them costs more than looking.
+  if (![...hidden].some((name) => json.includes(`"${name}"`))) return json;
+  const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
+  const keep = (name: string, value: unknown, context?: { source?: string }) => {
+    if (hidden.has(name)) return undefined;
+    // An exact decimal must not become a double on the way.
+    return typeof value === 'number' && context?.source ? rawJSON(context.source) : value;
+  };
+  return JSON.stringify(JSON.parse(json, keep as (name: string, value: unknown) => unknown));
+}
