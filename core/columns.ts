@@ -41,12 +41,7 @@ export function officeColumnsOf(definition: Definition): ImportColumn[] {
   const columns = columnsOf(definition);
   const isId = ({ field, path }: ImportColumn) =>
     Boolean(field.reference || field.twinOf || /ExternalId$/.test(path));
-  return [
-    ...nameColumnsOf(definition),
-    ...columns.filter((column) => !isId(column)),
-    idColumn,
-    ...columns.filter(isId),
-  ];
+  return [...columns.filter((column) => !isId(column)), idColumn, ...columns.filter(isId)];
 }
 
 /** Title of a report's last column, which holds the errors of the row. The next import ignores it. */
@@ -120,15 +115,19 @@ export function matchTitles(definition: Definition, titles: readonly string[]): 
   return titles.map((title) => known.get(foldTitle(title)));
 }
 
-function knownTitles(columns: readonly ImportColumn[]): Map<string, ImportColumn> {
+function knownTitles(
+  columns: readonly ImportColumn[],
+  withPlainReferences = true,
+): Map<string, ImportColumn> {
   const known = new Map<string, ImportColumn>();
   const add = (column: ImportColumn, forms: readonly string[]) => {
     for (const form of forms.map(foldTitle)) if (!known.has(form)) known.set(form, column);
   };
   for (const column of columns) {
     const { path, field, titles } = column;
-    // An export uses the plain title of a reference.
-    add(column, [path, titles.de, titles.en, ...(field.reference ? [field.title.de] : [])]);
+    // An export for programs uses the plain title of a reference.
+    const plain = withPlainReferences && field.reference ? [field.title.de] : [];
+    add(column, [path, titles.de, titles.en, ...plain]);
   }
   // A member of a group also matches by its own name, if that is unambiguous.
   for (const column of columns.filter(({ path }) => path.includes('.'))) {
@@ -147,6 +146,19 @@ const habits: Record<string, string[]> = {
   vatId: ['USt-Id', 'UStId', 'Umsatzsteuer-Id', 'VAT number'],
   comment: ['Kommentar', 'Notiz', 'Notizen', 'Bemerkungen', 'Note', 'Notes', 'Remark'],
   name: ['Bezeichnung', 'Standort', 'Standortname', 'Site', 'Site name'],
+  hasKey: ['Schlüssel', 'Key'],
+  needsAppointment: ['Termin', 'Terminpflicht', 'Appointment'],
+  validFrom: ['Gültig von', 'Valid from'],
+  callOutFee: ['Anfahrt', 'Anfahrtskosten'],
+  startDate: ['Vertragsbeginn', 'Start', 'Von'],
+  endDate: ['Vertragsende', 'End', 'Bis'],
+  contractNumber: ['Vertragsnr', 'Vertrags-Nr.', 'Contract no'],
+  articleNumber: ['Artikelnr', 'Artikel-Nr.', 'Art.-Nr.', 'Article no', 'SKU'],
+  employeeNumber: ['Personalnr', 'Personal-Nr.', 'Employee no'],
+  netPrice: ['Preis', 'Netto', 'Price'],
+  quantity: ['Anzahl', 'Stück', 'Qty'],
+  botanicalName: ['Pflanze', 'Botanisch', 'Plant'],
+  labelCode: ['Etikett', 'Barcode', 'Label'],
   firstName: ['Given name'],
   lastName: ['Name', 'Surname', 'Familienname'],
   'address.streetName': ['Str', 'Str.', 'Strasse', 'Street'],
@@ -165,17 +177,19 @@ export function guessColumns(
   definition: Definition,
   titles: readonly string[],
 ): (ImportColumn | undefined)[] {
-  const columns = columnsOf(definition);
+  const columns = officeColumnsOf(definition);
   const habitual = new Map(
     columns.flatMap((column) =>
       (habits[column.path] ?? []).map((title) => [foldTitle(title), column] as const),
     ),
   );
-  const known = knownTitles(columns);
+  const known = knownTitles(columns, false);
+  // An export for people has the name under the plain title, and the id under its own.
+  const plain = knownTitles(columns);
   const exact = titles.map((title) => known.get(foldTitle(title)));
   const used = new Set(exact);
   const guessed = titles.map((title, index) => {
-    const guess = habitual.get(foldTitle(title));
+    const guess = plain.get(foldTitle(title)) ?? habitual.get(foldTitle(title));
     return exact[index] ?? (used.has(guess) ? undefined : guess);
   });
   return withoutRepetitions(guessed);
@@ -229,6 +243,8 @@ export function missingColumns(
   chosen: readonly (ImportColumn | undefined)[],
 ): ImportColumn[][] {
   const paths = new Set(chosen.map((column) => column?.path));
+  // Rows with an id change what is there.
+  if (paths.has(idColumn.path)) return [];
   const columns = columnsOf(definition);
   const byPath = (path: string) => columns.filter((column) => column.path === path);
   const needed = columns

@@ -153,7 +153,7 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
           enum: lineActions,
           default: lineActions[0],
           description:
-            '`replace` creates the object or replaces the one with its `externalId`; `merge` keeps fields that are not sent; `create` fails if the `externalId` is taken; `delete` needs `externalId` or `id`.',
+            '`replace` creates the object or replaces the one with its `externalId`; `merge` keeps fields that are not sent, of the object with this `externalId` or `id`; `create` fails if the `externalId` is taken; `delete` needs `externalId` or `id`.',
         },
         cascade: {
           type: 'boolean',

@@ -144,11 +144,33 @@ function checkData(resource: ImportedResource, action: LineAction, body: JsonBod
   if (action === 'delete') return checkDeletion(body);
   const { definition, check } = resource;
   if (action !== 'merge') return check(body);
+  const id = isObject(body.value) ? body.value.id : undefined;
+  if (id !== undefined) return checkMergeById(resource, body, id);
   const checked = check(mergeInto(definition, undefined, body));
   const isNamed = checked.row.external_id !== undefined;
   if (isNamed || !isObject(body.value)) return checked;
   const missing: FieldError = { path: ['externalId'], code: 'required' };
   return { ...checked, fieldErrors: [missing, ...checked.fieldErrors] };
+}
+
+/** A merge by id is checked once its object is known. */
+function checkMergeById({ check }: ImportedResource, body: JsonBody, id: unknown): Checked {
+  const { ignoredFields } = check(withoutId(body));
+  const nothing = { ignoredFields, value: {} };
+  if (typeof id === 'string' && isUuid(id)) {
+    return { ...nothing, fieldErrors: body.fieldErrors, row: { id: id.toLowerCase() } };
+  }
+  return { ...nothing, row: {}, fieldErrors: [{ path: ['id'], code: 'invalid_uuid' }] };
+}
+
+/** The body of a merge by id, without the id. */
+export function withoutId(body: JsonBody): JsonBody {
+  const strip = (value: unknown) => {
+    if (!isObject(value)) return value;
+    const { id: _id, ...fields } = value;
+    return fields;
+  };
+  return { ...body, value: strip(body.value), exact: body.exact && strip(body.exact) };
 }
 
 /** A deletion needs one id. An exported object has both, and more. */

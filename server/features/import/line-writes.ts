@@ -2,13 +2,14 @@
 // a line whose externalId is known replaces the object, or is merged into it.
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
-import type { Checked } from '../../engine/definition/validation.ts';
-import { mergeInto } from '../../engine/http/merge-patch.ts';
+import { type Checked, isObject } from '../../engine/definition/validation.ts';
+import { mergeInto, parseStored } from '../../engine/http/merge-patch.ts';
 import { toSentRow } from '../../engine/sql/creation-batches.ts';
 import type { NewRow, Stored } from '../../engine/sql/row-store.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
-import type { CheckedLine, ImportedResource } from './line-check.ts';
+import type { JsonBody } from '../../http/json-body.ts';
+import { type CheckedLine, type ImportedResource, withoutId } from './line-check.ts';
 import { deleteLines } from './line-deletions.ts';
 import { releaseRefused, takeLines } from './line-idempotency.ts';
 import type { LineOutcome, Outcomes, Writer } from './line-outcomes.ts';
@@ -39,8 +40,8 @@ async function upsertLines(
   for (const resource of resources) {
     let waiting = lines.filter((line) => line.resource === resource);
     while (waiting.length > 0) {
-      // Of lines with the same externalId each replaces the one before it.
-      const wave = firstOfEachExternalId(waiting);
+      // Of lines with the same externalId or id, each follows the one before it.
+      const wave = firstOfEachName(waiting);
       await writeWave(client, resource, [...wave], writer, outcomes);
       // Another writer stored it between the look and the write: now it can be found and replaced.
       const overtaken = [...wave].filter(
@@ -53,14 +54,14 @@ async function upsertLines(
   }
 }
 
-function firstOfEachExternalId(lines: readonly CheckedLine[]): Set<CheckedLine> {
+function firstOfEachName(lines: readonly CheckedLine[]): Set<CheckedLine> {
   const seen = new Set<string>();
   return new Set(
     lines.filter((line) => {
-      const externalId = externalIdOf(line);
-      if (externalId === undefined) return true;
-      if (seen.has(externalId)) return false;
-      seen.add(externalId);
+      const name = externalIdOf(line) ?? mergedIdOf(line);
+      if (name === undefined) return true;
+      if (seen.has(name)) return false;
+      seen.add(name);
       return true;
     }),
   );
@@ -94,7 +95,10 @@ async function writeWave(
 ): Promise<void> {
   const { writes, replacement } = resource;
   const { tenantId, author } = writer;
-  const prepared = await prepareWrites(client, resource, lines, tenantId);
+  const all = await prepareWrites(client, resource, lines, tenantId);
+  const isLost = ({ line, current }: Write) => mergedIdOf(line) !== undefined && !current;
+  for (const { line } of all.filter(isLost)) outcomes.set(line, new ApiError('not_found'));
+  const prepared = all.filter((write) => !isLost(write));
   const invalid = prepared.filter(({ checked }) => checked.fieldErrors.length > 0);
   const unrepeated = await takeLines(
     client,
@@ -197,11 +201,47 @@ async function prepareWrites(
     'external_id',
     sought.map((line) => externalIdOf(line)!),
   );
+  const byId = await writes.findAll(
+    client,
+    tenantId,
+    'id',
+    lines.flatMap((line) => mergedIdOf(line) ?? []),
+  );
   return lines.map((line) => {
-    const current = line.action === 'create' ? undefined : stored.get(externalIdOf(line) ?? '');
+    const id = mergedIdOf(line);
+    const current =
+      id !== undefined
+        ? byId.get(id)
+        : line.action === 'create'
+          ? undefined
+          : stored.get(externalIdOf(line) ?? '');
     const isMerged = line.action === 'merge' && current;
-    const checked = isMerged ? check(mergeInto(definition, current, line.body)) : line.checked;
+    const patch = id !== undefined && current ? withoutBlankClears(withoutId(line.body), current) : line.body;
+    const checked = isMerged ? check(mergeInto(definition, current, patch)) : line.checked;
     const row = { ...checked.row, tenant_id: tenantId, id: current?.id ?? randomUUIDv7() };
     return { line, checked, row, current };
   });
+}
+
+/** The object's own id, of a line that is merged by it. */
+function mergedIdOf({ action, checked }: CheckedLine): string | undefined {
+  return action === 'merge' ? (checked.row.id as string | undefined) : undefined;
+}
+
+/** A spreadsheet shows a blank text and an empty list as an empty cell: clearing these changes nothing. */
+function withoutBlankClears(patch: JsonBody, current: Stored): JsonBody {
+  const stored = parseStored(current.json).value as Record<string, unknown>;
+  const keep = (changes: unknown, before: unknown): unknown => {
+    if (!isObject(changes) || !isObject(before)) return changes;
+    return Object.fromEntries(
+      Object.entries(changes)
+        .filter(([name, value]) => value !== null || !isBlank(before[name]))
+        .map(([name, value]) => [name, keep(value, before[name])]),
+    );
+  };
+  return { ...patch, value: keep(patch.value, stored), exact: patch.exact && keep(patch.exact, stored) };
+}
+
+function isBlank(value: unknown): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 0);
 }

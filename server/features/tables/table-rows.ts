@@ -62,17 +62,20 @@ export function tableColumnsOf(definition: Definition): TableColumn[] {
     }),
   );
   const ids = [
-    { path: 'id', titles: idColumn.titles },
+    { path: 'id', valuePath: 'id', titles: idColumn.titles },
     ...leaves
       .filter(({ field }) => field.reference)
-      .map(({ path, titles }) => ({ path, titles: { ...titles, de: `${titles.de} Id` } })),
-    ...leaves.filter(({ field }) => field.twinOf).map(({ path, titles }) => ({ path, titles })),
+      .map(({ path, titles }) => ({ path, valuePath: path, titles: { ...titles, de: `${titles.de} Id` } })),
+    // Chosen with its reference.
+    ...leaves
+      .filter(({ field }) => field.twinOf)
+      .map(({ path, field, titles }) => ({ path: field.twinOf!, valuePath: path, titles })),
   ].map(
-    ({ path, titles }): TableColumn => ({
+    ({ path, valuePath, titles }): TableColumn => ({
       path,
       titles,
       width: 12,
-      toCell: (entity) => text(valueAt(entity, path) as string | undefined),
+      toCell: (entity) => text(valueAt(entity, valuePath) as string | undefined),
     }),
   );
   return [...nameFirst, ...moments, ...ids];
@@ -123,6 +126,7 @@ function buildCell(field: Field): TableColumn['toCell'] {
         return { kind: 'day', text: value as string };
       case 'list': {
         const json = JSON.stringify(value);
+        if (json === '[]') return null;
         return text(writeList(field.knownItem, JSON.parse(json), json, language));
       }
       default:

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { columnsOf, guessColumns, guessDefinition, missingColumns } from '../../../core/columns.ts';
+import { guessColumns, guessDefinition, missingColumns, officeColumnsOf } from '../../../core/columns.ts';
 import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
@@ -164,7 +164,7 @@ interface ChecksProps extends PreparationProps {
 
 function Checks({ definition, columns, opened, run, onColumns, onClose }: ChecksProps) {
   const { t } = useTranslation();
-  const known = useMemo(() => columnsOf(definition), [definition]);
+  const known = useMemo(() => officeColumnsOf(definition), [definition]);
   const missing = missingColumns(definition, columns);
   const start = (isDryRun: boolean) =>
     run.start({ type: definition.name, columns, isDryRun, total: opened.table.rowCount });

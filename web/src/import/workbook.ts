@@ -78,7 +78,12 @@ function toCell(value: unknown): Cell {
   if (value === null || value === undefined) return null;
   if (value instanceof TypedNumber) return value.text;
   if (value instanceof Date) return toDayOrTime(value);
-  return typeof value === 'string' ? guardText(value) : String(value);
+  return typeof value === 'string' ? guardText(decode(value)) : String(value);
+}
+
+/** Excel writes characters that XML forbids or changes as _x000D_. */
+function decode(text: string): string {
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 const dayZero = Date.UTC(1899, 11, 31);

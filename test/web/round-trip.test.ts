@@ -1,0 +1,134 @@
+// Export, change in a spreadsheet, import: exactly the changed cells change.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import readWorkbook, { type Row } from 'read-excel-file/universal';
+import writeWorkbook from 'write-excel-file/node';
+import { guessColumns } from '../../core/columns.ts';
+import { toLine } from '../../core/import-lines.ts';
+import { describeDefinition } from '../../server/engine/definition/description.ts';
+import { resources } from '../../server/resources/index.ts';
+import { openTable } from '../../web/src/import/table-file.ts';
+import { fullBody } from '../api/full-body.ts';
+import { sendImport } from '../api/import-client.ts';
+import { startService, validAddress } from '../service.ts';
+
+const { app, tenant, post } = await startService();
+const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
+const headers = { apikey: tenant.key };
+
+async function create(path: string, body: object): Promise<string> {
+  const response = await post(path, body, { headers });
+  assert.equal(response.statusCode, 201, response.body);
+  return response.json().id;
+}
+
+async function objectsOf(collection: string) {
+  return (await app.inject({ url: `/api/v1/${collection}?limit=500`, headers })).json().data;
+}
+
+async function exportOf(collection: string, query = ''): Promise<Blob> {
+  const { rawPayload } = await app.inject({ url: `/api/v1/${collection}.xlsx?locale=de${query}`, headers });
+  return new Blob([new Uint8Array(rawPayload)]);
+}
+
+/** As the office's import page does it, with every column as guessed. */
+async function importOf(name: string, file: Blob) {
+  const definition = describeDefinition(resources.find((resource) => resource.name === name)!);
+  const { table, readRows } = await openTable(file);
+  const columns = guessColumns(definition, table.titles);
+  const rows = (await Array.fromAsync(readRows())).flat().slice(table.titleRow);
+  const lines = rows.map(({ cells }) => toLine(name, columns, cells, table.thousandsMark));
+  return sendImport({ port, key: tenant.key }, lines);
+}
+
+/** Written by another program than ours, with the cells as they were read. */
+async function rewrite(rows: Row[]): Promise<Blob> {
+  const toCell = (value: unknown) => {
+    if (value === null || value === undefined) return null;
+    return value instanceof Date ? { value, format: 'dd.mm.yyyy' } : { value };
+  };
+  const data = rows.map((row) => row.map(toCell));
+  return new Blob([new Uint8Array(await writeWorkbook(data as never).toBuffer())]);
+}
+
+const ids = new Map<string, string>();
+for (const definition of resources) {
+  const body = fullBody(definition, (resource) => ids.get(resource)!) as Record<string, unknown>;
+  delete body.externalId;
+  ids.set(definition.name, await create(definition.path, body));
+}
+const bare = { customerId: ids.get('customer'), name: 'Kahl', address: validAddress };
+const flags = { needsAppointment: false, hasKey: true };
+await create('/customer/site', { ...bare, ...flags });
+await create('/customer/site', {
+  ...bare,
+  ...flags,
+  name: "'=x",
+  comment: '',
+  attendingIntervals: [],
+  callOutFee: 1.234,
+  contractExternalId: 'kommt-noch',
+  openingHours: [{ dayOfWeek: 'MONDAY', opens: '08:00', closes: '17:00' }],
+});
+
+test('an export that is imported again changes nothing, for every resource', async () => {
+  for (const { name, collection } of resources) {
+    const before = await objectsOf(collection);
+    const { summary, results } = await importOf(name, await exportOf(collection));
+    const count = before.length;
+    assert.deepEqual(
+      [summary.unchanged, summary.lines],
+      [count, count],
+      `${name} ${JSON.stringify(results)}`,
+    );
+    assert.deepEqual(await objectsOf(collection), before);
+  }
+});
+
+test('two cells that were changed in a spreadsheet change these two fields and nothing else', async () => {
+  const before = await objectsOf('sites');
+  const [sheet] = await readWorkbook(await exportOf('sites'), { trim: false });
+  const rows = sheet!.data;
+  const place = (title: string) => rows[0]!.indexOf(title);
+  const kahl = rows.findIndex((row) => row[0] === 'Kahl');
+  rows[kahl]![place('Bemerkung')] = 'Hintereingang';
+  rows[kahl]![place('Öffnungszeiten')] = 'Mo–Mi 8–12';
+  const { summary } = await importOf('site', await rewrite(rows));
+  assert.deepEqual(
+    [summary.replaced, summary.unchanged, summary.created, summary.failed],
+    [1, before.length - 1, 0, 0],
+  );
+  const hours = ['MONDAY', 'TUESDAY', 'WEDNESDAY'].map((dayOfWeek) => ({
+    dayOfWeek,
+    opens: '08:00',
+    closes: '12:00',
+  }));
+  const after = await objectsOf('sites');
+  const withoutTrace = ({ version: _version, updatedAt: _updatedAt, ...fields }: Record<string, unknown>) =>
+    fields;
+  assert.deepEqual(
+    after.map(withoutTrace),
+    before
+      .map(withoutTrace)
+      .map((site: Record<string, unknown>) =>
+        site.name === 'Kahl' ? { ...site, comment: 'Hintereingang', openingHours: hours } : site,
+      ),
+  );
+  assert.equal(after.find(({ name }: { name: string }) => name === 'Kahl').version, 2);
+});
+
+test('an emptied cell clears its field, and a row of another business is refused', async () => {
+  const [sheet] = await readWorkbook(await exportOf('sites', '&columns=comment'), { trim: false });
+  const rows = sheet!.data;
+  const kahl = rows.find((row) => row[0] === 'Kahl')!;
+  kahl[rows[0]!.indexOf('Bemerkung')] = null as never;
+  const foreign = [...kahl];
+  foreign[rows[0]!.indexOf('Id')] = '0190b7a8-0000-7000-8000-000000000000';
+  const { summary, results } = await importOf('site', await rewrite([rows[0]!, kahl, foreign]));
+  assert.deepEqual([summary.replaced, summary.failed], [1, 1]);
+  assert.equal(results[1].code, 'not_found');
+  assert.equal(
+    (await objectsOf('sites')).find(({ name }: { name: string }) => name === 'Kahl').comment,
+    undefined,
+  );
+});
