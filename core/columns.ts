@@ -41,7 +41,12 @@ export function officeColumnsOf(definition: Definition): ImportColumn[] {
   const columns = columnsOf(definition);
   const isId = ({ field, path }: ImportColumn) =>
     Boolean(field.reference || field.twinOf || /ExternalId$/.test(path));
-  return [...columns.filter((column) => !isId(column)), idColumn, ...columns.filter(isId)];
+  return [
+    ...nameColumnsOf(definition),
+    ...columns.filter((column) => !isId(column)),
+    idColumn,
+    ...columns.filter(isId),
+  ];
 }
 
 /** Title of a report's last column, which holds the errors of the row. The next import ignores it. */
@@ -130,7 +135,7 @@ function knownTitles(
     add(column, [path, titles.de, titles.en, ...plain]);
   }
   // A member of a group also matches by its own name, if that is unambiguous.
-  for (const column of columns.filter(({ path }) => path.includes('.'))) {
+  for (const column of columns.filter(({ path, namedPath }) => path.includes('.') && !namedPath)) {
     add(column, [column.field.name, column.field.title.de]);
   }
   return known;
@@ -145,6 +150,25 @@ const habits: Record<string, string[]> = {
   mobile: ['Handy', 'Mobil', 'Mobiltelefon'],
   vatId: ['USt-Id', 'UStId', 'Umsatzsteuer-Id', 'VAT number'],
   comment: ['Kommentar', 'Notiz', 'Notizen', 'Bemerkungen', 'Note', 'Notes', 'Remark'],
+  'customerId.name': [
+    'Kundennr',
+    'Kundennummer',
+    'Kd-Nr',
+    'KdNr',
+    'Kunden-Nr.',
+    'Kundenname',
+    'Firma',
+    'Firmenname',
+    'Customer no',
+    'Customer number',
+    'Company',
+  ],
+  'siteId.name': ['Standort', 'Standortname', 'Site name'],
+  'assignedEmployeeId.name': ['Personalnummer', 'Betreuer', 'Pfleger', 'Employee'],
+  'contactPersonId.name': ['Kontakt', 'Kontaktperson', 'Contact'],
+  'contractId.name': ['Vertragsnummer', 'Vertragsnr', 'Contract number'],
+  'productId.name': ['Artikel', 'Artikelnummer', 'Article number'],
+  'containerId.name': ['Topf', 'Pot'],
   name: ['Bezeichnung', 'Standort', 'Standortname', 'Site', 'Site name'],
   hasKey: ['Schlüssel', 'Key'],
   needsAppointment: ['Termin', 'Terminpflicht', 'Appointment'],
@@ -184,12 +208,10 @@ export function guessColumns(
     ),
   );
   const known = knownTitles(columns, false);
-  // An export for people has the name under the plain title, and the id under its own.
-  const plain = knownTitles(columns);
   const exact = titles.map((title) => known.get(foldTitle(title)));
   const used = new Set(exact);
   const guessed = titles.map((title, index) => {
-    const guess = plain.get(foldTitle(title)) ?? habitual.get(foldTitle(title));
+    const guess = habitual.get(foldTitle(title));
     return exact[index] ?? (used.has(guess) ? undefined : guess);
   });
   return withoutRepetitions(guessed);
@@ -246,6 +268,7 @@ export function missingColumns(
   // Rows with an id change what is there.
   if (paths.has(idColumn.path)) return [];
   const columns = columnsOf(definition);
+  const names = nameColumnsOf(definition);
   const byPath = (path: string) => columns.filter((column) => column.path === path);
   const needed = columns
     // A member of an optional group is required only within it. A text that may be empty is sent as empty.
@@ -255,6 +278,7 @@ export function missingColumns(
     .map(({ path, field }) => [
       ...byPath(path),
       ...(field.reference?.isOwner ? byPath(externalName(path)) : []),
+      ...names.filter(({ namedPath }) => namedPath === path),
     ]);
   const oneOf = definition.requiredOneOf.map((names) => names.flatMap(byPath));
   return [...needed, ...oneOf].filter((some) => !some.some(({ path }) => paths.has(path)));
@@ -273,5 +297,7 @@ function isInOptionalGroup(definition: Definition, path: string): boolean {
 
 /** The column of a field that the service names; an error inside a list belongs to the list. */
 export function columnAt(columns: readonly ImportColumn[], field: string): ImportColumn | undefined {
-  return columns.find(({ path }) => field === path || field.startsWith(`${path}.`));
+  return columns.find(
+    ({ path, namedPath }) => field === path || field === namedPath || field.startsWith(`${path}.`),
+  );
 }

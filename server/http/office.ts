@@ -12,6 +12,7 @@ import { historyRoutes } from '../features/changes/history-routes.ts';
 import { checklistRoutes } from '../features/checklist/checklist-routes.ts';
 import { definitionRoutes } from '../features/definitions/definition-routes.ts';
 import { mapRoutes } from '../features/map/map-routes.ts';
+import { nameMatchRoutes } from '../features/name-matches/name-match-routes.ts';
 import { namedObjectRoutes } from '../features/named-objects/named-object-routes.ts';
 import { peopleRoutes } from '../features/people/people-routes.ts';
 import { passkeyRoutes } from '../features/sign-in/passkey-routes.ts';
@@ -61,6 +62,7 @@ export async function officeRoutes(
   await office.register(definitionRoutes, { resources });
   await office.register(tableCsvRoutes, { database, resources });
   await office.register(historyRoutes, { database });
+  await office.register(nameMatchRoutes, { database, resources });
   await office.register(namedObjectRoutes, { database, resources });
   await office.register(peopleRoutes, { database, notices, publicUrl });
   await office.register(keyRoutes, { database, notices });

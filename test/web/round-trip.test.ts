@@ -4,15 +4,18 @@ import { test } from 'node:test';
 import readWorkbook, { type Row } from 'read-excel-file/universal';
 import writeWorkbook from 'write-excel-file/node';
 import { guessColumns } from '../../core/columns.ts';
-import { toLine } from '../../core/import-lines.ts';
+import { nameKey, toLine } from '../../core/import-lines.ts';
 import { describeDefinition } from '../../server/engine/definition/description.ts';
 import { resources } from '../../server/resources/index.ts';
 import { openTable } from '../../web/src/import/table-file.ts';
 import { fullBody } from '../api/full-body.ts';
 import { sendImport } from '../api/import-client.ts';
+import { createPerson } from '../api/office.ts';
 import { startService, validAddress } from '../service.ts';
 
-const { app, tenant, post } = await startService();
+const service = await startService();
+const { app, tenant, post } = service;
+const person = await createPerson(service);
 const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
 const headers = { apikey: tenant.key };
 
@@ -37,7 +40,20 @@ async function importOf(name: string, file: Blob) {
   const { table, readRows } = await openTable(file);
   const columns = guessColumns(definition, table.titles);
   const rows = (await Array.fromAsync(readRows())).flat().slice(table.titleRow);
-  const lines = rows.map(({ cells }) => toLine(name, columns, cells, table.thousandsMark));
+  const names = new Map<string, string[]>();
+  for (const [index, column] of columns.entries()) {
+    const cells = rows.map(({ cells }) => cells[index] ?? '').filter(Boolean);
+    if (!column?.namedPath || cells.length === 0) continue;
+    for (const resource of column.field.reference!.resources) {
+      const answer = await person.call('POST', '/name-matches', { resource, names: cells });
+      assert.equal(answer.statusCode, 200, answer.body);
+      for (const { name, ids } of answer.json().data) {
+        const key = nameKey(column.path, name);
+        names.set(key, [...(names.get(key) ?? []), ...ids]);
+      }
+    }
+  }
+  const lines = rows.map(({ cells }) => toLine(name, columns, cells, table.thousandsMark, names));
   return sendImport({ port, key: tenant.key }, lines);
 }
 
@@ -131,4 +147,42 @@ test('an emptied cell clears its field, and a row of another business is refused
     (await objectsOf('sites')).find(({ name }: { name: string }) => name === 'Kahl').comment,
     undefined,
   );
+});
+
+test('a changed name changes the reference, by name or number; an unknown or ambiguous one is refused', async () => {
+  const other = await create('/customer', {
+    companyName: 'Grün & Söhne',
+    customerNumber: 'K-77',
+    address: validAddress,
+  });
+  const employee = await create('/employee', { firstName: 'Aylin', lastName: 'Ö. Berger' });
+  for (const firstName of ['Max', 'Moritz']) await create('/employee', { firstName, lastName: 'Doppelt' });
+  const [sheet] = await readWorkbook(await exportOf('sites', '&columns=customerId,assignedEmployeeId'));
+  const [titles, ...rows] = sheet!.data;
+  const kahl = rows.find((row) => row[0] === 'Kahl')!;
+  const change = (customer: string | null, person: string | null) => {
+    const row = [...kahl];
+    row[titles!.indexOf('Kunde')] = customer as never;
+    row[titles!.indexOf('Mitarbeiter')] = person as never;
+    return row;
+  };
+  const stored = async () => (await objectsOf('sites')).find(({ name }: { name: string }) => name === 'Kahl');
+  for (const [customer, person] of [
+    ['GRUEN & Söhne', 'Aylin Ö. Berger'],
+    ['K-77', 'oe. berger, aylin'],
+  ]) {
+    await app.inject({
+      method: 'PATCH',
+      url: `/api/v1/sites/${(await stored()).id}`,
+      headers: { ...headers, 'content-type': 'application/json' },
+      payload: { customerId: ids.get('customer'), assignedEmployeeId: null },
+    });
+    const { summary } = await importOf('site', await rewrite([titles!, change(customer!, person!)]));
+    assert.equal(summary.replaced, 1);
+    assert.deepEqual([(await stored()).customerId, (await stored()).assignedEmployeeId], [other, employee]);
+  }
+  for (const row of [change('Niemand', null), change('K-77', 'Doppelt')]) {
+    const { results } = await importOf('site', await rewrite([titles!, row]));
+    assert.equal(results[0].errors?.[0]?.code, 'invalid_uuid', JSON.stringify(results));
+  }
 });

@@ -7,13 +7,14 @@ import { guessColumns, guessDefinition, missingColumns, officeColumnsOf } from '
 import type { ChosenColumns } from '../../../core/import-lines.ts';
 import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
-import { EmptyNote } from '../frame/failure.tsx';
+import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { Icon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { ColumnChoice } from './column-choice.tsx';
 import classes from './import.module.css';
+import { useNames } from './names.ts';
 import { Preview } from './preview.tsx';
 import type { OpenedFile } from './reader.ts';
 import { RunPanel } from './run-panel.tsx';
@@ -166,8 +167,17 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
   const { t } = useTranslation();
   const known = useMemo(() => officeColumnsOf(definition), [definition]);
   const missing = missingColumns(definition, columns);
+  const names = useNames(opened, definition.name, columns);
   const start = (isDryRun: boolean) =>
-    run.start({ type: definition.name, columns, isDryRun, total: opened.table.rowCount });
+    names.data &&
+    run.start({
+      type: definition.name,
+      columns,
+      names: names.data,
+      isDryRun,
+      total: opened.table.rowCount,
+    });
+  const isReady = names.data !== undefined && columns.some(Boolean);
   if (run.state)
     return (
       <RunPanel
@@ -192,14 +202,21 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
           </ul>
         </Alert>
       )}
-      {columns.some(Boolean) && (
-        <Preview table={opened.table} type={definition.name} columns={columns} known={known} />
+      {names.error && <FailureNote error={names.error} onRetry={() => names.refetch()} />}
+      {isReady && (
+        <Preview
+          table={opened.table}
+          type={definition.name}
+          columns={columns}
+          names={names.data!}
+          known={known}
+        />
       )}
       <Group className={classes.foot} justify="flex-end">
-        <Button variant="default" disabled={!columns.some(Boolean)} onClick={() => start(true)}>
+        <Button variant="default" disabled={!isReady} onClick={() => start(true)}>
           {t('import.try')}
         </Button>
-        <Button disabled={missing.length > 0 || !columns.some(Boolean)} onClick={() => start(false)}>
+        <Button disabled={missing.length > 0 || !isReady} onClick={() => start(false)}>
           {t('import.start', {
             count: opened.table.rowCount,
             formatted: formatNumber(opened.table.rowCount),

@@ -5,7 +5,7 @@ import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { columnAt, type ImportColumn } from '../../../core/columns.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
-import { type ChosenColumns, holdsData, toLine } from '../../../core/import-lines.ts';
+import { type ChosenColumns, holdsData, type KnownNames, toLine } from '../../../core/import-lines.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { Card } from '../records/card.tsx';
 import { currentLanguage } from '../texts/language.ts';
@@ -17,17 +17,20 @@ interface PreviewProps {
   table: TableFile;
   type: string;
   columns: ChosenColumns;
+  names: KnownNames;
   known: readonly ImportColumn[];
 }
 
-export function Preview({ table, type, columns, known }: PreviewProps) {
+export function Preview({ table, type, columns, names, known }: PreviewProps) {
   const { t } = useTranslation();
   const id = useId();
   const rows = table.head.filter(({ cells }) => holdsData(columns, cells));
   const check = useQuery({
     queryKey: ['import preview', id, type, columns.map((column) => column?.path), currentLanguage()],
     queryFn: async ({ signal }) => {
-      const body = rows.map(({ cells }) => `${toLine(type, columns, cells, table.thousandsMark)}\n`).join('');
+      const body = rows
+        .map(({ cells }) => `${toLine(type, columns, cells, table.thousandsMark, names)}\n`)
+        .join('');
       const numbers = rows.map(({ number }) => number);
       const { results } = await sendLines(body, numbers, { columns, isDryRun: true, signal });
       return new Map(results.map((result) => [result.row, result]));

@@ -3,7 +3,7 @@ import { isNumberCell, type ThousandsMark } from '../../../core/cells.ts';
 import { errorTitles } from '../../../core/columns.ts';
 import { byteOrderMark, CsvFormatError, guardText, toCsvLine, unguardText } from '../../../core/csv.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
-import { type ChosenColumns, holdsData, toLine } from '../../../core/import-lines.ts';
+import { type ChosenColumns, holdsData, type KnownNames, toLine } from '../../../core/import-lines.ts';
 import type { Answer, Chunk, Question } from './reader.ts';
 import { isFilled, type OpenTable, openTable, TableFileError } from './table-file.ts';
 
@@ -14,7 +14,7 @@ const chunkCharacters = 2_000_000;
 let opened: OpenTable | undefined;
 let chunks: AsyncGenerator<Chunk> | undefined;
 
-async function* readChunks(type: string, columns: ChosenColumns): AsyncGenerator<Chunk> {
+async function* readChunks(type: string, columns: ChosenColumns, names: KnownNames): AsyncGenerator<Chunk> {
   const { table, readRows } = opened!;
   let body = '';
   let rows: number[] = [];
@@ -24,7 +24,7 @@ async function* readChunks(type: string, columns: ChosenColumns): AsyncGenerator
       if (row.number <= table.titleRow || !isFilled(row)) continue;
       read += 1;
       if (!holdsData(columns, row.cells)) continue;
-      body += `${toLine(type, columns, row.cells, table.thousandsMark)}\n`;
+      body += `${toLine(type, columns, row.cells, table.thousandsMark, names)}\n`;
       rows.push(row.number);
       if (rows.length < chunkLines && body.length < chunkCharacters) continue;
       yield { body, rows, read };
@@ -33,6 +33,24 @@ async function* readChunks(type: string, columns: ChosenColumns): AsyncGenerator
     }
   }
   yield { body, rows, read };
+}
+
+const maxNameLength = 200;
+
+async function findNames(columns: ChosenColumns): Promise<Map<string, string[]>> {
+  const found = new Map<string, Set<string>>();
+  for await (const rows of opened!.readRows()) {
+    for (const { number, cells } of rows) {
+      if (number <= opened!.table.titleRow) continue;
+      columns.forEach((column, index) => {
+        const name = unguardText(cells[index] ?? '').trim();
+        if (!column?.namedPath || name === '' || name.length > maxNameLength) return;
+        const names = found.get(column.path) ?? new Set();
+        found.set(column.path, names.add(name));
+      });
+    }
+  }
+  return new Map([...found].map(([path, names]) => [path, [...names]]));
 }
 
 /** The rejected rows with their own columns and separator, and their errors in a last column. */
@@ -80,8 +98,10 @@ async function answer(question: Question): Promise<unknown> {
     case 'sheet':
       opened = await opened!.chooseSheet!(question.name);
       return opened.table;
+    case 'names':
+      return findNames(question.columns);
     case 'start':
-      chunks = readChunks(question.type, question.columns);
+      chunks = readChunks(question.type, question.columns, question.names);
       return undefined;
     case 'next': {
       const { value, done } = await chunks!.next();

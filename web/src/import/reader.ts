@@ -1,6 +1,6 @@
 // The page's side of the worker that reads a file.
 import type { ThousandsMark } from '../../../core/cells.ts';
-import type { ChosenColumns } from '../../../core/import-lines.ts';
+import type { ChosenColumns, KnownNames } from '../../../core/import-lines.ts';
 import type { FileErrorCode, TableFile } from './table-file.ts';
 
 /** Lines that are sent together, the rows that they come from, and how many rows have been read so far. */
@@ -13,7 +13,8 @@ export interface Chunk {
 export type Question =
   | { kind: 'open'; file: Blob; pastedMark?: ThousandsMark }
   | { kind: 'sheet'; name: string }
-  | { kind: 'start'; type: string; columns: ChosenColumns }
+  | { kind: 'names'; columns: ChosenColumns }
+  | { kind: 'start'; type: string; columns: ChosenColumns; names: KnownNames }
   | { kind: 'next' }
   | { kind: 'report'; columns: ChosenColumns; sentences: ReadonlyMap<number, string>; errorTitle: string };
 
@@ -58,7 +59,10 @@ export function openReader() {
       ask({ kind: 'open', file, pastedMark }) as Promise<TableFile>,
     /** Another sheet of the workbook. */
     choose: (name: string) => ask({ kind: 'sheet', name }) as Promise<TableFile>,
-    start: (type: string, columns: ChosenColumns) => ask({ kind: 'start', type, columns }),
+    /** The names in each column that names objects, by the column's path. */
+    names: (columns: ChosenColumns) => ask({ kind: 'names', columns }) as Promise<Map<string, string[]>>,
+    start: (type: string, columns: ChosenColumns, names: KnownNames) =>
+      ask({ kind: 'start', type, columns, names }),
     /** Undefined at the end of the file. */
     next: () => ask({ kind: 'next' }) as Promise<Chunk | undefined>,
     report: (columns: ChosenColumns, sentences: ReadonlyMap<number, string>, errorTitle: string) =>

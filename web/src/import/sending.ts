@@ -1,8 +1,8 @@
 // Sends the rows of a file, some at a time. Each part has a key of its own, so that sending it again is safe.
 import i18next from 'i18next';
 import type { components } from '../../../client/src/api-types.ts';
-import { columnAt } from '../../../core/columns.ts';
-import type { ChosenColumns } from '../../../core/import-lines.ts';
+import { columnAt, type ImportColumn } from '../../../core/columns.ts';
+import type { ChosenColumns, KnownNames } from '../../../core/import-lines.ts';
 import { ApiError, type FieldError, send, toApiError, unreachable } from '../api/client.ts';
 import { fieldErrorText } from '../records/field-error-text.ts';
 import type { Reader } from './reader.ts';
@@ -107,9 +107,15 @@ function toResult(answer: LineAnswer, columns: ChosenColumns): Omit<RowResult, '
     outcome: 'failed',
     errors: fieldErrors.map(({ field = '', code, message = '' }) => ({
       field,
-      message: fieldErrorText(columnAt(chosen, field)?.field, { code, message }),
+      message: cellErrorText(columnAt(chosen, field), { code, message }),
     })),
   };
+}
+
+function cellErrorText(column: ImportColumn | undefined, error: { code?: string; message: string }): string {
+  // A name that was not found, or found twice, was sent as it is.
+  if (column?.namedPath && error.code === 'invalid_uuid') return i18next.t('import.nameNotFound');
+  return fieldErrorText(column?.field, error);
 }
 
 function waitFor(seconds: number, signal: AbortSignal | undefined): Promise<void> {
@@ -124,6 +130,7 @@ function waitFor(seconds: number, signal: AbortSignal | undefined): Promise<void
 
 interface FileSending {
   reader: Reader;
+  names: KnownNames;
   type: string;
   columns: ChosenColumns;
   isDryRun: boolean;
@@ -133,10 +140,10 @@ interface FileSending {
   isCancelled: () => boolean;
 }
 
-export async function sendFile({ reader, type, columns, isDryRun, onPart, isCancelled }: FileSending) {
+export async function sendFile({ reader, names, type, columns, isDryRun, onPart, isCancelled }: FileSending) {
   // Not randomUUID(), which browsers have only where the page came over TLS.
   const run = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('');
-  await reader.start(type, columns);
+  await reader.start(type, columns, names);
   for (let part = 1; !isCancelled(); part += 1) {
     const chunk = await reader.next();
     if (!chunk) return;

@@ -1,6 +1,6 @@
 // A run over the whole file, tried or in earnest, and what has become of its rows so far.
 import { useCallback, useRef, useState } from 'react';
-import type { ChosenColumns } from '../../../core/import-lines.ts';
+import type { ChosenColumns, KnownNames } from '../../../core/import-lines.ts';
 import { useForgetReadings } from '../api/records.ts';
 import type { Reader } from './reader.ts';
 import { type Counts, type RowError, sendFile } from './sending.ts';
@@ -20,6 +20,7 @@ export interface RunState {
 interface Start {
   type: string;
   columns: ChosenColumns;
+  names: KnownNames;
   isDryRun: boolean;
   total: number;
 }
@@ -31,7 +32,7 @@ export function useRun(reader: Reader) {
   const isCancelled = useRef(false);
   const forgetReadings = useForgetReadings();
 
-  async function start({ type, columns, isDryRun, total }: Start) {
+  async function start({ type, columns, names, isDryRun, total }: Start) {
     isCancelled.current = false;
     const errors = new Map<number, readonly RowError[]>();
     let now: RunState = {
@@ -53,6 +54,7 @@ export function useRun(reader: Reader) {
         reader,
         type,
         columns,
+        names,
         isDryRun,
         isCancelled: () => isCancelled.current,
         onPart: (read, { results, counts }) => {

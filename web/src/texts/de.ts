@@ -793,6 +793,7 @@ export const de: Texts = {
     target: 'Ziel von: {{title}}',
     ignored: 'wird ignoriert',
     ignore: 'Ignorieren',
+    nameNotFound: 'Nicht gefunden oder mehrfach vorhanden. Bitte Nummer oder Id angeben.',
     missing: 'Pflichtangaben ohne Spalte',
     preview: 'Vorschau',
     checking: 'Die ersten Zeilen werden geprüft …',

@@ -781,6 +781,7 @@ export const en = {
     target: 'Goes to: {{title}}',
     ignored: 'ignored',
     ignore: 'Ignore',
+    nameNotFound: 'Not found, or found several times. Give the number or id.',
     missing: 'Required, but no column has it',
     preview: 'Preview',
     checking: 'Checking the first rows …',
