@@ -124,7 +124,8 @@ function writeItem(call: Call, resources: readonly Definition[]): object {
       .filter((parameter) => parameter.in === where)
       .map(({ name, required, description, example }) => ({
         key: name,
-        value: example === undefined ? '' : String(example),
+        // A search has no example, and needs some text.
+        value: example === undefined ? (required ? 'Hamburg' : '') : String(example),
         description,
         ...(!required && { disabled: true }),
       }));
