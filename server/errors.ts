@@ -153,10 +153,12 @@ export class ApiError extends Error {
   readonly fieldErrors: readonly FieldError[];
   /** Further members of the body, such as the id that holds a conflicting value. */
   readonly details: Record<string, unknown>;
+  /** Values for the sentence. */
+  readonly params: object;
 
   constructor(
     code: ErrorCode,
-    options: { fieldErrors?: readonly FieldError[]; details?: object; cause?: unknown } = {},
+    options: { fieldErrors?: readonly FieldError[]; details?: object; params?: object; cause?: unknown } = {},
   ) {
     // An answer is no defect whose place anybody looks for, and under a flood of refusals its stack would cost the most.
     const { stackTraceLimit } = Error;
@@ -167,6 +169,7 @@ export class ApiError extends Error {
     this.status = statusOfCode[code];
     this.fieldErrors = (options.fieldErrors ?? []).slice(0, maxFieldErrors);
     this.details = { ...options.details };
+    this.params = options.params ?? {};
   }
 }
 

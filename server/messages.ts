@@ -399,6 +399,11 @@ const variants: Partial<Record<ErrorCode | FieldErrorCode, Record<Language | 'pa
     en: 'Required: send {name} or {instead}.',
     de: 'Pflichtfeld: {name} oder {instead} angeben.',
   },
+  not_recognised: {
+    param: 'methods',
+    en: 'Unknown method. This path takes {methods}.',
+    de: 'Unbekannte Methode. Dieser Pfad erlaubt {methods}.',
+  },
   invalid_json: {
     param: 'line',
     en: 'Line {line} must be a JSON object.',

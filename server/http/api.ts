@@ -6,6 +6,7 @@ import { ApiError } from '../errors.ts';
 import type { CallRecorder } from '../features/call-log/call-recorder.ts';
 import { apiHeaders } from './answer-headers.ts';
 import { isOpenEnded, joinTenant } from './body-rules.ts';
+import { collectMethods } from './known-methods.ts';
 import { delayRefusal } from './refusal-delay.ts';
 import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
 
@@ -20,6 +21,7 @@ export async function apiRoutes(
   }: SharedOptions & { authenticate: Authenticate; countFailures: CountFailures; recorder: CallRecorder },
 ): Promise<void> {
   const { config, inFlight } = shared;
+  const methodsOf = collectMethods(api);
   api.addHook('onResponse', (request, reply, done) => {
     recorder.note(request, reply);
     done();
@@ -41,7 +43,7 @@ export async function apiRoutes(
     const limit = config.RATE_LIMIT_PER_MINUTE;
     const count = { requests: admission.ordinal, windowEndsInMs: admission.windowEndsInMs };
     reply.headers(rateLimitHeaders('tenant', limit, count));
-    if (request.is404 || isOpenEnded(request)) throw new ApiError('not_recognised');
+    if (request.is404 || isOpenEnded(request)) throw notRecognised(request);
     if (admission.ordinal > limit)
       throw await rateLimited(request, reply, 'rate_limited', count.windowEndsInMs);
     await joinTenant(request, 'key');
@@ -73,8 +75,13 @@ export async function apiRoutes(
     return new ApiError(code);
   }
 
-  api.setNotFoundHandler(() => {
-    throw new ApiError('not_recognised');
+  function notRecognised({ url }: FastifyRequest): ApiError {
+    const methods = methodsOf(url);
+    return new ApiError('not_recognised', methods.length > 0 ? { params: { methods } } : {});
+  }
+
+  api.setNotFoundHandler((request) => {
+    throw notRecognised(request);
   });
   await addSharedRoutes(api, shared);
 }

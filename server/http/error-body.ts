@@ -5,7 +5,7 @@ import { type Language, text } from '../messages.ts';
 /** A 400 always has `errors`, as the published ValidationError does. */
 export function errorBody(error: ApiError, requestId: string, language: Language) {
   return {
-    message: text(error.code, language),
+    message: text(error.code, language, error.params),
     code: error.code,
     requestId,
     ...error.details,

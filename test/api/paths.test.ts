@@ -66,3 +66,20 @@ test('the health checks need no key', async () => {
     assert.deepEqual([response.statusCode, response.json()], [200, { status: 'ok' }]);
   }
 });
+
+test('a wrong method of a known path is answered with the methods that it takes', async () => {
+  const messageOf = async (method: 'GET' | 'PUT' | 'DELETE', url: string, language = 'en') => {
+    const headers = { apikey: tenant.key, 'accept-language': language };
+    const response = await app.inject({ method, url: `/api/v1${url}`, headers });
+    assert.equal(response.statusCode, 403);
+    return response.json().message;
+  };
+  assert.equal(await messageOf('GET', '/customer/site'), 'Unknown method. This path takes POST.');
+  assert.equal(
+    await messageOf('PUT', '/sites/01a1dd84-6004-7bdb-8c52-a3638e25ba9a?x=1'),
+    'Unknown method. This path takes DELETE, GET, PATCH.',
+  );
+  assert.equal(await messageOf('DELETE', '/sites', 'de'), 'Unbekannte Methode. Dieser Pfad erlaubt GET.');
+  for (const url of ['/trees', '/sites/', '/customer/site/', '/'])
+    assert.equal(await messageOf('GET', url), 'Unknown path or method. Check both.');
+});
