@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { type Database, openDatabase } from '../database/database.ts';
+import { findClusterFaults, findUndistributed, hasCitus } from '../database/distribution.ts';
 import { buildWriteProbe } from '../features/health/write-probe.ts';
 import { connectionsInAll } from '../process/connection-count.ts';
 
@@ -88,6 +89,24 @@ export async function checkConnections(client: pg.Client, config: Config): Promi
         status: 'warning',
         message: `${count}: raise max_connections, or lower DATABASE_CONNECTIONS or WORKERS`,
       };
+}
+
+/** On a Citus cluster: whether all tables of tenants are distributed, and the workers can be used. None elsewhere. */
+export async function checkDistribution(client: pg.Client): Promise<Finding[]> {
+  if (!(await hasCitus(client))) return [];
+  const check = 'distribution';
+  const missing = await findUndistributed(client);
+  if (missing.length > 0) {
+    const message = `not on the workers yet: ${missing.join(', ')}. Run: stamm migrate`;
+    return [{ check, status: 'failed', message }];
+  }
+  const faults = await findClusterFaults(client);
+  if (faults.length > 0) return faults.map((message) => ({ check, status: 'failed', message }));
+  const { rows } = await client.query<{ workers: number }>(
+    'SELECT count(*)::integer AS workers FROM pg_dist_node WHERE shouldhaveshards',
+  );
+  const message = `the tables of tenants are distributed over ${rows[0]!.workers} workers`;
+  return [{ check, status: 'ok', message }];
 }
 
 async function withDatabase<Result>(

@@ -12,7 +12,13 @@ import { listBackups } from '../features/backup/schedule.ts';
 import { ownLoginAdvice } from '../process/service.ts';
 import { findServingAccount } from '../process/serving-account.ts';
 import type { Command } from './command.ts';
-import { checkConnections, checkServiceSession, checkWrites, type Finding } from './doctor-database.ts';
+import {
+  checkConnections,
+  checkDistribution,
+  checkServiceSession,
+  checkWrites,
+  type Finding,
+} from './doctor-database.ts';
 
 const neededNodeVersion = 26;
 const lowDiskBytes = 1024 ** 3;
@@ -91,6 +97,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
           database,
           await checkWrites(client, login.client),
           await checkConnections(client, config),
+          ...(await checkDistribution(client)),
           migrations,
           role,
           checkLogin(connection, login),

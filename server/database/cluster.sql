@@ -24,10 +24,11 @@ END $$;
 CREATE OR REPLACE FUNCTION hold_shards(tenant uuid, head bigint) RETURNS void
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-  PERFORM lock_shard_metadata(5, ARRAY[head]);
-  IF head <> get_shard_id_for_distribution_column('journal_head', tenant) THEN
-    RAISE EXCEPTION 'the rows of the tenant are in other shards now' USING ERRCODE = 'serialization_failure';
+  IF head = get_shard_id_for_distribution_column('journal_head', tenant) THEN
+    PERFORM lock_shard_metadata(5, ARRAY[head]);
+    IF head = get_shard_id_for_distribution_column('journal_head', tenant) THEN RETURN; END IF;
   END IF;
+  RAISE EXCEPTION 'the rows of the tenant are in other shards now' USING ERRCODE = 'serialization_failure';
 END $$;
 
 REVOKE ALL ON FUNCTION run_on_shard, count_on_shard, hold_shards FROM PUBLIC;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { ConnectionTurns, type Turn } from './connection-turns.ts';
 import { DeadlineError, isDatabaseAway, mayBeCommitted, OutcomeUnknownError } from './errors.ts';
 import { planOnce, planWithIndexes, readInOrder } from './planner.ts';
-import { findShards, onlyTenant, type Shards } from './shards.ts';
+import { findShards, isStale, onlyTenant, type Shards } from './shards.ts';
 import { logStatements, type StatementLog } from './statement-log.ts';
 import { cut, longStatementMs, patienceMs, type TimedQuery, timedConnection } from './timeouts.ts';
 
@@ -111,7 +111,7 @@ export function openDatabase(
     },
     inTenants: (tenantIds, work, options) => inTenants(connections, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query, options) =>
-      queryInTenants(connections, tenantIds, query, options ?? {}),
+      queryAgainIfStale(connections, tenantIds, query, options ?? {}),
     connect: () => connectAlone({ ...connection, connectionTimeoutMillis: requestDeadlineMs }, statementLog),
     reach: (client, tenantId, twins) => reach(connections, client, tenantId, twins),
     close: () => pool.end(),
@@ -281,6 +281,21 @@ async function inTenants<Result>(
     throw error;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** The second attempt looks the tenant's shards up anew. */
+async function queryAgainIfStale<Row extends pg.QueryResultRow>(
+  connections: Connections,
+  tenantIds: readonly string[],
+  query: pg.QueryConfig,
+  options: QueryOptions,
+): Promise<pg.QueryResult<Row>> {
+  try {
+    return await queryInTenants(connections, tenantIds, query, options);
+  } catch (error) {
+    if (!connections.shards || !isStale(error)) throw error;
+    return queryInTenants(connections, tenantIds, query, options);
   }
 }
 

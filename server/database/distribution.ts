@@ -58,6 +58,27 @@ export async function distributeTables(client: pg.ClientBase): Promise<string[]>
   return tables;
 }
 
+/** What keeps a distributed database from working, in plain words. */
+export async function findClusterFaults(client: pg.ClientBase): Promise<string[]> {
+  const { rows: roles } = await client.query<{ may_log_in: boolean; settings: string[] | null }>(
+    `SELECT rolcanlogin AS may_log_in, setconfig AS settings FROM pg_roles
+     LEFT JOIN pg_db_role_setting AS setting ON setting.setrole = pg_roles.oid AND setting.setdatabase = 0
+     WHERE rolname = '${serviceRole}'`,
+  );
+  const { may_log_in: mayLogIn, settings } = roles[0]!;
+  const known = new Set((settings ?? []).map((setting) => setting.split('=')[0]!.toLowerCase()));
+  const lacking = workerSettings.filter((setting) => !known.has(setting.split(' ')[0]!));
+  const { rows: nodes } = await client.query<{ node: string; answers: boolean }>(
+    `SELECT nodename || ':' || nodeport AS node, citus_check_connection_to_node(nodename, nodeport) AS answers
+     FROM pg_dist_node WHERE shouldhaveshards`,
+  );
+  return [
+    ...(mayLogIn ? [] : [`Citus cannot connect as ${serviceRole}: ALTER ROLE ${serviceRole} LOGIN`]),
+    ...lacking.map((setting) => `a setting is missing: ALTER ROLE ${serviceRole} SET ${setting}`),
+    ...nodes.filter(({ answers }) => !answers).map(({ node }) => `the worker ${node} does not answer`),
+  ];
+}
+
 async function distribute(client: pg.ClientBase, table: string): Promise<void> {
   const colocation = table === 'journal_head' ? 'none' : 'journal_head';
   const statements = [

@@ -115,7 +115,7 @@ export class Shards {
 
   /** After an error: the next attempt looks the shards up anew if they have changed. */
   forget(tenantIds: readonly string[], error: unknown): void {
-    if ((error as { code?: string }).code !== serializationFailure) return;
+    if (!isStale(error)) return;
     for (const tenantId of tenantIds) {
       this.#groups.delete(this.#groupOfTenant.get(tenantId) ?? '');
       this.#groupOfTenant.delete(tenantId);
@@ -140,6 +140,11 @@ export class Shards {
     if (this.#columns.size >= maxRemembered) this.#columns.clear();
     return remember(this.#columns, text, () => describe(client, text));
   }
+}
+
+/** Whether a transaction found a tenant's shards changed, or lost a race; it wrote nothing then. */
+export function isStale(error: unknown): boolean {
+  return (error as { code?: string }).code === serializationFailure;
 }
 
 export function onlyTenant(tenantIds: readonly string[]): string {
