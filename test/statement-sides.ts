@@ -6,9 +6,6 @@ import { buildTablePattern } from '../server/database/shards.ts';
 
 export const mixedStatements = new Set<string>();
 
-/** The office's history names authors, who are on the coordinator. It does not run on a cluster yet. */
-const exception = /LEFT JOIN person AS author/;
-
 const known = new Set<string>();
 
 export async function watchSides(owner: pg.ClientBase, pool: pg.Pool): Promise<void> {
@@ -22,7 +19,6 @@ export async function watchSides(owner: pg.ClientBase, pool: pg.Pool): Promise<v
   const look = (text: string) => {
     if (known.has(text)) return;
     known.add(text);
-    if (exception.test(text)) return;
     if (text.search(onWorkers!) >= 0 && text.search(onCoordinator!) >= 0) mixedStatements.add(text);
   };
   pool.on('connect', (client) => {

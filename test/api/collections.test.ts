@@ -207,6 +207,21 @@ describe('contracts of which some have no end and no price', async () => {
   });
 });
 
+test('a list of ids finds just these', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  const ids: string[] = [];
+  for (let count = 0; count < 3; count++) ids.push(await service.createCustomer({}, { headers }));
+  const chosen = [ids[0]!, ids[2]!];
+  const found = (await list(`/customers?id=${chosen}`, headers)).data.map(({ id }) => id);
+  assert.deepEqual(found, chosen);
+  const refused = async (value: string) =>
+    (await get(`/customers?id=${value}`, { headers }))
+      .json()
+      .errors.map(({ code }: { code: string }) => code);
+  assert.deepEqual(await refused('1'), ['invalid_uuid']);
+  assert.deepEqual(await refused(Array(301).fill(ids[0]).join()), ['too_many_items']);
+});
+
 test('sites and customers sort by town and postcode', async () => {
   const headers = { apikey: (await createTenant()).key };
   for (const [city, zipCode] of [

@@ -218,9 +218,11 @@ test('the definitions tell the app everything that its forms need, in both langu
   });
   assert.deepEqual(fieldOf(site, 'customerId').reference, { resources: ['customer'], isOwner: true });
   for (const { filters, collection } of definitions) {
-    for (const { name } of filters) {
-      const response = await pflege.call('GET', `/${collection}?${name}=${randomUUID()}`);
-      assert.ok(!response.body.includes('unknown_parameter'), `${collection} ${name}`);
+    for (const { name, kind } of filters) {
+      for (const parameter of kind === 'range' ? [`${name}From`, `${name}Until`] : [name]) {
+        const response = await pflege.call('GET', `/${collection}?${parameter}=${randomUUID()}`);
+        assert.ok(!response.body.includes('unknown_parameter'), `${collection} ${parameter}`);
+      }
     }
   }
 });

@@ -119,4 +119,53 @@ describe('tables', { skip: withoutChromium }, () => {
     await page.getByRole('menuitem', { name: '„Entwürfe“ löschen' }).click();
     await page.getByText('Ansicht „Entwürfe“ gelöscht').waitFor();
   });
+
+  test('change one field of many ticked rows, and take it back', async () => {
+    const { page } = visit;
+    await page.goto(`${office.origin}/data/contracts`);
+    await assertNumbers(page, ['V-1', 'V-2', 'V-3']);
+    await page.getByRole('checkbox', { name: 'V-1 auswählen' }).check();
+    await page.getByRole('checkbox', { name: 'V-3 auswählen' }).click({ modifiers: ['Shift'] });
+    await page.getByText('3 ausgewählt').waitFor();
+    await page.getByRole('checkbox', { name: 'V-2 auswählen' }).uncheck();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('button', { name: 'Feld ändern' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Welches Feld?' }).click();
+    await page.getByRole('option', { name: 'Kündigungsfrist in Monaten' }).click();
+    await dialog.getByLabel('Kündigungsfrist in Monaten').fill('6');
+    assert.deepEqual(await findBarriers(page), []);
+    await dialog.getByRole('button', { name: 'Feld ändern' }).click();
+    await page.getByText('2 Einträge geändert').waitFor();
+    const notices = async () =>
+      (await office.get('/contracts?sort=name'))
+        .json()
+        .data.map((contract: { noticePeriodInMonths?: number }) => contract.noticePeriodInMonths ?? null);
+    assert.deepEqual(await notices(), [6, null, 6]);
+    await page.getByRole('button', { name: 'Rückgängig' }).click();
+    await page.getByText('Rückgängig gemacht').waitFor();
+    assert.deepEqual(await notices(), [null, null, null]);
+  });
+
+  test('say which of many records could not be deleted, and why', async () => {
+    const { page } = visit;
+    const free = await office.createCustomer({ companyName: 'Ohne Vertrag GmbH' });
+    await page.goto(`${office.origin}/data/customers`);
+    await page.getByRole('checkbox', { name: 'Alle geladenen auswählen' }).check();
+    await page.getByRole('button', { name: 'Löschen' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Löschen' }).click();
+    await dialog.getByText('1 Eintrag blieb, wie er war:').waitFor();
+    await dialog.getByRole('link', { name: 'Hotel Alsterblick GmbH' }).waitFor();
+    assert.equal((await office.get(`/customers/${free}`)).statusCode, 404);
+    await page.getByText('1 Eintrag gelöscht').waitFor();
+  });
+
+  test('are read by Pflege without tick boxes', async () => {
+    const { email } = await createPerson(office, { role: 'PFLEGE', name: 'Petra Pflege' });
+    const { page } = await office.enter(email);
+    await page.goto(`${office.origin}/data/contracts`);
+    await assertNumbers(page, ['V-1', 'V-2', 'V-3']);
+    assert.equal(await page.getByRole('checkbox').count(), 0);
+  });
 });

@@ -7,6 +7,7 @@ import {
   emptiableOf,
   type Filter,
   filtersOf,
+  maxIds,
   maxListed,
   rangesOf,
   takesSeveral,
@@ -291,6 +292,13 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
     ...Object.fromEntries([...filters, ...ranges]),
     empty: { ...fields, ...commas, description: 'Filter: fields that have no value.' },
     filled: { ...fields, ...commas, description: 'Filter: fields that have a value.' },
+    id: {
+      type: 'array',
+      items: { type: 'string', format: 'uuid' },
+      maxItems: maxIds,
+      ...commas,
+      description: 'Filter: ids.',
+    },
     externalId: {
       type: 'string',
       description: `Filter: your own ids, up to ${maxListed}, separated by commas.`,

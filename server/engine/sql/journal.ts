@@ -9,8 +9,8 @@ export function actorTypeOf(alias: string): string {
     WHEN ${alias}.actor IN ('command line', 'demo') THEN 'COMMAND_LINE' ELSE 'PERSON' END`;
 }
 
-export const entryMembers = `
-  '"cursor":"' || entry.position || '"',
+/** An entry of the journal as JSON, over the table named "entry". */
+export const entryRepresentation = `'{' || concat_ws(',',   '"cursor":"' || entry.position || '"',
   '"at":' || ${timestamp('entry.at')},
   '"resource":' || to_json(entry.resource),
   '"id":' || to_json(entry.resource_id),
@@ -22,10 +22,7 @@ export const entryMembers = `
   '"actorType":"' || ${actorTypeOf('entry')} || '"',
   '"requestId":' || to_json(entry.request_id),
   '"origin":' || to_json(entry.origin),
-  '"changes":' || entry.changes::text`;
-
-/** An entry of the journal as JSON, over the table named "entry". */
-export const entryRepresentation = `'{' || concat_ws(',', ${entryMembers}) || '}'`;
+  '"changes":' || entry.changes::text) || '}'`;
 
 /**
  * Journal entries for those of the sent rows that are in `written`. The heads stay locked until the commit, and are

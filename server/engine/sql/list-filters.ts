@@ -124,6 +124,7 @@ export function filterReaders(definition: Definition): ReadonlyMap<string, ReadP
       reference.externalName,
       (value, reading) => readReference(reference, value, reading),
     ]),
+    ['id', readIds],
     ['externalId', readExternalIds],
     ['empty', (value, reading) => readPresence(emptiable, 'IS NULL', value, reading)],
     ['filled', (value, reading) => readPresence(emptiable, 'IS NOT NULL', value, reading)],
@@ -176,6 +177,16 @@ function readPresence(
   if (names.every((name) => emptiable.has(name)))
     request.conditions.push(...names.map((name) => `subject.${emptiable.get(name)!.column.name} ${test}`));
   else reject('invalid_choice', { choices: [...emptiable.keys()] });
+}
+
+/** The address of a request holds no more. */
+export const maxIds = 300;
+
+function readIds(value: string, { request, reject }: Reading): void {
+  const ids = value.split(',');
+  if (ids.length > maxIds) reject('too_many_items', { max: maxIds });
+  else if (!ids.every(isUuid)) reject('invalid_uuid');
+  else addCondition(request, ids, (parameter) => `subject.id = ANY (${parameter}::uuid[])`);
 }
 
 /** Ids separated by commas. One that holds commas itself is found too. */

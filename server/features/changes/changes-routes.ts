@@ -5,7 +5,7 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
 import { buildObjectQuery, type CurrentObject } from '../../engine/sql/current-objects.ts';
-import { entryMembers, entryRepresentation } from '../../engine/sql/journal.ts';
+import { entryRepresentation } from '../../engine/sql/journal.ts';
 import { cutPage, jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import {
@@ -22,32 +22,19 @@ const maxLimit = 1000;
 const scannedEntries = 10_000;
 const inclusions = ['data', 'externalIds'];
 
-/** How an entry is answered, and what is joined for it. */
-interface EntryForm {
-  representation: string;
-  join: string;
-}
-
-const apiEntry: EntryForm = { representation: entryRepresentation, join: '' };
-
-/** For the office: also the present address of the person who acted. */
-export const officeEntry: EntryForm = {
-  representation: `'{' || concat_ws(',', ${entryMembers}, '"actorEmail":' || to_json(author.email)) || '}'`,
-  join: 'LEFT JOIN person AS author ON author.tenant_id = entry.tenant_id AND author.id = entry.actor_id',
-};
-
 /** Entries in `order` as pages have them; `condition` begins with $1, the tenant, and $3 is one entry more than the page. */
-export function buildEntryQuery(condition: string, order: string, form: EntryForm = apiEntry): string {
-  const json = selectWithinPage(form.representation, { sizes: [jsonBytes('entry.changes')], order });
-  return `SELECT entry.position, entry.resource, entry.resource_id, ${json} AS json FROM (
+export function buildEntryQuery(condition: string, order: string): string {
+  const json = selectWithinPage(entryRepresentation, { sizes: [jsonBytes('entry.changes')], order });
+  return `SELECT entry.position, entry.resource, entry.resource_id, entry.actor_id, ${json} AS json FROM (
       SELECT * FROM journal AS entry WHERE entry.tenant_id = $1 AND ${condition} ORDER BY ${order} LIMIT $3
-    ) AS entry ${form.join} ORDER BY ${order}`;
+    ) AS entry ORDER BY ${order}`;
 }
 
 export interface EntryRow {
   position: string;
   resource: string;
   resource_id: string;
+  actor_id: string | null;
   /** Null where the entry is beyond the bound of a page. */
   json: string | null;
 }

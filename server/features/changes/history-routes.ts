@@ -6,7 +6,7 @@ import { cutPage } from '../../engine/sql/page-size.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { readLimit, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
 import { isStorableText } from '../../http/json-body.ts';
-import { buildEntryQuery, type EntryRow, officeEntry } from './changes-routes.ts';
+import { buildEntryQuery, type EntryRow } from './changes-routes.ts';
 
 const defaultLimit = 50;
 const maxLimit = 200;
@@ -28,14 +28,34 @@ export async function historyRoutes(
     const { rows } = await database.queryInTenants<EntryRow>(
       [request.tenantId],
       {
-        text: buildEntryQuery(`entry.position < $2 ${condition}`, 'entry.position DESC', officeEntry),
+        text: buildEntryQuery(`entry.position < $2 ${condition}`, 'entry.position DESC'),
         values: [request.tenantId, before, limit + 1, ...values],
       },
       { deadline: request.deadline },
     );
     const page = cutPage(rows, limit);
     const next = rows.length > page.length ? page.at(-1)!.position : null;
-    return `{"data":[${page.map((row) => row.json).join(',')}],"nextCursor":${JSON.stringify(next)}}`;
+    const emails = await readEmails(request, page);
+    const data = page.map((row) => withEmail(row.json!, emails.get(row.actor_id ?? '')));
+    return `{"data":[${data.join(',')}],"nextCursor":${JSON.stringify(next)}}`;
+  }
+
+  /** The present addresses of the people who acted. Not joined: on a cluster people and changes are on different machines. */
+  async function readEmails(
+    { tenantId, deadline }: FastifyRequest,
+    entries: readonly EntryRow[],
+  ): Promise<Map<string, string>> {
+    const ids = new Set(entries.flatMap(({ actor_id: id }) => id ?? []));
+    if (ids.size === 0) return new Map();
+    const { rows } = await database.queryInTenants<{ id: string; email: string }>(
+      [tenantId],
+      {
+        text: 'SELECT id, email FROM person WHERE tenant_id = $1 AND id = ANY ($2::uuid[])',
+        values: [tenantId, [...ids]],
+      },
+      { deadline },
+    );
+    return new Map(rows.map(({ id, email }) => [id, email]));
   }
 
   office.get('/history', async (request, reply) => sendJson(reply, await read(request, '', [])));
@@ -49,6 +69,10 @@ export async function historyRoutes(
       return sendJson(reply, await read(request, condition, [id, resource]));
     },
   );
+}
+
+function withEmail(json: string, email: string | undefined): string {
+  return email === undefined ? json : `${json.slice(0, -1)},"actorEmail":${JSON.stringify(email)}}`;
 }
 
 function parseHistoryRequest(query: Record<string, unknown>): { before: string; limit: number } {

@@ -16,11 +16,13 @@ import { ButtonLink } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
+import { BulkBar } from './bulk-bar.tsx';
 import { ColumnMenu } from './column-menu.tsx';
 import { useColumns } from './columns.ts';
-import { EntityTable } from './entity-table.tsx';
+import { EntityTable, type Ticks } from './entity-table.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { ActiveFilters, FilterMenu, type Filters, filterParametersOf, singleValuesOf } from './filters.tsx';
+import { useSelection } from './selection.ts';
 import classes from './table.module.css';
 import { type SavedView, ViewMenu } from './view-menu.tsx';
 
@@ -65,6 +67,17 @@ function ResourceTable({ definition }: { definition: Definition }) {
       search: Object.fromEntries(new URLSearchParams(view.search)),
     });
   };
+  const ids = entities.map(({ id }) => id);
+  const ticked = useSelection(JSON.stringify(parameters));
+  const tickedCount = ids.filter(ticked.has).length;
+  const ticks: Ticks | undefined = isAdministrator
+    ? {
+        has: ticked.has,
+        toggle: (id, withRange) => ticked.toggle(id, withRange, ids),
+        state: tickedCount === 0 ? 'none' : tickedCount === ids.length ? 'all' : 'some',
+        toggleAll: () => (tickedCount === 0 ? ticked.select(ids) : ticked.clear()),
+      }
+    : undefined;
   const isNarrowed = q !== undefined || Object.keys(filters).length > 0;
 
   return (
@@ -119,6 +132,16 @@ function ResourceTable({ definition }: { definition: Definition }) {
         </Group>
         <ActiveFilters definition={definition} filters={filters} onChange={change} />
       </Stack>
+      <BulkBar
+        definition={definition}
+        selection={ticked.selection}
+        parameters={parameters}
+        loaded={ids.length}
+        total={total}
+        shown={columns.shown.map(({ id }) => id)}
+        onSelectAll={ticked.selectAll}
+        onClear={ticked.clear}
+      />
       {list.error ? (
         <FailureNote error={list.error} onRetry={() => list.refetch()} />
       ) : list.data && entities.length === 0 ? (
@@ -139,6 +162,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
           entities={entities}
           total={total}
           columns={columns}
+          ticks={ticks}
           sort={parameters.sort}
           onSort={(value) => change({ sort: value === defaultSort ? undefined : value })}
           isLoading={list.isPending}

@@ -1,0 +1,86 @@
+// What can be done to the ticked rows of a table.
+import { Button, Group, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Definition } from '../api/definitions.ts';
+import { Icon } from '../icons.tsx';
+import { formatNumber } from '../texts/format.ts';
+import { BulkChange } from './bulk-change.tsx';
+import { BulkDeletion } from './bulk-deletion.tsx';
+import { ExportMenu } from './export-menu.tsx';
+import { countSelected, type Selection } from './selection.ts';
+import classes from './table.module.css';
+
+/** The service finds no more ids at a time. */
+const maxExported = 300;
+
+interface BulkBarProps {
+  definition: Definition;
+  selection: Selection;
+  parameters: Record<string, string | undefined>;
+  loaded: number;
+  total: number | undefined;
+  /** Ids of the shown columns. */
+  shown: readonly string[];
+  onSelectAll: () => void;
+  onClear: () => void;
+}
+
+export function BulkBar(props: BulkBarProps) {
+  const { t } = useTranslation();
+  const { definition, selection, parameters, loaded, total, shown, onSelectAll, onClear } = props;
+  const [open, setOpen] = useState<'change' | 'deletion'>();
+  const count = countSelected(selection, total);
+  if (count === 0) return null;
+  const hasMore = !selection.isAll && selection.ids.size >= loaded && (total ?? 0) > loaded;
+  const { isAll, ids } = selection;
+  const isExportable = isAll ? ids.size === 0 : ids.size <= maxExported;
+  const dialog = {
+    definition,
+    selection,
+    parameters,
+    count,
+    onDone: onClear,
+    onClose: () => setOpen(undefined),
+  };
+  return (
+    <Group gap="xs" className={classes.bulk} role="region" aria-label={t('bulk.title')}>
+      <Text size="sm" fw={550} aria-live="polite">
+        {t('bulk.count', { count, formatted: formatNumber(count) })}
+      </Text>
+      {hasMore && (
+        <Button size="compact-sm" variant="subtle" onClick={onSelectAll}>
+          {t('bulk.selectAll', { count: total, formatted: formatNumber(total!) })}
+        </Button>
+      )}
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<Icon name="pencil" size={14} />}
+        onClick={() => setOpen('change')}
+      >
+        {t('bulk.change')}
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<Icon name="trash" size={14} />}
+        onClick={() => setOpen('deletion')}
+      >
+        {t('actions.delete')}
+      </Button>
+      {isExportable && (
+        <ExportMenu
+          collection={definition.collection}
+          parameters={isAll ? parameters : { ...parameters, id: [...ids].join(',') }}
+          shown={shown}
+        />
+      )}
+      <Button size="compact-sm" variant="subtle" color="gray" onClick={onClear}>
+        {t('bulk.clear')}
+      </Button>
+      {open === 'change' && <BulkChange {...dialog} />}
+      {open === 'deletion' && <BulkDeletion {...dialog} />}
+    </Group>
+  );
+}
