@@ -1,9 +1,11 @@
 // The frame of the office: navigation at the side, the page beside it.
-import { Burger } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { ActionIcon, Burger } from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Icon } from '../icons.tsx';
+import { SearchDialog } from '../search/search-dialog.tsx';
 import classes from './frame.module.css';
 import { PageLoading } from './loading.tsx';
 import { Logo } from './logo.tsx';
@@ -12,9 +14,15 @@ import { Navigation } from './navigation.tsx';
 export function Frame() {
   const { t } = useTranslation();
   const [isOpen, { toggle, close }] = useDisclosure();
+  const [isSearching, search] = useDisclosure();
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
+
+  // A table's own field takes "/" for itself.
+  const openByKey = () => document.querySelector('[data-table-search]') === null && search.open();
+  useHotkeys([['/', openByKey]]);
+  useHotkeys([['mod+K', search.open]], []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page changes, also to the same kind of page.
   useEffect(() => {
@@ -39,15 +47,26 @@ export function Frame() {
           aria-controls="navigation"
         />
         <Logo size={24} />
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          ml="auto"
+          aria-label={t('search.title')}
+          onClick={search.open}
+        >
+          <Icon name="search" size={20} />
+        </ActionIcon>
       </header>
       <aside className={classes.navbar} id="navigation" aria-label="Stamm">
-        <Navigation />
+        <Navigation onSearch={search.open} />
       </aside>
       <main id="content" ref={main} tabIndex={-1} className={classes.main}>
         <Suspense fallback={<PageLoading />}>
           <Outlet />
         </Suspense>
       </main>
+      <SearchDialog isOpen={isSearching} onClose={search.close} />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import {
   Button,
   Divider,
   Group,
+  Kbd,
   Popover,
   Stack,
   Text,
@@ -20,13 +21,14 @@ import { attentionCountQuery } from '../api/records.ts';
 import { useIsAdministrator, useMe } from '../api/session.ts';
 import { Icon, type IconName, resourceIcon } from '../icons.tsx';
 import { forgetDrafts } from '../records/drafts.ts';
+import searchClasses from '../search/search.module.css';
 import { formatNumber } from '../texts/format.ts';
 import classes from './frame.module.css';
 import { Logo } from './logo.tsx';
 import { tellFailure } from './notices.tsx';
 import { Preferences } from './preferences.tsx';
 
-export function Navigation() {
+export function Navigation({ onSearch }: { onSearch: () => void }) {
   const { t } = useTranslation();
   const { business } = useMe();
   const isAdministrator = useIsAdministrator();
@@ -40,6 +42,15 @@ export function Navigation() {
           {business.name}
         </Text>
       </Stack>
+      <div className={classes.search}>
+        <UnstyledButton className={searchClasses.button} onClick={onSearch} aria-keyshortcuts="Control+K">
+          <Icon name="search" size={16} />
+          {t('search.title')}
+          <Kbd size="xs" aria-hidden="true">
+            {t('search.key')}
+          </Kbd>
+        </UnstyledButton>
+      </div>
       <nav className={classes.links} aria-label={t('navigation.label')}>
         <NavigationLink to="/" icon="home" isExact>
           {t('navigation.home')}

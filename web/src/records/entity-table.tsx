@@ -14,6 +14,7 @@ import {
   valueAt,
 } from '../api/definitions.ts';
 import { Icon } from '../icons.tsx';
+import { describeMatches, findOwnMatches } from '../search/matches.ts';
 import { formatTime } from '../texts/format.ts';
 import { addressText, type Column, type Columns, useDensity } from './columns.ts';
 import classes from './table.module.css';
@@ -23,6 +24,8 @@ import { useVisibleRows } from './visible-rows.ts';
 interface EntityTableProps {
   definition: Definition;
   entities: Entity[];
+  /** What was searched for: rows then say what matched where it is not the name. */
+  q: string | undefined;
   total: number | undefined;
   columns: Columns;
   /** Missing where nothing can be done to many rows. */
@@ -139,6 +142,7 @@ export function EntityTable(props: EntityTableProps) {
                   >
                     {labelOf(definition, entity)}
                   </Link>
+                  {props.q && <Matches definition={definition} entity={entity} q={props.q} />}
                   {isNarrow && <span className={classes.hint}>{hintOf(definition, entity)}</span>}
                 </th>
                 {columns.map((column) => (
@@ -174,6 +178,12 @@ export function EntityTable(props: EntityTableProps) {
 function widthOf(widths: Record<string, number>, id: string) {
   const width = widths[id];
   return width === undefined ? undefined : { minWidth: width, maxWidth: width, width };
+}
+
+function Matches({ definition, entity, q }: { definition: Definition; entity: Entity; q: string }) {
+  const matched = findOwnMatches(definition, entity, q);
+  const text = describeMatches(definition, matched, '').join(' · ');
+  return text === '' ? null : <span className={classes.hint}>{text}</span>;
 }
 
 function isNumber({ field }: Column): boolean {

@@ -1,6 +1,8 @@
 // The table of a resource. The service searches, filters, sorts and pages; the address says how, so that "back" leads
 // to the same rows.
-import { Group, Select, Stack, TextInput } from '@mantine/core';
+
+import { Button, Group, Select, Stack, TextInput, Tooltip } from '@mantine/core';
+
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -15,6 +17,7 @@ import { EmptyNote, FailureNote, NotFoundPage } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
+import { searchedTitles } from '../search/matches.ts';
 import { formatNumber } from '../texts/format.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { ColumnMenu } from './column-menu.tsx';
@@ -78,6 +81,11 @@ function ResourceTable({ definition }: { definition: Definition }) {
         toggleAll: () => (tickedCount === 0 ? ticked.select(ids) : ticked.clear()),
       }
     : undefined;
+  const [resets, setResets] = useState(0);
+  const reset = async () => {
+    await navigate({ to: '/data/$collection', params: { collection }, search: {}, replace: true });
+    setResets(resets + 1);
+  };
   const isNarrowed = q !== undefined || Object.keys(filters).length > 0;
 
   return (
@@ -109,7 +117,9 @@ function ResourceTable({ definition }: { definition: Definition }) {
       <Stack gap="sm" mb="md">
         <Group gap="xs" className={classes.tools}>
           <SearchInput
+            key={resets}
             what={nounOf(definition, 'many')}
+            searched={searchedTitles(definition)}
             value={q ?? ''}
             onChange={(text) => change({ q: text })}
           />
@@ -147,7 +157,11 @@ function ResourceTable({ definition }: { definition: Definition }) {
       ) : list.data && entities.length === 0 ? (
         <div className="panel">
           {isNarrowed ? (
-            <EmptyNote icon="search" title={t('table.none')} text={t('table.noneText')} />
+            <EmptyNote icon="search" title={t('table.none')} text={t('table.noneText')}>
+              <Button variant="default" mt="xs" onClick={reset}>
+                {t('table.reset')}
+              </Button>
+            </EmptyNote>
           ) : (
             <EmptyNote
               icon={resourceIcon(definition.name)}
@@ -160,6 +174,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
         <EntityTable
           definition={definition}
           entities={entities}
+          q={q}
           total={total}
           columns={columns}
           ticks={ticks}
@@ -190,29 +205,41 @@ function sortTitle(definition: Definition, sort: string, t: TFunction): string {
 
 interface SearchInputProps {
   what: string;
+  /** Titles of the fields that the search looks in. */
+  searched: readonly string[];
   value: string;
   onChange: (text: string | undefined) => void;
 }
 
-function SearchInput({ what, value, onChange }: SearchInputProps) {
+function SearchInput({ what, searched, value, onChange }: SearchInputProps) {
   const { t } = useTranslation();
   const [text, setText] = useState(value);
   const input = useRef<HTMLInputElement>(null);
   const changeLater = useDebouncedCallback((next: string) => onChange(next.trim() || undefined), 200);
   useHotkeys([['/', () => input.current?.focus()]]);
   return (
-    <TextInput
-      ref={input}
-      type="search"
-      className={classes.search}
-      aria-label={t('table.search', { what })}
-      placeholder={t('table.search', { what })}
-      leftSection={<Icon name="search" size={16} />}
-      value={text}
-      onChange={({ currentTarget }) => {
-        setText(currentTarget.value);
-        changeLater(currentTarget.value);
-      }}
-    />
+    <Tooltip
+      label={t('table.searchedIn', { fields: searched.join(', ') })}
+      events={{ hover: true, focus: true, touch: false }}
+      openDelay={400}
+      multiline
+      w={320}
+      position="bottom-start"
+    >
+      <TextInput
+        ref={input}
+        data-table-search
+        type="search"
+        className={classes.search}
+        aria-label={t('table.search', { what })}
+        placeholder={t('table.search', { what })}
+        leftSection={<Icon name="search" size={16} />}
+        value={text}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value);
+          changeLater(currentTarget.value);
+        }}
+      />
+    </Tooltip>
   );
 }

@@ -1,0 +1,220 @@
+// One search over everything: Ctrl+K, "/" and a button in the frame open it.
+import { Button, Group, Kbd, Loader, Modal, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, queryString } from '../api/client.ts';
+import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
+import { useMe } from '../api/session.ts';
+import { FailureNote } from '../frame/failure.tsx';
+import { Icon, resourceIcon } from '../icons.tsx';
+import { describeMatches, type Matched } from './matches.ts';
+import classes from './search.module.css';
+
+interface Result {
+  type: string;
+  id: string;
+  title: string;
+  where: string;
+  matched: Matched[];
+}
+
+const hasWord = (text: string) => /[\p{L}\p{N}]/u.test(text);
+
+export function SearchDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Modal.Root opened={isOpen} onClose={onClose} size="lg" padding={0} yOffset="8vh">
+      <Modal.Overlay />
+      <Modal.Content aria-label={t('search.title')}>
+        <Modal.Body>
+          <SearchPanel onClose={onClose} />
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+function SearchPanel({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const definitions = useDefinitions();
+  const { recent, remember } = useRecent();
+  const [text, setText] = useState('');
+  const [active, setActive] = useState(0);
+  const listId = useId();
+  const [typed] = useDebouncedValue(text.trim(), 150);
+  const isAsking = hasWord(typed);
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['search', typed],
+    enabled: isAsking,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      call<{ data: Result[] }>('GET', `/search${queryString({ q: typed.slice(0, 200) })}`, { signal }),
+  });
+  const results = isAsking ? (data?.data ?? []) : recent;
+  const groups = [...Map.groupBy(results, ({ type }) => type)].flatMap(([type, found]) => {
+    const definition = definitions.find(({ name }) => name === type);
+    return definition ? [{ definition, found }] : [];
+  });
+  const ordered = groups.flatMap(({ found }) => found);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other results begin at the first.
+  useEffect(() => setActive(0), [typed, ordered.length]);
+
+  function open(result: Result, { collection }: Definition) {
+    remember(result);
+    onClose();
+    navigate({ to: '/data/$collection/$id', params: { collection, id: result.id } });
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    const moves: Record<string, number> = { ArrowDown: active + 1, ArrowUp: active - 1 };
+    const wanted = moves[event.key];
+    if (wanted !== undefined && ordered.length > 0) {
+      event.preventDefault();
+      const next = (wanted + ordered.length) % ordered.length;
+      setActive(next);
+      document.getElementById(optionId(listId, ordered[next]!))?.scrollIntoView({ block: 'nearest' });
+    } else if (event.key === 'Enter' && ordered[active]) {
+      const result = ordered[active];
+      open(result, definitions.find(({ name }) => name === result.type)!);
+    }
+  }
+
+  return (
+    <>
+      <TextInput
+        data-autofocus
+        type="search"
+        size="lg"
+        variant="unstyled"
+        className={classes.input}
+        role="combobox"
+        aria-label={t('search.title')}
+        aria-expanded={ordered.length > 0}
+        aria-controls={listId}
+        aria-autocomplete="list"
+        aria-activedescendant={ordered[active] && optionId(listId, ordered[active])}
+        placeholder={t('search.placeholder')}
+        leftSection={isFetching ? <Loader size={18} /> : <Icon name="search" size={20} />}
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className={classes.results}>
+        {error ? (
+          <FailureNote error={error} onRetry={() => refetch()} />
+        ) : isAsking && data && ordered.length === 0 ? (
+          <Stack align="center" gap="xs" py="xl" ta="center">
+            <Text fw={550}>{t('search.none', { text: typed })}</Text>
+            <Text size="sm" c="dimmed">
+              {t('search.noneText')}
+            </Text>
+            <Button variant="default" size="xs" onClick={() => setText('')}>
+              {t('search.reset')}
+            </Button>
+          </Stack>
+        ) : (
+          ordered.length === 0 && (
+            <Text size="sm" c="dimmed" p="sm">
+              {t('search.hint')}
+            </Text>
+          )
+        )}
+        <div id={listId} role="listbox" aria-label={isAsking ? t('search.results') : t('search.recent')}>
+          {groups.map(({ definition, found }) => (
+            // biome-ignore lint/a11y/useSemanticElements: a group of options is no fieldset.
+            <div key={definition.name} role="group" aria-label={pluralOf(definition)}>
+              <div className={classes.group} aria-hidden="true">
+                {isAsking ? pluralOf(definition) : `${t('search.recent')}: ${pluralOf(definition)}`}
+              </div>
+              {found.map((result) => (
+                <Option
+                  key={result.id}
+                  id={optionId(listId, result)}
+                  definition={definition}
+                  result={result}
+                  isActive={result === ordered[active]}
+                  onEnter={() => setActive(ordered.indexOf(result))}
+                  onChoose={() => open(result, definition)}
+                />
+              ))}
+            </div>
+          ))}
+        </div>
+        <VisuallyHidden role="status">
+          {isAsking && data && t('search.count', { count: ordered.length })}
+        </VisuallyHidden>
+      </div>
+      <Group className={classes.keys} gap="md" visibleFrom="sm" aria-hidden="true">
+        <span>
+          <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> {t('search.choose')}
+        </span>
+        <span>
+          <Kbd size="xs">↵</Kbd> {t('search.open')}
+        </span>
+        <span>
+          <Kbd size="xs">Esc</Kbd> {t('search.close')}
+        </span>
+      </Group>
+    </>
+  );
+}
+
+function optionId(listId: string, { id }: Result): string {
+  return `${listId}-${id}`;
+}
+
+interface OptionProps {
+  id: string;
+  definition: Definition;
+  result: Result;
+  isActive: boolean;
+  onEnter: () => void;
+  onChoose: () => void;
+}
+
+function Option({ id, definition, result, isActive, onEnter, onChoose }: OptionProps) {
+  const matches = describeMatches(definition, result.matched, result.where);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys.
+    // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the active option.
+    <div
+      id={id}
+      role="option"
+      aria-selected={isActive}
+      className={classes.option}
+      onMouseMove={onEnter}
+      onClick={onChoose}
+    >
+      <Icon name={resourceIcon(definition.name)} size={18} />
+      <div className={classes.text}>
+        <span className={classes.title}>{result.title}</span>
+        <span className={classes.where}>{[result.where, ...matches].filter(Boolean).join(' · ')}</span>
+      </div>
+    </div>
+  );
+}
+
+const mostRecent = 6;
+
+/** What was opened last in this tab. It ends with the tab: others may use the same computer. */
+function useRecent() {
+  const key = `stamm-recent-${useMe().person.id}`;
+  const [recent] = useState<Result[]>(() => {
+    try {
+      return JSON.parse(sessionStorage.getItem(key) ?? '[]');
+    } catch {
+      return [];
+    }
+  });
+  const remember = (result: Result) => {
+    const others = recent.filter(({ id }) => id !== result.id);
+    const kept = [{ ...result, matched: [] }, ...others].slice(0, mostRecent);
+    sessionStorage.setItem(key, JSON.stringify(kept));
+  };
+  return { recent, remember };
+}
