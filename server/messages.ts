@@ -161,6 +161,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Send "Content-Type: application/json" in UTF-8 (imports: application/x-ndjson).',
     de: 'Bitte "Content-Type: application/json" in UTF-8 senden (Importe: application/x-ndjson).',
   },
+  content_encoding: {
+    en: 'Unknown Content-Encoding. Use gzip, br, zstd, deflate or none.',
+    de: 'Unbekanntes Content-Encoding. Bitte gzip, br, zstd, deflate oder keines verwenden.',
+  },
   body_too_large: {
     en: 'The body is too large. Send a smaller request.',
     de: 'Der Inhalt ist zu groß. Bitte eine kleinere Anfrage senden.',
@@ -172,6 +176,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
   line_too_long: {
     en: 'This line is too long.',
     de: 'Diese Zeile ist zu lang.',
+  },
+  import_damaged: {
+    en: 'The compressed data is damaged. Send the rest again.',
+    de: 'Die komprimierten Daten sind beschädigt. Bitte den Rest erneut senden.',
   },
   import_expired: {
     en: 'The import took too long and was undone. Send fewer lines.',
@@ -320,6 +328,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
   invalid_json: {
     en: 'The body must be a JSON object.',
     de: 'Der Inhalt muss ein JSON-Objekt sein.',
+  },
+  invalid_compression: {
+    en: 'The body is not valid data of its Content-Encoding.',
+    de: 'Der Inhalt passt nicht zu seinem Content-Encoding.',
   },
   date_order: {
     en: 'Must not be before {other}.',

@@ -19,6 +19,7 @@ const remedies: Partial<Record<ErrorCode, string>> = {
   has_dependants: 'Delete `dependants` first, or send `cascade=true`.',
   request_in_progress: 'Wait a second, then repeat it with the same key.',
   version_mismatch: 'Read the object again, apply your change, and send its new `ETag`.',
+  content_encoding: 'Compress with a known encoding, or send the body as it is.',
   content_type: 'Set the header `Content-Type`, in UTF-8.',
   body_too_large: 'Send less in one request, or use an import.',
   headers_too_large: 'Send fewer or shorter headers.',

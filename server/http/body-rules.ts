@@ -1,6 +1,7 @@
 // When a body is asked for, read and counted: 413 before 415 before 400, and nothing is read before 413.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { answerExpectation } from './early-answers.ts';
+import { checkContentEncoding, decodeBody, encodedLimit } from './encoded-body.ts';
 import { holdAnswer } from './in-flight-limit.ts';
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from './json-body.ts';
 import { delayRefusal } from './refusal-delay.ts';
@@ -12,7 +13,8 @@ export function addBodyRules(scope: FastifyInstance, limitBytes: number): void {
     const { bodyType, takesNoBody } = request.routeOptions.config;
     if (bodyMethods.has(request.method) && !takesNoBody) {
       checkContentType(request.raw, bodyType);
-      if (!bodyType) checkDeclaredLength(request.headers, limitBytes);
+      checkContentEncoding(request.headers);
+      if (!bodyType) checkDeclaredLength(request.headers, encodedLimit(request.headers, limitBytes));
       answerExpectation(request.headers.expect, reply.raw);
     }
     done(null, payload);
@@ -29,7 +31,9 @@ export function addBodyRules(scope: FastifyInstance, limitBytes: number): void {
   // Some paths say everything; clients that name a content type with them mean nothing by it.
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
     if (request.method === 'DELETE' || request.routeOptions.config.takesNoBody) return undefined;
-    return parseJson(await readBody(payload, limitBytes));
+    const { headers } = request;
+    const bytes = await readBody(payload, encodedLimit(headers, limitBytes));
+    return parseJson(await decodeBody(headers, bytes, limitBytes));
   });
 }
 

@@ -173,8 +173,11 @@ for (const { method, url } of jsonRoutes) {
         await assertAnswer({ method, url, headers, payload }, { status: 413, code: 'content_type' });
       }
     }
-    const headers = { ...withKey, ...json, 'content-encoding': 'gzip' };
-    await assertAnswer({ method, url, headers, payload: '{}' }, { status: 413, code: 'content_type' });
+    for (const encoding of ['compress', 'gzip, gzip', '']) {
+      const headers = { ...withKey, ...json, 'content-encoding': encoding };
+      for (const payload of ['{}', tooLarge])
+        await assertAnswer({ method, url, headers, payload }, { status: 413, code: 'content_encoding' });
+    }
     await assertAnswer({ method, url, headers: withKey }, { status: 413, code: 'content_type' });
   });
 

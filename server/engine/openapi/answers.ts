@@ -28,7 +28,7 @@ const errorDescriptions = {
   413: {
     schemas: ['Problem'],
     description:
-      'Content type invalid. Set `Content-Type: application/json`, or `application/x-ndjson` for an import.',
+      'Content type invalid. Set `Content-Type: application/json`, or `application/x-ndjson` for an import. Also an unknown `Content-Encoding`.',
   },
   415: { schemas: ['Problem'], description: 'Payload too large. Send a smaller request.' },
   422: { schemas: ['Problem'], description: 'The `Idempotency-Key` was used with another body.' },

@@ -1,4 +1,5 @@
 // POST /import: lines in, lines out, both streamed.
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Definition } from '../../engine/definition/definition.ts';
@@ -8,9 +9,10 @@ import { exampleId } from '../../engine/openapi/examples.ts';
 import { originHeader } from '../../engine/openapi/routes.ts';
 import { deletedList, dependantList } from '../../engine/openapi/schemas.ts';
 import { readClaim } from '../../engine/sql/idempotency.ts';
-import { validationError } from '../../errors.ts';
+import { ApiError, validationError } from '../../errors.ts';
 import { authorOf, isDryRun, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import { expectLongBody } from '../../http/early-answers.ts';
+import { decodeStream, invalidCompression } from '../../http/encoded-body.ts';
 import { linesType } from '../../http/json-body.ts';
 import { logRequest, withoutData } from '../../http/log.ts';
 import { type ImportAnswer, type ImportOptions, importModes, runImport } from './import-run.ts';
@@ -29,6 +31,8 @@ interface ImportRouteOptions {
 
 /** How long nothing may move in either direction before the connection is cut. */
 const maxIdleMs = 60_000;
+/** As long as an import may be idle. */
+const maxFirstBytesMs = 30_000;
 const retryAfterSeconds = 10;
 const beatMs = 1000;
 const lingerMs = 2000;
@@ -61,7 +65,14 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
       // Not after the writes that have begun: nobody reads their results.
       void session.close();
     });
-    const lines = readLines(request.raw, options.maxLineBytes);
+    const input = decodeStream(request.raw);
+    if (input !== request.raw)
+      await awaitFirstBytes(input, clientGone).catch(async (error) => {
+        input.destroy();
+        await session.close();
+        throw error;
+      });
+    const lines = readLines(input, options.maxLineBytes);
     const stopBeats = startBeats(reply);
     const answers = Readable.from(encode(runImport(session, resources, lines, importOptions), stopBeats), {
       objectMode: false,
@@ -70,8 +81,20 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
       if (!importOptions.isDryRun) options.onImport(tenantId);
     });
     // An input that nobody reads any more is thrown away, so the client gets to reading the answer.
-    answers.once('close', () => request.raw.resume());
+    answers.once('close', () => {
+      if (input !== request.raw) input.destroy();
+      request.raw.resume();
+    });
     return reply.type('application/x-ndjson; charset=utf-8').send(answers);
+  });
+}
+
+/** A body that is not compressed as its header says gets a 400: nothing has been answered yet. */
+async function awaitFirstBytes(input: Readable, clientGone: AbortSignal): Promise<void> {
+  const timeout = AbortSignal.timeout(maxFirstBytesMs);
+  await once(input, 'readable', { signal: AbortSignal.any([clientGone, timeout]) }).catch((error) => {
+    if (error instanceof ApiError) throw invalidCompression();
+    throw new ApiError(timeout.aborted ? 'request_timeout' : 'bad_request', { cause: error });
   });
 }
 
@@ -256,6 +279,7 @@ A tenant has one import at a time. Two more wait for up to 30 seconds; others ge
 An import ends early, with a \`code\` in its summary:
 
 - \`import_idle\`: no complete line came for 30 seconds.
+- \`import_damaged\`: the compressed data is damaged; \`body_too_large\`: it expands to more than 200 times its size.
 - \`import_too_slow\`: another tenant needed the place, and this import sent fewer than ten lines per second or ran for more than ten minutes.
 - \`import_stopped\`: the service restarts.
 - \`import_expired\`: all or nothing, or a dry run, took longer than the operator allows (60 minutes by default).

@@ -127,16 +127,34 @@ async function* writeInput(
     };
   }
 
+  let inputError: ApiError | undefined;
+  const lines = endAtError(input, (error) => {
+    inputError = error;
+  });
   const isOver = () => summary.code !== undefined || session.signal.aborted;
-  for await (const results of writeInParallel(input, session.lanes, prepare, isOver)) {
+  for await (const results of writeInParallel(lines, session.lanes, prepare, isOver)) {
     if (results.length > 0) yield results;
   }
   if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;
+  if (inputError) summary.code ??= inputError.code;
   for (const lines of aside.take()) {
     const checked = lines.map(checkLine);
     yield summary.code
       ? giveUp(new ApiError(summary.code), lines, checked)
       : await writeChunk(lines, checked, false).catch((error) => giveUp(error, lines, checked));
+  }
+}
+
+/** Lines before the error still count. */
+async function* endAtError(
+  input: AsyncIterable<Line[]>,
+  onError: (error: ApiError) => void,
+): AsyncGenerator<Line[]> {
+  try {
+    yield* input;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    onError(error);
   }
 }
 
