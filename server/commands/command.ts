@@ -1,8 +1,8 @@
 // What a command is, and the connection that most of them work on.
 import type pg from 'pg';
 import type { Config } from '../config.ts';
-import { asDatabaseOwner, openConnection } from '../database/connection.ts';
-import { migrate } from '../database/migrations.ts';
+import { asDatabaseOwner, type Connection, ConnectionError, openConnection } from '../database/connection.ts';
+import { appliedMigrations, migrate } from '../database/migrations.ts';
 import { isUuid } from '../engine/definition/formats.ts';
 import { UsageError } from '../errors.ts';
 
@@ -35,18 +35,40 @@ export interface Command {
   run(context: CommandContext): Promise<Outcome | undefined>;
 }
 
-/** Runs `work` on the migrated database as its owner, beside a running service or without one. */
+/** Names the database on stderr: an operator with several of them sees a wrong one, and a script reads stdout. */
+export async function openNamedConnection(
+  config: Config,
+  { mayCreate }: { mayCreate: boolean },
+): Promise<Connection> {
+  const connection = await openConnection(config, { purpose: 'command', mayCreate });
+  process.stderr.write(`Database: ${connection.description}\n`);
+  return connection;
+}
+
+/** Runs `work` as the owner of a database that Stamm uses, beside a running service or without one. Migrates it first. */
 export async function asOperator<Result>(
   config: Config,
   work: (client: pg.Client, connection: pg.ClientConfig) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await openConnection(config, { purpose: 'command' });
+  const connection = await openNamedConnection(config, { mayCreate: false });
   try {
-    await migrate(connection.client);
-    return await asDatabaseOwner(connection.client, (client) => work(client, connection.client));
+    return await asDatabaseOwner(connection.client, async (client) => {
+      if ((await appliedMigrations(client)).length === 0)
+        throw new ConnectionError(withoutTables(connection, config));
+      await migrate(connection.client);
+      return work(client, connection.client);
+    });
   } finally {
     await connection.close();
   }
+}
+
+function withoutTables({ description }: Connection, { DATABASE_URL }: Config): string {
+  return (
+    `This database has no tables of Stamm, and this command does not create them: ${description}. ` +
+    `Check ${DATABASE_URL === undefined ? 'DATA_DIR' : 'DATABASE_URL'}. ` +
+    'For a new database, start the service first, or run "migrate".'
+  );
 }
 
 /** The id of a tenant as it was given, if it can be one. */

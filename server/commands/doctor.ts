@@ -85,7 +85,7 @@ function checkPublicUrl({ PUBLIC_URL, TRUST_PROXY }: Config): Finding[] {
 async function checkDatabase(config: Config): Promise<Finding[]> {
   const disk = config.DATABASE_URL === undefined ? [await checkDisk(config.DATA_DIR)] : [];
   try {
-    const connection = await openConnection(config, { purpose: 'command' });
+    const connection = await openConnection(config, { purpose: 'command', mayCreate: false });
     try {
       return await asDatabaseOwner(connection.client, async (client) => {
         const database: Finding = { check: 'database', status: 'ok', message: connection.description };

@@ -1,13 +1,12 @@
-import { openConnection } from '../database/connection.ts';
 import { migrate } from '../database/migrations.ts';
-import type { Command } from './command.ts';
+import { type Command, openNamedConnection } from './command.ts';
 
 export const migrateCommand: Command = {
   name: 'migrate',
   summary: 'Bring the database up to date. The service does so itself when it starts.',
   options: {},
   async run({ config }) {
-    const connection = await openConnection(config, { purpose: 'command' });
+    const connection = await openNamedConnection(config, { mayCreate: false });
     try {
       const applied = await migrate(connection.client);
       const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.';

@@ -1,6 +1,5 @@
-import { openConnection } from '../database/connection.ts';
 import { restoreBackup } from '../features/backup/restore.ts';
-import { type Command, tenantIdFrom } from './command.ts';
+import { type Command, openNamedConnection, tenantIdFrom } from './command.ts';
 import { readPassphrase } from './passphrase.ts';
 
 export const restore: Command = {
@@ -14,7 +13,7 @@ export const restore: Command = {
     const path = options.file!;
     const tenantId = options.tenant === undefined ? undefined : tenantIdFrom(options);
     const passphrase = await readPassphrase(config, { path });
-    const connection = await openConnection(config, { purpose: 'command' });
+    const connection = await openNamedConnection(config, { mayCreate: true });
     try {
       const { rows } = await restoreBackup(connection.client, {
         path,

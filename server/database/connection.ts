@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Config } from '../config.ts';
 import { checkConnection, type ServerState } from './database.ts';
+import { hasCluster } from './embedded/data-dir.ts';
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded/postgres.ts';
 import { type Account, findAccount } from './embedded/programs.ts';
 import { isDatabaseAway } from './errors.ts';
@@ -21,6 +22,8 @@ export interface Connection {
 export class ConnectionError extends Error {}
 
 interface Use extends Omit<EmbeddedPostgresOptions, 'dataDir'> {
+  /** Whether a data folder without a database gets one. */
+  mayCreate: boolean;
   /** Ends the wait for a database. */
   signal?: AbortSignal;
 }
@@ -29,6 +32,8 @@ type ConnectionConfig = Pick<Config, 'DATABASE_URL' | 'DATABASE_WAIT_SECONDS' | 
 
 export async function openConnection(config: ConnectionConfig, use: Use): Promise<Connection> {
   if (config.DATABASE_URL === undefined) {
+    if (!use.mayCreate && !hasCluster(config.DATA_DIR))
+      throw new ConnectionError(noDatabaseIn(config.DATA_DIR));
     const embedded = await openEmbeddedPostgres({ dataDir: config.DATA_DIR, ...use });
     return { ...embedded, client: embedded.connection };
   }
@@ -47,6 +52,14 @@ export async function openConnection(config: ConnectionConfig, use: Use): Promis
       `The database at ${place} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and that the database runs, or unset DATABASE_URL to use the PostgreSQL that Stamm brings.`,
     );
   }
+}
+
+function noDatabaseIn(dataDir: string): string {
+  return (
+    `There is no database in ${dataDir}, and this command does not create one. ` +
+    'Set DATA_DIR to the data folder that your service shows at its start, or DATABASE_URL to its database. ' +
+    'For a new database, start the service first: npm start'
+  );
 }
 
 /** Without writes there is neither a migration nor a request that could be counted. */

@@ -46,6 +46,7 @@ export async function listenUntilStopped(
   try {
     const connection = await openConnection(config, {
       purpose: 'serve',
+      mayCreate: true,
       label: originOf(config.HOST, config.PORT),
       connections: connectionsInAll(config),
       onEvent: ({ level, message }) => log[level](message),

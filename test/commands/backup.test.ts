@@ -32,7 +32,8 @@ test('a backup of a running service is verified, restored into a new data folder
   assertRefused(await runStamm(['restore', file], { DATA_DIR: fresh.DATA_DIR }), /BACKUP_PASSPHRASE/);
   assert.match((await runStamm(['restore', file], fresh)).stdout, /^Restored [\d,]+ rows/);
   const checked = await runStamm(['check'], fresh);
-  assert.deepEqual([checked.code, checked.stdout.match(/✓/g)?.length], [0, 5], checked.stdout);
+  assert.equal(checked.code, 0, checked.stdout);
+  assert.match(checked.stdout, /^(✓ .+\n)+$/);
   assertRefused(await runStamm(['restore', file], fresh), /holds data/);
   const again = await startStamm(fresh);
   const response = await fetch(`${again.origin}/api/v1/customers`, { headers: { apikey: key } });

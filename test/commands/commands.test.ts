@@ -1,7 +1,8 @@
 // The command line as a person or a script meets it: each command is a process of its own.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
@@ -9,6 +10,7 @@ import type pg from 'pg';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import {
   assertRefused,
+  beginStamm,
   cleanUpLater,
   createCustomer,
   databaseUrl,
@@ -23,14 +25,22 @@ import {
   withClient,
 } from '../faults/process.ts';
 import { createTestDatabase } from '../service.ts';
+import { until } from '../waiting.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const unknownTenant = '01960000-0000-7000-8000-000000000000';
 
+/** What a command says besides its result: its database, on a line of its own. The doctor lists it among its findings. */
+function assertNamesDatabase(stderr: string, words: readonly string[]): void {
+  const said = stderr.replace('Another process migrates the database. Waiting for it.\n', '');
+  const talksToNone = words.length === 0 || ['doctor', '-h'].includes(words[0]!);
+  assert.match(said, talksToNone ? /^$/ : /^Database: PostgreSQL \d+\.\d+.*(, data in| at) .+\n$/);
+}
+
 /** Runs a command that succeeds, and reads the one JSON object that it prints. */
 async function runJson(words: readonly string[], env: Environment) {
   const { code, stdout, stderr } = await runStamm([...words, '--json'], env);
-  assert.equal(stderr.replace('Another process migrates the database. Waiting for it.\n', ''), '');
+  assertNamesDatabase(stderr, words);
   assert.equal(code, 0);
   assert.match(stdout, /^\{.*\}\n$/, 'one object on one line, and nothing else');
   return JSON.parse(stdout);
@@ -38,7 +48,7 @@ async function runJson(words: readonly string[], env: Environment) {
 
 async function runText(words: readonly string[], env: Environment): Promise<string> {
   const { code, stdout, stderr } = await runStamm(words, env);
-  assert.equal(stderr, '');
+  assertNamesDatabase(stderr, words);
   assert.equal(code, 0);
   return stdout;
 }
@@ -145,23 +155,115 @@ describe('without a service', { concurrency: 3 }, () => {
     assert.deepEqual(findServers(dataDir), []);
   });
 
-  test('first commands at the same time agree on one new database', async () => {
+  test('a first start and commands at the same time agree on one new database', async () => {
     const dataDir = await makeDataDir();
     const env = { DATA_DIR: dataDir };
-    const made = await Promise.all([
-      runJson(['tenant', 'create', '--name', 'Eins'], env),
-      runJson(['tenant', 'create', '--name', 'Zwei'], env),
-      runJson(['migrate'], env),
-    ]);
-    const { tenants } = await runJson(['tenant', 'list'], env);
-    const ids = tenants.map((tenant: { tenantId: string }) => tenant.tenantId);
-    assert.deepEqual(ids.sort(), [made[0].tenantId, made[1].tenantId].sort());
+    const start = beginStamm(env);
+    let made = 0;
+    await until('a command succeeds', async () => {
+      const ended = await Promise.all(
+        ['Eins', 'Zwei'].map((name) => runStamm(['tenant', 'create', '--name', name], env)),
+      );
+      for (const { code, stderr } of ended)
+        if (code !== 0) assert.match(stderr, /There is no database in|has no tables of Stamm/);
+      made += ended.filter(({ code }) => code === 0).length;
+      return made > 0;
+    });
+    const service = await start.ready;
+    assert.equal((await runJson(['tenant', 'list'], env)).tenants.length, made);
+    await service.stop();
     assert.deepEqual(findServers(dataDir), []);
   });
 
   test('a new database has no tenant yet', async () => {
     const env = { DATABASE_URL: databaseUrl(await createTestDatabase()) };
     assert.equal(await runText(['tenant', 'list'], env), 'There is no tenant yet.\n');
+    assert.deepEqual(await runJson(['tenant', 'list'], env), { tenants: [] });
+  });
+});
+
+describe('where there is no database', { concurrency: 3 }, () => {
+  const tenant = ['--tenant', unknownTenant];
+  const webhook = [...tenant, '--id', unknownTenant];
+  const person = ['--email', 'vera@blatt.example'];
+  const commands: readonly string[][] = [
+    ['tenant', 'create', '--name', 'Grün'],
+    ['tenant', 'list'],
+    ['key', 'create', ...tenant],
+    ['key', 'delete', ...tenant],
+    ['user', 'create', ...tenant, ...person, '--name', 'Vera', '--generate'],
+    ['user', 'password', ...person, '--generate'],
+    ['user', 'reset-passkeys', ...person],
+    ['user', 'remove', ...person, '--yes'],
+    ['webhook', 'create', ...tenant, '--url', 'https://erp.example/hook'],
+    ['webhook', 'list', ...tenant],
+    ...['test', 'pause', 'resume', 'secret', 'delete'].map((word) => ['webhook', word, ...webhook]),
+    ['webhook', 'resend', ...webhook, '--since', '2026-01-01T00:00:00Z'],
+    ['check'],
+  ];
+
+  test('no command creates one, and each says what to do', async () => {
+    const folder = await makeDataDir();
+    const dataDir = path.join(folder, 'never-made');
+    for (const words of [...commands, ['backup', path.join(folder, 'all.backup')], ['migrate']]) {
+      const ended = await runStamm([...words, '--json'], { DATA_DIR: dataDir });
+      assertRefused(ended, /^There is no database in .*\/never-made, .* Set DATA_DIR .*: npm start\n$/);
+    }
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test('an import creates none', async () => {
+    const folder = await makeDataDir();
+    const lines = path.join(await makeDataDir(), 'lines.ndjson');
+    await writeFile(lines, '{}');
+    assertRefused(
+      await runStamm(['import', lines, ...tenant], { DATA_DIR: folder }),
+      /^There is no database in /,
+    );
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test('the doctor leaves an empty folder empty, and says what to do', async () => {
+    const folder = await makeDataDir();
+    const { code, stdout, stderr } = await runStamm(['doctor'], { DATA_DIR: folder });
+    assert.deepEqual([code, stderr], [1, '']);
+    assert.match(stdout, /^✗ database +There is no database in .* Set DATA_DIR .*: npm start$/m);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test('a command beside a service with another DATA_DIR is refused, and names its own', async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const service = await startStamm({ DATA_DIR: dataDir });
+    const other = await makeDataDir();
+    const words = ['tenant', 'create', '--name', 'Grün'];
+    const ended = await runStamm(words, { DATA_DIR: other });
+    assertRefused(ended, /^There is no database in /);
+    assert.ok(ended.stderr.includes(other));
+    assert.deepEqual(readdirSync(other), []);
+    const made = await runStamm(words, { DATA_DIR: dataDir });
+    assert.ok(made.stderr.endsWith(`, data in ${dataDir}\n`), made.stderr);
+    await service.stop();
+  });
+
+  test('an empty database of DATABASE_URL stays empty, except that migrate fills it', async () => {
+    const connection = await createEmptyDatabase();
+    const env = { DATABASE_URL: databaseUrl(connection) };
+    const countTables = () =>
+      withClient(connection, async (client) => {
+        const { rows } = await client.query(
+          `SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace`,
+        );
+        return rows.length;
+      });
+    for (const words of [['tenant', 'create', '--name', 'Grün'], ['check']]) {
+      const ended = await runStamm(words, env);
+      assertRefused(
+        ended,
+        /^Database: .*\nThis database has no tables of Stamm.* Check DATABASE_URL\..*"migrate"\.\n$/,
+      );
+    }
+    assert.equal(await countTables(), 0);
+    await runJson(['migrate'], env);
     assert.deepEqual(await runJson(['tenant', 'list'], env), { tenants: [] });
   });
 });

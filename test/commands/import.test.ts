@@ -255,7 +255,7 @@ test('what is missing at the command line is named', async () => {
     '--tenant',
     tenant.tenantId.replace(/^.{8}/, '00000000'),
   );
-  assert.match(nobody.stderr, /^There is no tenant /);
+  assert.match(nobody.stderr, /^There is no tenant /m);
 });
 
 test('a template has the titles of its type, and can be filled in', async () => {

@@ -37,7 +37,7 @@ test('the start block leads from nothing to the first customer', async (t) => {
     `  Web app     ${service.origin}/\n`,
     `  API base    ${service.origin}/api/v1\n`,
     `  API guide   ${service.origin}/docs\n`,
-    `, data in ${dataDir}/postgres-18\n`,
+    `, data in ${dataDir}\n`,
     '\nStop with Ctrl-C.\n',
   ]) {
     assert.ok(block.includes(line), `${line} in ${block}`);

@@ -140,12 +140,12 @@ describe('beside a running service', () => {
     for (const easy of ['Sommer2026', 'ankepetersen1']) {
       const refused = runWithInput(words(email), env, `${easy}\n`);
       assert.equal(refused.status, 1, easy);
-      assert.match(refused.stderr, /^The password: This password is easy to guess/, easy);
+      assert.match(refused.stderr, /^The password: This password is easy to guess/m, easy);
     }
     const made = runWithInput(words(email), env, 'vier Rosen im Garten\n');
     assert.equal(made.status, 0, made.stderr);
     const changed = runWithInput(['user', 'password', '--email', email], env, 'passwort123\n');
-    assert.match(changed.stderr, /^The password: This password is easy to guess/);
+    assert.match(changed.stderr, /^The password: This password is easy to guess/m);
   });
 
   test('the operator removes a person, which frees the address, and is asked which where there are several', async () => {
@@ -161,17 +161,17 @@ describe('beside a running service', () => {
     assert.match(shown.stdout, /^This removes Anke Petersen of .*Add --yes to do it\.$/m);
     assertRefused(
       await runStamm(['user', 'remove', '--email', email, '--tenant', other.tenantId, '--yes'], env),
-      /^This is the only person with the role "verwaltung" there\./,
+      /^This is the only person with the role "verwaltung" there\./m,
     );
     assert.match((await remove(...there, '--yes')).stdout, /is removed\. ceo@victim\.example is free\.$/m);
-    assertRefused(await remove(...there, '--yes'), /^Nobody signs in with ceo@victim\.example there\./);
+    assertRefused(await remove(...there, '--yes'), /^Nobody signs in with ceo@victim\.example there\./m);
     await runStamm([...words(email), '--generate'], env);
   });
 
   test('an impossible command says why in a sentence', async () => {
     const { tenantId } = prepared;
     const refusals: [string[], RegExp][] = [
-      [words('x@y.example'), /^No password was given\./],
+      [words('x@y.example'), /^No password was given\./m],
       [[...words('nothing'), '--generate'], /^"nothing" is not an e-mail address\./],
       [[...words('x@y.example'), '--role', 'boss', '--generate'], /^"boss" is no role\./],
       [
@@ -180,14 +180,14 @@ describe('beside a running service', () => {
             word === tenantId ? tenantId.replace(/.$/, (last) => (last === '0' ? '1' : '0')) : word,
           )
           .concat('--generate'),
-        /^There is no tenant /,
+        /^There is no tenant /m,
       ],
-      [['user', 'password', '--email', 'nobody@x.example', '--generate'], /^Nobody signs in with/],
-      [['user', 'reset-passkeys', '--email', 'nobody@x.example'], /^Nobody signs in with/],
+      [['user', 'password', '--email', 'nobody@x.example', '--generate'], /^Nobody signs in with/m],
+      [['user', 'reset-passkeys', '--email', 'nobody@x.example'], /^Nobody signs in with/m],
       [[...words('x@y.example'), '--password', 'secret'], /Unknown option '--password'/],
     ];
     for (const [refused, sentence] of refusals) assertRefused(await runStamm(refused, env), sentence);
     const short = runWithInput(words('x@y.example'), env, 'short\n');
-    assert.match(short.stderr, /^The password: At least 10 characters\./);
+    assert.match(short.stderr, /^The password: At least 10 characters\./m);
   });
 });

@@ -38,6 +38,17 @@ export interface Cluster {
   account: Account;
 }
 
+const clusterName = /^postgres-\d+$/;
+
+/** Whether a PostgreSQL of any version has data there. A folder that cannot be read counts as one that has. */
+export function hasCluster(dataDir: string): boolean {
+  try {
+    return readdirSync(dataDir).some((name) => clusterName.test(name));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+}
+
 /** Creates everything except PostgreSQL's own files, which the first start creates. */
 export async function prepareDataDir(wantedDataDir: string): Promise<Cluster> {
   await mkdir(wantedDataDir, { recursive: true, mode: 0o700 });
@@ -54,7 +65,7 @@ export async function prepareDataDir(wantedDataDir: string): Promise<Cluster> {
 function checkCluster(dataDir: string, folder: string): void {
   const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
   if (owner === undefined) {
-    const other = readdirSync(dataDir).find((name) => /^postgres-\d+$/.test(name));
+    const other = readdirSync(dataDir).find((name) => clusterName.test(name));
     if (!other) return;
     throw new EmbeddedPostgresError(
       `The data in ${dataDir} was made by another major version of PostgreSQL (${other}). ` +

@@ -23,7 +23,7 @@ export interface EmbeddedPostgres {
   connection: { host: string; port: number; user: string; password: string; database: string; ssl: false };
   /** Owner of server and data if root started it. */
   account: Account;
-  /** "PostgreSQL 18.4, data in /srv/stamm/data/postgres-18" */
+  /** "PostgreSQL 18.4, data in /srv/stamm/data" */
   description: string;
   /** Releases the server. The last process to do so waits until it is down. */
   close(): Promise<void>;
@@ -106,7 +106,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   return {
     connection: connectionTo(cluster),
     account: cluster.account,
-    description: `PostgreSQL ${version}, data in ${cluster.folder}`,
+    description: `PostgreSQL ${version}, data in ${cluster.dataDir}`,
     close: () => {
       closed ??= close();
       return closed;
