@@ -13,6 +13,11 @@ export interface Kind {
 /** The id of an object, or your own id of it. */
 export type Reference = string | { externalId: string };
 
+export interface GetOptions extends CallOptions {
+  /** Adds your own ids of the objects that are referred to. */
+  include?: 'externalIds';
+}
+
 export interface WriteOptions extends CallOptions {
   /** Checks everything and stores nothing. */
   dryRun?: boolean;
@@ -38,6 +43,7 @@ export interface DeleteOptions extends ChangeOptions {
   cascade?: boolean;
 }
 
+export type Deletion = components['schemas']['Deletion'];
 type DryRun = components['schemas']['DryRun'];
 type IdResponse = components['schemas']['IdResponse'];
 type UpsertResponse = components['schemas']['UpsertResponse'];
@@ -51,16 +57,19 @@ export interface Page<Item> {
 export interface Collection<Of extends Kind> {
   create(body: Of['new'], options: CreateOptions & { dryRun: true }): Promise<DryRun>;
   create(body: Of['new'], options?: CreateOptions): Promise<IdResponse>;
-  get(reference: Reference, options?: CallOptions): Promise<Of['item']>;
+  get(reference: Reference, options?: GetOptions): Promise<Of['item']>;
   /** Every object that the query finds. Reads the next page when the loop gets there. */
   list(query?: Of['query'], options?: CallOptions): AsyncGenerator<Of['item'], void, undefined>;
   /** One page, for tables that page themselves. */
   page(query?: Of['query'], options?: CallOptions): Promise<Page<Of['item']>>;
   /** Changes the fields that are sent; `null` clears a field. */
+  merge(reference: Reference, patch: Of['patch'], options: MergeOptions & { dryRun: true }): Promise<DryRun>;
   merge(reference: Reference, patch: Of['patch'], options?: MergeOptions): Promise<Of['item']>;
   /** Creates or replaces by your own id. Fields that are not sent are cleared. */
   replace(externalId: string, body: Of['new'], options: ChangeOptions & { dryRun: true }): Promise<DryRun>;
   replace(externalId: string, body: Of['new'], options?: ChangeOptions): Promise<UpsertResponse>;
+  /** Lists everything that is gone. The list is empty if a deletion succeeded, but its answer was lost. */
+  delete(reference: Reference, options: DeleteOptions & { cascade: true }): Promise<Deletion>;
   delete(reference: Reference, options?: DeleteOptions): Promise<void>;
 }
 
@@ -88,7 +97,8 @@ export function openCollection<Of extends Kind>(
       const call = { method: 'POST', path: creationPath, query, headers, body, signal } as const;
       return http.read(call);
     },
-    get: (reference, { signal } = {}) => http.read<Item>({ method: 'GET', path: pathOf(reference), signal }),
+    get: (reference, { include, signal } = {}) =>
+      http.read<Item>({ method: 'GET', path: pathOf(reference), query: { include }, signal }),
     async *list(query, options) {
       let cursor: string | null | undefined;
       do {
@@ -98,8 +108,13 @@ export function openCollection<Of extends Kind>(
       } while (cursor !== null);
     },
     page,
-    merge: (reference, patch, { dryRun, create, ifVersion, signal } = {}) =>
-      http.read<Item>({
+    async merge(
+      reference: Reference,
+      patch: Of['patch'],
+      { dryRun, create, ifVersion, signal }: MergeOptions = {},
+      // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads
+    ): Promise<any> {
+      return http.read({
         method: 'PATCH',
         path: pathOf(reference),
         query: { dryRun, create },
@@ -108,7 +123,8 @@ export function openCollection<Of extends Kind>(
         body: patch,
         isUnsafe: ifVersion !== undefined,
         signal,
-      }),
+      });
+    },
     async replace(
       externalId: string,
       body: Of['new'],
@@ -125,14 +141,19 @@ export function openCollection<Of extends Kind>(
         signal,
       });
     },
-    async delete(reference, { dryRun, cascade, ifVersion, signal } = {}) {
-      await http.send({
+    async delete(
+      reference: Reference,
+      { dryRun, cascade, ifVersion, signal }: DeleteOptions = {},
+      // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads
+    ): Promise<any> {
+      const response = await http.send({
         method: 'DELETE',
         path: pathOf(reference),
         query: { dryRun, cascade },
         headers: condition(ifVersion),
         signal,
       });
+      if (cascade) return response.status === 204 ? { deleted: [] } : response.json();
     },
   };
 }

@@ -12,6 +12,8 @@ export type {
   Collection,
   CreateOptions,
   DeleteOptions,
+  Deletion,
+  GetOptions,
   MergeOptions,
   Page,
   Reference,

@@ -1,15 +1,9 @@
 // Verification of webhooks by the Standard Webhooks specification, with WebCrypto.
-import type { Change } from './changes.ts';
+import type { components } from './api-types.ts';
 
-export interface WebhookEvent {
-  /** Such as `site.changed`. */
-  type: string;
-  timestamp: string;
-  data: Pick<Change, 'resource' | 'id' | 'externalId' | 'version' | 'action' | 'changes'> & {
-    /** The object as it is; absent once it is deleted. */
-    object?: Record<string, unknown>;
-  };
-}
+type Schemas = components['schemas'];
+/** A change, or the test that has the type `stamm.test` and no data. */
+export type WebhookEvent = Schemas['WebhookMessage'] | Schemas['WebhookTest'];
 
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';

@@ -122,8 +122,10 @@ function toMessage(entry: EntryRow, webhookId: string, object: string | undefine
   };
 }
 
+export const testType = 'stamm.test';
+
 export function testMessage(): Message {
-  const type = 'stamm.test';
+  const type = testType;
   return {
     id: `test_${randomUUIDv7()}`,
     type,

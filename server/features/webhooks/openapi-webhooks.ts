@@ -1,7 +1,7 @@
-// Webhooks in the OpenAPI document: one message for all types, because they differ only in the object.
+// Webhooks in the OpenAPI document: one message for all changes, which differ only in the object, and the test.
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
-import { eventType } from './events.ts';
+import { eventType, testType } from './events.ts';
 
 const actions = ['CREATED', 'CHANGED', 'DELETED'];
 
@@ -16,7 +16,7 @@ export function webhookSchemas(resources: readonly Definition[]): readonly JsonS
         type: {
           type: 'string',
           enum: resources.flatMap(({ name }) => actions.map((action) => eventType(name, action))),
-          description: 'Type and action. A test message has the type `stamm.test` and empty `data`.',
+          description: 'Type and action.',
         },
         timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
         data: {
@@ -52,6 +52,18 @@ export function webhookSchemas(resources: readonly Definition[]): readonly JsonS
       },
       required: ['type', 'timestamp', 'data'],
     },
+    {
+      $id: 'WebhookTest',
+      title: 'Webhook test',
+      type: 'object',
+      description: 'A test, which somebody in the office or at the command line sends.',
+      properties: {
+        type: { type: 'string', enum: [testType] },
+        timestamp: { type: 'string', format: 'date-time', description: 'When it was sent.' },
+        data: { type: 'object', properties: {}, additionalProperties: false, description: 'Empty.' },
+      },
+      required: ['type', 'timestamp', 'data'],
+    },
   ];
 }
 
@@ -63,6 +75,26 @@ const header = (name: string, description: string) => ({
   description,
 });
 
+function deliveryOf(schema: string) {
+  return {
+    tags: ['Changes'],
+    security: [],
+    parameters: [
+      header('webhook-id', 'Names the message; the same when it is sent again.'),
+      header('webhook-timestamp', 'When it was sent, in seconds since 1970.'),
+      header(
+        'webhook-signature',
+        'One signature, or two for 24 hours after the secret was replaced, separated by a space.',
+      ),
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+    },
+    responses: { '2XX': { description: 'Received. The body is ignored.' } },
+  };
+}
+
 export const webhookDocs = {
   change: {
     post: {
@@ -71,21 +103,15 @@ export const webhookDocs = {
       description: `Sent to each endpoint that Verwaltung has added under Settings › API & interfaces, by the [Standard Webhooks](https://www.standardwebhooks.com) specification. Verify the signature with the endpoint's secret before you read the message.
 
 Messages come one after the other, in the order of \`/changes\`, and each at least once: a repeated one has the same \`webhook-id\`. Answer with any 2xx status within 15 seconds. Everything else, redirects included, is tried again for three days with growing pauses; \`Retry-After\` is obeyed. After that, or after a 410, the endpoint is paused. Nothing is lost while it is paused.`,
-      tags: ['Changes'],
-      security: [],
-      parameters: [
-        header('webhook-id', 'Names the message; the same when it is sent again.'),
-        header('webhook-timestamp', 'When it was sent, in seconds since 1970.'),
-        header(
-          'webhook-signature',
-          'One signature, or two for 24 hours after the secret was replaced, separated by a space.',
-        ),
-      ],
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookMessage' } } },
-      },
-      responses: { '2XX': { description: 'Received. The body is ignored.' } },
+      ...deliveryOf('WebhookMessage'),
+    },
+  },
+  test: {
+    post: {
+      operationId: 'receiveTest',
+      summary: 'Receive a test',
+      description: 'Signed as a change is, sent once, and never repeated.',
+      ...deliveryOf('WebhookTest'),
     },
   },
 };
