@@ -1,4 +1,5 @@
-// The business that the demo shows, as bodies that could be sent to the API: the same in every run, but for the ids.
+// The business that the demo shows, as bodies that could be sent to the API: the same in every run, but for the ids and
+// for contracts that end soon.
 import { cityCustomers } from './customers-city.ts';
 import { regionCustomers } from './customers-region.ts';
 import type { Body, Business, DemoCustomer } from './demo-data.ts';
@@ -9,6 +10,9 @@ import { employees, lastNames, mensNames, womensNames } from './people.ts';
 import { type SeededChoice, seededChoice } from './seeded-choice.ts';
 
 export const businessName = 'Grün & Gut Raumbegrünung GmbH';
+
+/** Days from now, so the start page always has some. */
+const contractsEndingIn: Record<string, number> = { 'VT-10003-1': 19, 'VT-10011-1': 44, 'VT-10021-1': 75 };
 
 export function buildBusiness(idOf: (externalId: string) => string): Business {
   const choice = seededChoice(20_457);
@@ -30,6 +34,10 @@ export function buildBusiness(idOf: (externalId: string) => string): Business {
   );
   business.customer!.push({ ...duplicateCustomer });
   Object.assign(business, buildGreenery(places, choice, idOf));
+  for (const contract of business.contract!) {
+    const days = contractsEndingIn[contract.externalId];
+    if (days !== undefined) contract.endDate = Temporal.Now.plainDateISO().add({ days }).toString();
+  }
   for (const body of Object.values(business).flat()) applyOddity(body, oddities[body.externalId] ?? {});
   return business;
 }

@@ -136,6 +136,7 @@ function FilterInput({ field, value, onChange }: FilterInputProps) {
       <SeveralInput
         label={label}
         data={(field.choices ?? []).map((choice) => ({ value: choice.value, label: titleOf(choice) }))}
+        placeholder={t('table.any')}
         value={value}
         onChange={onChange}
       />
@@ -181,9 +182,10 @@ function TypedInput({ label, value, onChange }: TypedInputProps) {
 
 interface SeveralInputProps extends TypedInputProps {
   data: { value: string; label: string }[];
+  placeholder: string;
 }
 
-function SeveralInput({ label, data, value, onChange }: SeveralInputProps) {
+function SeveralInput({ label, data, placeholder, value, onChange }: SeveralInputProps) {
   const { t } = useTranslation();
   return (
     <MultiSelect
@@ -191,7 +193,7 @@ function SeveralInput({ label, data, value, onChange }: SeveralInputProps) {
       data={data}
       value={value?.split(',') ?? []}
       onChange={(next) => onChange(next.length > 0 ? next.join(',') : undefined)}
-      placeholder={value === undefined ? t('table.any') : undefined}
+      placeholder={value === undefined ? placeholder : undefined}
       clearable
       clearButtonProps={{ 'aria-label': t('actions.remove') }}
     />
@@ -269,6 +271,7 @@ function PresenceInputs({ definition, filters, onChange }: FilterProps) {
       key={name}
       label={t(name === 'empty' ? 'table.isEmpty' : 'table.isFilled')}
       data={data}
+      placeholder={t('form.choose')}
       value={filters[name]}
       onChange={(value) => onChange({ [name]: value })}
     />
