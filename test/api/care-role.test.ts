@@ -68,6 +68,7 @@ test('Pflege cannot ask for prices by filter, order or file, and its tables do n
   for (const path of [
     '/contracts?netPriceFrom=100',
     '/contracts?sort=netPrice',
+    '/contracts?filled=netPrice',
     '/contracts.csv',
     '/sites.csv',
   ]) {
@@ -76,4 +77,6 @@ test('Pflege cannot ask for prices by filter, order or file, and its tables do n
   }
   assert.doesNotMatch((await carer.call('GET', '/definitions')).body, /netPrice"|callOutFee"|"mobile"/);
   assert.match((await clerk.call('GET', '/definitions')).body, /netPrice"/);
+  assert.match((await clerk.call('GET', '/search?q=5550199')).body, /"mobile"/);
+  assert.doesNotMatch((await carer.call('GET', '/search?q=5550199')).body, /mobile|5550199/);
 });

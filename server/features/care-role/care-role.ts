@@ -30,8 +30,9 @@ export function addCareRoleRules(office: FastifyInstance, resources: readonly De
 /** A filter or an order by a price would tell it, and so would a file. */
 function refuseHiddenQuestions(request: FastifyRequest, hidden: ReadonlySet<string>): void {
   const query = Object.entries(request.query as Record<string, unknown>);
+  const namesFields = ['sort', 'empty', 'filled'];
   const names = query.flatMap(([name, value]) =>
-    name === 'sort' || name === 'empty' ? [name, String(value)] : [name],
+    namesFields.includes(name) ? [name, String(value)] : [name],
   );
   const asksHidden = names.some((name) => [...hidden].some((field) => name.includes(field)));
   const isFile = /\.(csv|xlsx|ndjson)$/.test(request.routeOptions.url ?? '');

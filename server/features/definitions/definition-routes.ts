@@ -26,5 +26,10 @@ function withoutFields(described: Description, hidden: readonly string[]): Descr
     sorts: described.sorts.filter(isShown),
     filters: described.filters.filter(({ path }) => isShown(path)),
     emptiable: described.emptiable.filter(isShown),
+    searchedBy: {
+      ...described.searchedBy,
+      fields: described.searchedBy.fields.filter(isShown),
+      phones: described.searchedBy.phones.filter(isShown),
+    },
   };
 }

@@ -48,8 +48,13 @@ export async function searchRoutes(
     const exact = await find(asked.map((search) => search.exact));
     // Typing errors are looked for only if nothing is spelled so: that takes many times longer.
     const rows = exact.length > 0 ? exact : await find(asked.map((search) => search.tolerant));
+    const isCarer = request.session?.person.role === 'PFLEGE';
     const ranked = rows
-      .map((row) => toRanked(searches.get(row.type)!.definition, row, q, languageOf(request)))
+      .map((row) => {
+        const { definition } = searches.get(row.type)!;
+        const hidden = isCarer ? definition.hiddenFromCare : [];
+        return toRanked(definition, row, q, languageOf(request), hidden);
+      })
       .toSorted(
         (one, other) =>
           other.score - one.score ||
@@ -60,8 +65,14 @@ export async function searchRoutes(
   });
 }
 
-function toRanked(definition: Definition, row: FoundRow, q: string, language: Language) {
-  const texts = searchedTexts(definition, row);
+function toRanked(
+  definition: Definition,
+  row: FoundRow,
+  q: string,
+  language: Language,
+  hidden: readonly string[],
+) {
+  const texts = searchedTexts(definition, row).filter(({ field }) => !hidden.includes(field));
   const { score, matched } = findMatch(q, texts);
   const result: Result = {
     type: row.type,
