@@ -2,22 +2,38 @@
 // are in the bundle, and from those that reach the browser in another way.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Plugin } from 'vite';
+import type { Plugin, Rolldown } from 'vite';
 
 const modules = path.resolve(import.meta.dirname, '../node_modules');
 
 /** The map's outline is cut from the first; the reference page is the second; the others write helpers into the bundle. */
 const otherPackages = ['world-atlas', '@scalar/fastify-api-reference', 'vite', 'rolldown'];
 
+/** Workers are bundles of their own, made before the app's. */
+const workerFolders = new Set<string>();
+
+export function collectWorkerPackages(): Plugin {
+  return {
+    name: 'worker-packages',
+    generateBundle(_options, bundle) {
+      for (const folder of scriptsOf(bundle).flatMap(findPackageFolder)) workerFolders.add(folder);
+    },
+  };
+}
+
+function scriptsOf(bundle: Rolldown.OutputBundle): string[] {
+  return Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+}
+
 export function thirdPartyNotices(): Plugin {
   return {
     name: 'third-party-notices',
     generateBundle(_options, bundle) {
-      const scripts = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
       // Styles leave their chunks when they become files, and fonts come with styles.
       const styles = [...this.getModuleIds()].filter((id) => /\.css(\?|$)/.test(id));
       const folders = new Set([
-        ...[...scripts, ...styles].flatMap(findPackageFolder),
+        ...[...scriptsOf(bundle), ...styles].flatMap(findPackageFolder),
+        ...workerFolders,
         ...otherPackages.map((name) => path.join(modules, name)),
       ]);
       const notices = [tablerIcons, ...[...folders].map(readNotice)].sort((a, b) =>

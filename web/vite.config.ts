@@ -1,5 +1,5 @@
 import { defineConfig } from 'vite';
-import { thirdPartyNotices } from './notices.ts';
+import { collectWorkerPackages, thirdPartyNotices } from './notices.ts';
 import { writeEurope } from './outline.ts';
 
 writeEurope();
@@ -7,6 +7,7 @@ writeEurope();
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [thirdPartyNotices()],
+  worker: { plugins: () => [collectWorkerPackages()] },
   build: {
     // Browsers that know light-dark(); older ones would need a second set of every colour.
     target: ['chrome123', 'firefox120', 'safari17.5'],

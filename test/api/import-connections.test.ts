@@ -162,7 +162,13 @@ test('what the database refuses in one line is not blamed on its neighbours', as
   for (const query of ['?mode=each', '?mode=all-or-nothing']) {
     const { results, summary } = await sendImport({ ...target, query }, lines);
     const { message: _message, ...poisoned } = results.find(({ line }) => line === 14);
-    assert.deepEqual(poisoned, { line: 14, status: 500, code: 'internal_error' });
+    assert.deepEqual(poisoned, {
+      line: 14,
+      status: 500,
+      type: 'customer',
+      externalId: 'POISON-13',
+      code: 'internal_error',
+    });
     assert.equal(summary.failed, 1);
   }
   assert.equal((await sendImport(target, lines)).summary.unchanged, 19);
