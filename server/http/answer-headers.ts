@@ -10,7 +10,7 @@ export const noSniff = { 'X-Content-Type-Options': 'nosniff' };
  */
 export const apiHeaders = {
   'Cache-Control': 'private, no-cache',
-  Vary: 'ApiKey, Accept-Language',
+  Vary: 'ApiKey, Accept-Encoding, Accept-Language',
 };
 
 /** No browser keeps what a signed-in person reads, and no other site can show it. */

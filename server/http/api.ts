@@ -4,8 +4,9 @@ import type { Authenticate } from '../auth/authentication.ts';
 import { type CountFailures, rateLimitHeaders, secondsUntil } from '../auth/rate-limit.ts';
 import { ApiError } from '../errors.ts';
 import type { CallRecorder } from '../features/call-log/call-recorder.ts';
+import { addCompression } from './answer-compression.ts';
 import { apiHeaders } from './answer-headers.ts';
-import { isOpenEnded, joinTenant } from './body-rules.ts';
+import { addBodyRules, isOpenEnded, joinTenant } from './body-rules.ts';
 import { collectMethods } from './known-methods.ts';
 import { delayRefusal } from './refusal-delay.ts';
 import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
@@ -83,5 +84,7 @@ export async function apiRoutes(
   api.setNotFoundHandler((request) => {
     throw notRecognised(request);
   });
+  addBodyRules(api, config.BODY_LIMIT_BYTES);
+  addCompression(api);
   await addSharedRoutes(api, shared);
 }

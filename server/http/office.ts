@@ -24,7 +24,7 @@ import { viewRoutes } from '../features/views/view-routes.ts';
 import { webhookRoutes } from '../features/webhooks/webhook-routes.ts';
 import { resources } from '../resources/index.ts';
 import { officeHeaders } from './answer-headers.ts';
-import { isOpenEnded, joinTenant } from './body-rules.ts';
+import { addBodyRules, isOpenEnded, joinTenant } from './body-rules.ts';
 import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
 
 /** The same routes as the API's, and what the office has beside them. */
@@ -54,6 +54,7 @@ export async function officeRoutes(
     throw new ApiError('not_found');
   });
   addCareRoleRules(office, resources);
+  addBodyRules(office, shared.config.BODY_LIMIT_BYTES);
   await addSharedRoutes(office, shared);
   await office.register(sessionRoutes, { database, notices, publicUrl });
   await office.register(passwordResetRoutes, { database, notices, publicUrl });

@@ -6,6 +6,7 @@ import { healthRoutes } from '../features/health/health-routes.ts';
 import { openapiRoutes } from '../features/reference/openapi-document.ts';
 import { referenceRoutes } from '../features/reference/reference-routes.ts';
 import { addWebApp } from '../features/web-app/web-app.ts';
+import { addCompression } from './answer-compression.ts';
 
 export async function addPublicRoutes(
   app: FastifyInstance,
@@ -14,7 +15,10 @@ export async function addPublicRoutes(
 ): Promise<void> {
   await addWebApp(app);
   await app.register(healthRoutes, { database });
-  await app.register(openapiRoutes, { publicUrl });
-  await app.register(guideRoutes);
-  await app.register(referenceRoutes);
+  await app.register(async (scope) => {
+    addCompression(scope);
+    await scope.register(openapiRoutes, { publicUrl });
+    await scope.register(guideRoutes);
+    await scope.register(referenceRoutes);
+  });
 }

@@ -17,7 +17,6 @@ import { workbookRoutes } from '../features/tables/table-routes.ts';
 import { eraseAnswers } from '../features/webhooks/deliveries.ts';
 import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
 import { resources } from '../resources/index.ts';
-import { addBodyRules } from './body-rules.ts';
 import type { InFlightLimit } from './in-flight-limit.ts';
 
 /** What the API and the office use together. */
@@ -32,12 +31,11 @@ export interface SharedOptions {
   openImport: OpenSession;
 }
 
-/** The routes of everything that is stored, with the body rules of the published interface. */
+/** The routes of everything that is stored. They need `addBodyRules`. */
 export async function addSharedRoutes(
   scope: FastifyInstance,
   { config, database, openImport }: SharedOptions,
 ): Promise<void> {
-  addBodyRules(scope, config.BODY_LIMIT_BYTES);
   for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
   await scope.register(workbookRoutes, { database, resources });
   await scope.register(changeRoutes, { database, resources });

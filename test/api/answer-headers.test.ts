@@ -22,7 +22,7 @@ function assertPrivate(headers: Headers, what: string): void {
 
 function assertApiAnswer(headers: Headers, what: string): void {
   assertPrivate(headers, what);
-  assert.equal(headers.vary, 'ApiKey, Accept-Language', what);
+  assert.equal(headers.vary, 'ApiKey, Accept-Encoding, Accept-Language', what);
 }
 
 function assertOfficeAnswer(headers: Headers, what: string): void {

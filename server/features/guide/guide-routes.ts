@@ -35,7 +35,8 @@ export async function guideRoutes(app: FastifyInstance): Promise<void> {
   for (const [name, content] of files) {
     const extension = path.extname(name);
     const isPage = extension === '.html';
-    const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+    // Weak: the page may be sent compressed.
+    const etag = `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
     const headers = {
       'Content-Type': types[extension]!,
       // Styles and scripts have their hash in their name.

@@ -20,7 +20,7 @@ const description = `Master data of plant-care businesses: other systems create 
 
 **Unknown fields** are ignored, and named in the header \`Stamm-Ignored-Fields\`.
 
-**Compression.** Bodies may be compressed: send \`Content-Encoding: gzip\`, \`br\`, \`zstd\` or \`deflate\`. The size limit counts decoded bytes.
+**Compression.** Bodies may be compressed: send \`Content-Encoding: gzip\`, \`br\`, \`zstd\` or \`deflate\`. The size limit counts decoded bytes. Answers come in \`gzip\`, \`br\` or \`zstd\` where \`Accept-Encoding\` asks for it.
 
 **Caching.** Every answer is \`private, no-cache\`: a cache between you and the service must not keep it, and your own asks again with its \`ETag\`.`;
 
