@@ -64,7 +64,7 @@ export function runOwnInserts(
 
 const insertScript: Script = {
   name: 'insert.sql',
-  text: `\\set number random(0, ${bodyCount - 1})\n${insertStatement(':number::bigint')};\n`,
+  text: `\\set number random(0, ${bodyCount - 1})\n${escapeColons(insertStatement(':number::bigint'))};\n`,
 };
 
 interface Script {
@@ -102,9 +102,8 @@ export async function runPages(
 
 /** pgbench takes a colon for a variable, also within quotation marks. */
 function escapeColons(sql: string): string {
-  return sql.replaceAll(
-    /'[^']*:[^']*'/g,
-    (literal) => `U&${literal.replaceAll('\\', '\\\\').replaceAll(':', '\\003A')}`,
+  return sql.replaceAll(/'[^']*'/g, (literal) =>
+    literal.includes(':') ? `U&${literal.replaceAll('\\', '\\\\').replaceAll(':', '\\003A')}` : literal,
   );
 }
 
