@@ -189,10 +189,11 @@ test("a customer that does not exist and another tenant's are refused with the s
   assert.equal(answers[0], answers[1]);
 });
 
-/** Of fields and parameters that the published two bodies do not have; test/api/collections.test.ts produces them. */
+/** Of what the published two bodies do not have; other tests produce them. */
 const codesOfOthers = new Set<string>([
   'ambiguous',
   'differs_from_path',
+  'invalid_compression',
   'invalid_currency',
   'invalid_cursor',
   'invalid_gtin',

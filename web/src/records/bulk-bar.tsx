@@ -1,15 +1,17 @@
 // What can be done to the ticked rows of a table.
 import { Button, Group, Text } from '@mantine/core';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Definition } from '../api/definitions.ts';
 import { Icon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
-import { BulkChange } from './bulk-change.tsx';
-import { BulkDeletion } from './bulk-deletion.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { countSelected, type Selection } from './selection.ts';
 import classes from './table.module.css';
+
+// Most visits to a table need neither.
+const BulkChange = lazy(async () => ({ default: (await import('./bulk-change.tsx')).BulkChange }));
+const BulkDeletion = lazy(async () => ({ default: (await import('./bulk-deletion.tsx')).BulkDeletion }));
 
 /** The service finds no more ids at a time. */
 const maxExported = 300;
@@ -79,8 +81,10 @@ export function BulkBar(props: BulkBarProps) {
       <Button size="compact-sm" variant="subtle" color="gray" onClick={onClear}>
         {t('bulk.clear')}
       </Button>
-      {open === 'change' && <BulkChange {...dialog} />}
-      {open === 'deletion' && <BulkDeletion {...dialog} />}
+      <Suspense>
+        {open === 'change' && <BulkChange {...dialog} />}
+        {open === 'deletion' && <BulkDeletion {...dialog} />}
+      </Suspense>
     </Group>
   );
 }
