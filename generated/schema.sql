@@ -282,6 +282,61 @@ CREATE INDEX idempotent_request_by_resource ON idempotent_request USING btree (t
 SELECT isolate_tenants('idempotent_request');
 GRANT DELETE, INSERT, SELECT, UPDATE ON idempotent_request TO stamm_service;
 
+-- import_chunk: The journal entries that an import, or its undoing, wrote in one transaction. They have no gaps.
+CREATE TABLE import_chunk (
+  tenant_id uuid NOT NULL,
+  import_id uuid NOT NULL,
+  first_position bigint NOT NULL,
+  last_position bigint NOT NULL,
+  open_until bigint NOT NULL,  -- Entries up to here are not undone yet; before first_position there are none.
+  CONSTRAINT import_chunk_pkey PRIMARY KEY (tenant_id, import_id, first_position),
+  CONSTRAINT import_chunk_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES import_run(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX import_chunk_open ON import_chunk USING btree (tenant_id, import_id, first_position) WHERE (open_until >= first_position);
+SELECT isolate_tenants('import_chunk');
+GRANT DELETE, INSERT, SELECT, UPDATE ON import_chunk TO stamm_service;
+
+-- import_kept: Objects of an import that undoing it left as they are.
+CREATE TABLE import_kept (
+  tenant_id uuid NOT NULL,
+  import_id uuid NOT NULL,
+  resource text NOT NULL,
+  object_id uuid NOT NULL,
+  reason text NOT NULL,  -- changed: somebody wrote it since, at that time. Otherwise the code of what is in the way.
+  at timestamp with time zone,
+  actor text,
+  actor_id uuid,
+  CONSTRAINT import_kept_pkey PRIMARY KEY (tenant_id, import_id, resource, object_id),
+  CONSTRAINT import_kept_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES import_run(tenant_id, id) ON DELETE CASCADE
+);
+SELECT isolate_tenants('import_kept');
+GRANT DELETE, INSERT, SELECT, UPDATE ON import_kept TO stamm_service;
+
+-- import_run: Imports that stored something, or began in the office, in the last 30 days.
+CREATE TABLE import_run (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  file_name text,  -- Of a file that was imported in the office.
+  resource text,  -- What the file was said to hold.
+  started_at timestamp with time zone NOT NULL DEFAULT now(),
+  written_at timestamp with time zone NOT NULL DEFAULT now(),  -- When it last stored something.
+  actor text NOT NULL,
+  actor_id uuid,
+  created integer NOT NULL DEFAULT 0,  -- Journal entries by their action.
+  changed integer NOT NULL DEFAULT 0,
+  deleted integer NOT NULL DEFAULT 0,
+  settled integer NOT NULL DEFAULT 0,  -- Journal entries that undoing has looked at; kept counts the objects that it left as they are.
+  kept integer NOT NULL DEFAULT 0,
+  undo_started_at timestamp with time zone,
+  undo_actor text,
+  undo_actor_id uuid,
+  CONSTRAINT import_run_pkey PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX import_run_by_age ON import_run USING btree (written_at);
+CREATE INDEX import_run_by_time ON import_run USING btree (tenant_id, started_at, id);
+SELECT isolate_tenants('import_run');
+GRANT DELETE, INSERT, SELECT, UPDATE ON import_run TO stamm_service;
+
 -- invitation: A one-time link to join a business. Used and withdrawn ones are deleted.
 CREATE TABLE invitation (
   tenant_id uuid NOT NULL,
@@ -569,6 +624,19 @@ CREATE TABLE recovery_code (
 );
 SELECT isolate_tenants('recovery_code');
 GRANT DELETE, INSERT, SELECT, UPDATE ON recovery_code TO stamm_service;
+
+-- remembered_name: What a name in a file means, where no object has it or several do.
+CREATE TABLE remembered_name (
+  tenant_id uuid NOT NULL,
+  resource text NOT NULL,
+  name text NOT NULL,  -- Folded as names in files are compared.
+  object_id uuid NOT NULL,  -- Of an object that may be deleted since: then nothing is offered.
+  actor text NOT NULL,
+  remembered_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT remembered_name_pkey PRIMARY KEY (tenant_id, resource, name)
+);
+SELECT isolate_tenants('remembered_name');
+GRANT DELETE, INSERT, SELECT, UPDATE ON remembered_name TO stamm_service;
 
 -- request_erasure: Last erasure of recorded bodies with a person: a process discards older bodies that it still holds.
 CREATE TABLE request_erasure (
@@ -1109,6 +1177,23 @@ CREATE OR REPLACE FUNCTION forget_ended_key_use(kept interval)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   DELETE FROM ended_key_use WHERE last_used_at < now() - kept;
+$function$;
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION forget_import_runs(oldest timestamp with time zone, most integer)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  WITH old AS (
+    SELECT tenant_id, id FROM import_run
+    WHERE written_at < oldest ORDER BY written_at LIMIT most FOR UPDATE SKIP LOCKED
+  ), removed AS (
+    DELETE FROM import_run USING old WHERE import_run.tenant_id = old.tenant_id AND import_run.id = old.id
+    RETURNING 1
+  )
+  SELECT count(*)::integer FROM removed
 $function$;
 
 -- The service may call it.

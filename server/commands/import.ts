@@ -1,5 +1,6 @@
 // Imports a file on this machine into the database, through the same engine as POST /import.
 
+import { randomUUIDv7 } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type pg from 'pg';
@@ -115,7 +116,12 @@ async function importSource(
   try {
     const isOneTransaction = mode === 'all-or-nothing' || importOptions.isDryRun;
     const { open } = buildImports(database, config, resources);
-    const session = await open({ tenantId, idempotencyKey: undefined, isOneTransaction }).catch((error) => {
+    const session = await open({
+      tenantId,
+      idempotencyKey: undefined,
+      isOneTransaction,
+      run: { id: randomUUIDv7(), author: importOptions.author },
+    }).catch((error) => {
       if (error.code !== 'too_many_imports') throw error;
       throw new UsageError('Another import of this tenant is running. Try again when it has ended.');
     });

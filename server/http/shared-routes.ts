@@ -11,6 +11,7 @@ import { changeRoutes } from '../features/changes/changes-routes.ts';
 import { noteImport } from '../features/checklist/checklist-routes.ts';
 import { importRoutes } from '../features/import/import-routes.ts';
 import type { OpenSession } from '../features/import/import-transaction.ts';
+import { eraseFileNames } from '../features/import-undo/import-list-routes.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
 import { searchRoutes } from '../features/search/search-routes.ts';
 import { workbookRoutes } from '../features/tables/table-routes.ts';
@@ -48,6 +49,7 @@ export async function addSharedRoutes(
     eraseRecordedCalls: async (client, tenantId, harmlessWords) => {
       await eraseAnswers(client, tenantId);
       await eraseReasons(client, tenantId);
+      await eraseFileNames(client, tenantId);
       await eraseRecordedCalls(client, tenantId, harmlessWords);
     },
   });

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
 import { answer, errorResponses, reference, requestBody } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
 import { originHeader } from '../../engine/openapi/routes.ts';
@@ -54,6 +55,7 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
         tenantId,
         idempotencyKey,
         isOneTransaction: mode === 'all-or-nothing' || importOptions.isDryRun,
+        run: { id: runIdOf(request), author: importOptions.author },
         signal: clientGone,
       })
       .catch((error) => {
@@ -149,6 +151,12 @@ function readOptions(request: FastifyRequest): ImportOptions {
     onError: (error) =>
       request.server.log.error({ requestId: request.id, err: withoutData(error) }, 'import failed'),
   };
+}
+
+/** The office sends a file in parts, which name the import that they belong to. Any other request is an import of its own. */
+function runIdOf({ session, headers, id }: FastifyRequest): string {
+  const named = session && headers['stamm-import'];
+  return typeof named === 'string' && isUuid(named) ? named.toLowerCase() : id;
 }
 
 async function* encode(

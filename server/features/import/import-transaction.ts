@@ -7,7 +7,7 @@ import { toApiError } from '../../database/errors.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { buildCollectedLinks } from '../../engine/sql/links.ts';
 import { ApiError } from '../../errors.ts';
-import { buildTurns, type Lanes, openLanes } from './lanes.ts';
+import { buildTurns, type ImportRun, type Lanes, openLanes } from './lanes.ts';
 import { defaultImportLimits, type ImportLimits } from './limits.ts';
 import type { Line } from './lines.ts';
 import { buildQueue, type Place } from './queue.ts';
@@ -26,6 +26,7 @@ export interface SessionOptions {
   tenantId: string;
   idempotencyKey: string | undefined;
   isOneTransaction: boolean;
+  run: ImportRun;
   /** Aborted when nobody waits for the session any more. */
   signal?: AbortSignal;
 }

@@ -6,6 +6,7 @@ import { commit as commitTransaction, type Database } from '../../database/datab
 import { cut } from '../../database/timeouts.ts';
 import { maxCollectedLinks } from '../../engine/sql/links.ts';
 import type { Statement } from '../../engine/sql/statements.ts';
+import type { Author } from '../../http/conventions.ts';
 import { lanesOfAnImport } from './limits.ts';
 
 interface LaneOptions {
@@ -14,6 +15,13 @@ interface LaneOptions {
   isOneTransaction: boolean;
   /** Run once the journal's head is locked. */
   links: readonly Statement[];
+  /** What is stored belongs to it, and is undone with it. */
+  run: ImportRun;
+}
+
+export interface ImportRun {
+  id: string;
+  author: Author;
 }
 
 export interface Lanes {
@@ -79,7 +87,7 @@ export async function openLanes(
 
 async function openLane(
   database: Database,
-  { tenantId, isOneTransaction, links }: LaneOptions,
+  { tenantId, isOneTransaction, links, run: { id: runId, author } }: LaneOptions,
   lock?: (client: pg.Client) => Promise<void>,
 ): Promise<Omit<Lanes, 'lanes'>> {
   const client = await database.connect();
@@ -149,6 +157,10 @@ async function openLane(
       for (const link of links)
         await reached.client.query({ ...link, values: [tenantId, maxCollectedLinks] });
       await reached.client.query({ ...moveJournal, values: [tenantId, entries] });
+      await reached.client.query({
+        ...noteChunk,
+        values: [tenantId, runId, author.actor, author.actorId ?? null],
+      });
     }
     await commitTransaction(client);
   }
@@ -222,4 +234,23 @@ const moveJournal = {
       FROM pg_temp.journal AS collected CROSS JOIN moved WHERE collected.position > $2
     )
     SELECT entries FROM moved`,
+};
+
+/** Notes the entries of this transaction as part of the import. The head is locked, so they are the last ones. */
+const noteChunk = {
+  name: 'note import chunk',
+  text: `
+    WITH counted AS (
+      SELECT count(*) AS entries, count(*) FILTER (WHERE action = 'CREATED') AS created,
+        count(*) FILTER (WHERE action = 'CHANGED') AS changed, count(*) FILTER (WHERE action = 'DELETED') AS deleted
+      FROM pg_temp.journal
+    ), run AS (
+      INSERT INTO import_run AS known (tenant_id, id, actor, actor_id, created, changed, deleted)
+      SELECT $1, $2::uuid, $3::text, $4::uuid, created, changed, deleted FROM counted
+      ON CONFLICT (tenant_id, id) DO UPDATE SET written_at = excluded.written_at, created = known.created + excluded.created,
+        changed = known.changed + excluded.changed, deleted = known.deleted + excluded.deleted
+    )
+    INSERT INTO import_chunk (tenant_id, import_id, first_position, last_position, open_until)
+    SELECT $1, $2::uuid, head.last_position - entries + 1, head.last_position, head.last_position
+    FROM counted CROSS JOIN public.journal_head AS head WHERE head.tenant_id = $1`,
 };

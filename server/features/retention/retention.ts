@@ -12,12 +12,18 @@ export async function enforceRetention(database: Database, config: RetentionConf
   await forgetInPieces(database, 'forget_journal_content', config.JOURNAL_CHANGES_RETENTION_DAYS);
   await forgetInPieces(database, 'forget_audit_entries', config.AUDIT_RETENTION_DAYS);
   await forgetInPieces(database, 'forget_deleted_objects', binDays);
+  // What an import deleted comes back from the bin.
+  await forgetInPieces(database, 'forget_import_runs', binDays);
 }
 
 /** Each piece is a transaction of its own: its locks end with it, and an interruption loses no finished one. */
 async function forgetInPieces(
   database: Database,
-  functionName: 'forget_journal_content' | 'forget_audit_entries' | 'forget_deleted_objects',
+  functionName:
+    | 'forget_journal_content'
+    | 'forget_audit_entries'
+    | 'forget_deleted_objects'
+    | 'forget_import_runs',
   days: number,
 ): Promise<void> {
   const oldest = new Date(Date.now() - days * dayMs);

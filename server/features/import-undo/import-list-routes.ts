@@ -1,0 +1,143 @@
+// Imports of the last 30 days in the office: what they wrote, and undoing one of them.
+import { randomUUIDv7 } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type pg from 'pg';
+import { oneOf, readForm, words } from '../../auth/form.ts';
+import type { Database } from '../../database/database.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
+import { binDays } from '../../engine/sql/bin.ts';
+import { retryRaces } from '../../engine/sql/row-store.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { authorOf, refuseUnknownParameters } from '../../http/conventions.ts';
+import { buildUndo } from './undo.ts';
+import { takeTurn, undoStep } from './undo-step.ts';
+
+const maxFileNameLength = 255;
+const maxRuns = 50;
+const maxKept = 100;
+/** The rest of a request's time is for its commit, and for one slow group of entries. */
+const stepShare = 0.4;
+
+const verwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const bodiless = { config: { ...verwaltung.config, takesNoBody: true } } as const;
+
+interface IdRoute {
+  Params: { id: string };
+}
+
+export async function importListRoutes(
+  office: FastifyInstance,
+  { database, resources }: { database: Database; resources: readonly Definition[] },
+): Promise<void> {
+  const form = {
+    fileName: words(maxFileNameLength),
+    resource: oneOf(resources.map(({ name }) => name)),
+  };
+  const undoEntries = buildUndo(resources);
+
+  /** Begins an import of a file. Its parts name it in the header Stamm-Import. */
+  office.post('/imports', verwaltung, async (request, reply) => {
+    const { fileName, resource } = readForm(request, form);
+    const { actor, actorId } = authorOf(request);
+    const id = randomUUIDv7();
+    await database.queryInTenants([request.tenantId], {
+      text: `INSERT INTO import_run (tenant_id, id, file_name, resource, actor, actor_id)
+        VALUES ($1, $2, $3, $4, $5, $6)`,
+      values: [request.tenantId, id, fileName, resource, actor, actorId],
+    });
+    reply.code(201);
+    return { id };
+  });
+
+  /** Those that stored something, the newest first. */
+  office.get('/imports', verwaltung, async (request) => {
+    refuseUnknownParameters(request, ['before']);
+    const { before } = request.query as { before?: unknown };
+    if (before !== undefined && !isUuid(String(before)))
+      throw validationError([{ path: ['before'], code: 'invalid_cursor' }]);
+    const { rows } = await database.queryInTenants<RunRow>(
+      [request.tenantId],
+      {
+        text: `SELECT ${runColumns} FROM import_run AS run
+          WHERE run.tenant_id = $1 AND run.created + run.changed + run.deleted > 0 AND ${isUndoable}
+            AND ($2::uuid IS NULL OR (run.started_at, run.id) <
+              (SELECT last.started_at, last.id FROM import_run AS last WHERE last.tenant_id = $1 AND last.id = $2))
+          ORDER BY run.started_at DESC, run.id DESC LIMIT ${maxRuns + 1}`,
+        values: [request.tenantId, before ?? null],
+      },
+      { deadline: request.deadline },
+    );
+    const page = rows.slice(0, maxRuns);
+    return { data: page, next: rows.length > maxRuns ? page.at(-1)!.id : null };
+  });
+
+  /** Objects that undoing left as they are, and who wrote them since. */
+  office.get<IdRoute>('/imports/:id/kept', verwaltung, async (request) => {
+    refuseUnknownParameters(request, []);
+    const { rows } = await database.queryInTenants([request.tenantId], {
+      text: `SELECT resource, object_id AS id, reason, at, actor FROM import_kept
+        WHERE tenant_id = $1 AND import_id = $2 ORDER BY resource, object_id LIMIT ${maxKept}`,
+      values: [request.tenantId, idOf(request)],
+    });
+    return { data: rows };
+  });
+
+  /** Undoes as much as fits into the request. The caller repeats it until nothing is open. */
+  office.post<IdRoute>('/imports/:id/undo', bodiless, async (request) => {
+    refuseUnknownParameters(request, []);
+    const importId = idOf(request);
+    const { tenantId, deadline } = request;
+    const author = authorOf(request);
+    const until = performance.now() + Math.max(0, deadline - performance.now()) * stepShare;
+    return retryRaces(() =>
+      database.inTenants(
+        [tenantId],
+        async (client) => {
+          const run = await readRun(client, tenantId, importId);
+          if (!run.isOpen) return run;
+          if (!(await takeTurn(client, importId))) throw new ApiError('request_in_progress');
+          await undoStep(undoEntries, { client, tenantId, importId, author, until });
+          return readRun(client, tenantId, importId);
+        },
+        { deadline },
+      ),
+    );
+  });
+}
+
+interface RunRow {
+  id: string;
+  isOpen: boolean;
+}
+
+const isUndoable = `run.written_at > now() - interval '${binDays} days'`;
+
+const runColumns = `run.id, run.file_name AS "fileName", run.resource, run.started_at AS "startedAt", run.actor,
+  run.actor_id IS NOT NULL AS "isPerson", run.created, run.changed, run.deleted, run.settled, run.kept,
+  run.undo_started_at AS "undoStartedAt", run.undo_actor AS "undoActor",
+  run.written_at + interval '${binDays} days' AS "undoableUntil",
+  EXISTS (SELECT FROM import_chunk AS chunk WHERE chunk.tenant_id = $1 AND chunk.import_id = run.id
+    AND chunk.open_until >= chunk.first_position) AS "isOpen"`;
+
+async function readRun(client: pg.ClientBase, tenantId: string, id: string): Promise<RunRow> {
+  const { rows } = await client.query<RunRow>(
+    `SELECT ${runColumns} FROM import_run AS run WHERE run.tenant_id = $1 AND run.id = $2 AND ${isUndoable}`,
+    [tenantId, id],
+  );
+  if (!rows[0]) throw new ApiError('not_found');
+  return rows[0];
+}
+
+function idOf({ params }: FastifyRequest<IdRoute>): string {
+  if (!isUuid(params.id)) throw new ApiError('not_found');
+  return params.id.toLowerCase();
+}
+
+/** File names are free text, and may name a person. */
+export async function eraseFileNames(client: pg.ClientBase, tenantId: string): Promise<void> {
+  await client.query(
+    'UPDATE import_run SET file_name = NULL WHERE tenant_id = $1 AND file_name IS NOT NULL',
+    [tenantId],
+  );
+}
