@@ -36,27 +36,42 @@ export function isClosingTime(text: string): boolean {
 
 const msPerDay = 86_400_000;
 
-export function toDayNumber(day: string): number {
+const maxRemembered = 5000;
+
+/** Visits of thousands of sites ask for the same few days. */
+function remember<Key, Value>(calculate: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    if (known.size >= maxRemembered) known.clear();
+    const value = calculate(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
+export const toDayNumber = remember((day: string): number => {
   const [year = 1, month = 1, date = 1] = day.split('-').map(Number);
   // Date.UTC maps years up to 99 to the twentieth century.
   return new Date(0).setUTCFullYear(year, month - 1, date) / msPerDay;
-}
+});
 
-export function fromDayNumber(day: number): string {
-  return new Date(day * msPerDay).toISOString().slice(0, 10);
-}
+export const fromDayNumber = remember((day: number): string =>
+  new Date(day * msPerDay).toISOString().slice(0, 10),
+);
 
 export interface DayParts {
-  year: number;
+  readonly year: number;
   /** January is 1. */
-  month: number;
-  date: number;
+  readonly month: number;
+  readonly date: number;
   /** Monday is 0. */
-  weekday: number;
-  monthLength: number;
+  readonly weekday: number;
+  readonly monthLength: number;
 }
 
-export function partsOf(day: number): DayParts {
+export const partsOf = remember((day: number): DayParts => {
   const date = new Date(day * msPerDay);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
   return {
@@ -66,7 +81,7 @@ export function partsOf(day: number): DayParts {
     weekday: (date.getUTCDay() + 6) % 7,
     monthLength: daysInMonth(year, month),
   };
-}
+});
 
 /** 1970-01-05 was a Monday. */
 export function weekOf(day: number): number {

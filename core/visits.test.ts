@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type AttendingInterval, isAttendingInterval, nextVisits } from './visits.ts';
+import { nextVisits, type PlannedVisit, toVisitPlan } from './visit-plan.ts';
+import { type AttendingInterval, isAttendingInterval } from './visits.ts';
+
+function visitsOf(attendingIntervals: AttendingInterval[], today: string, count: number): PlannedVisit[] {
+  const site = { openingHours: [], timeZone: 'Europe/Berlin', hasEmployee: true, hasPosition: true };
+  const plan = toVisitPlan({ ...site, attendingIntervals, anchor: today }, () => undefined, 'MOVE');
+  return nextVisits(plan, today, count);
+}
 
 function daysOf(rule: AttendingInterval, today: string, count = 4): string[] {
-  return nextVisits([rule], today, count).map(({ day }) => day);
+  return visitsOf([rule], today, count).map(({ date }) => date);
 }
 
 describe('next visits', () => {
@@ -90,9 +97,9 @@ describe('next visits', () => {
   test('of several intervals come together in the order of days and times', () => {
     const weekly: AttendingInterval = { frequency: 'WEEKLY', byDay: ['MONDAY'], timeFrom: '10:00' };
     const monthly: AttendingInterval = { frequency: 'MONTHLY', startDate: '2026-06-01', timeFrom: '08:00' };
-    const found = nextVisits([weekly, monthly], '2026-06-01', 3);
+    const found = visitsOf([weekly, monthly], '2026-06-01', 3);
     assert.deepEqual(
-      found.map(({ day, interval }) => `${day} ${interval.timeFrom}`),
+      found.map(({ date, interval }) => `${date} ${interval.timeFrom}`),
       ['2026-06-01 08:00', '2026-06-01 10:00', '2026-06-08 10:00'],
     );
   });

@@ -1,5 +1,5 @@
-// Visit intervals of the known shape and the visit days they produce.
-import { type DayName, dayNames, fromDayNumber, partsOf, toDayNumber, weekOf } from './calendar-days.ts';
+// Visit intervals of the known shape, and the days that they name.
+import { type DayName, type DayParts, dayNames, partsOf, toDayNumber, weekOf } from './calendar-days.ts';
 import { hasShape, type ObjectShape } from './shape.ts';
 
 export const frequencies = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const;
@@ -17,12 +17,6 @@ export interface AttendingInterval {
   timeUntil?: string;
   durationInMinutes?: number;
   toleranceInDays?: number;
-}
-
-export interface Visit {
-  /** YYYY-MM-DD */
-  day: string;
-  interval: AttendingInterval;
 }
 
 /** After JSCalendar's recurrence rule. */
@@ -69,65 +63,46 @@ export function isAttendingInterval(item: unknown): item is AttendingInterval {
   return hasShape(attendingIntervalShape, item);
 }
 
-/**
- * Whether a rule names a day. Where it has no first day, `origin` stands in for it, so that "every two weeks" begins with
- * the week in which one looks.
- */
-function namesDay(rule: AttendingInterval, day: number, origin: number): boolean {
-  const { frequency, interval = 1, byDay, weekOfMonth, byMonth } = rule;
-  const start = rule.startDate ? toDayNumber(rule.startDate) : origin;
-  if (rule.startDate && day < start) return false;
-  if (rule.endDate && day > toDayNumber(rule.endDate)) return false;
-  const here = partsOf(day);
+/** Whether an interval names a day. */
+export type NamesDay = (day: number, here: DayParts) => boolean;
+
+/** `anchor` stands in for the first day of an interval that has none: "every two weeks" counts from its week. */
+export function toNamedDays(interval: AttendingInterval, anchor: number): NamesDay {
+  const { frequency, interval: step = 1, byDay = [], weekOfMonth, byMonth = [] } = interval;
+  const start = interval.startDate ? toDayNumber(interval.startDate) : anchor;
+  const earliest = interval.startDate ? start : -Infinity;
+  const latest = interval.endDate ? toDayNumber(interval.endDate) : Infinity;
   const first = partsOf(start);
-  if (byMonth && byMonth.length > 0 && !byMonth.includes(here.month)) return false;
-  const days = byDay && byDay.length > 0 ? byDay.map((name) => dayNames.indexOf(name)) : undefined;
-  if (days && !days.includes(here.weekday)) return false;
-  if (weekOfMonth !== undefined) {
-    const isThere =
-      weekOfMonth === -1 ? here.date > here.monthLength - 7 : Math.ceil(here.date / 7) === weekOfMonth;
-    if (!isThere) return false;
-  }
-  const isDivisible = (distance: number) => ((distance % interval) + interval) % interval === 0;
+  const hasDays = byDay.length > 0;
+  const days = dayNames.map((name) => byDay.includes(name));
+  const isDivisible = (distance: number) => distance % step === 0;
   // All named days of the month or year; without named days, the first day decides.
-  const isRightDay = () => {
-    if (days) return true;
+  const isRightDay = (here: DayParts) => {
+    if (hasDays) return true;
     if (weekOfMonth !== undefined) return here.weekday === first.weekday;
     // A month without the 31st has its visit on its last day.
     return here.date === Math.min(first.date, here.monthLength);
   };
-  switch (frequency) {
-    case 'DAILY':
-      return isDivisible(day - start);
-    case 'WEEKLY':
-      return (
-        isDivisible(weekOf(day) - weekOf(start)) && (days !== undefined || here.weekday === first.weekday)
-      );
-    case 'MONTHLY':
-      return isDivisible((here.year - first.year) * 12 + here.month - first.month) && isRightDay();
-    case 'YEARLY': {
-      const isRightMonth = days !== undefined || (byMonth?.length ?? 0) > 0 || here.month === first.month;
-      return isDivisible(here.year - first.year) && isRightMonth && isRightDay();
-    }
-  }
+  const isInStep: Record<Frequency, NamesDay> = {
+    DAILY: (day) => isDivisible(day - start),
+    WEEKLY: (day, { weekday }) =>
+      (hasDays || weekday === first.weekday) && isDivisible(weekOf(day) - weekOf(start)),
+    MONTHLY: (_, here) =>
+      isDivisible((here.year - first.year) * 12 + here.month - first.month) && isRightDay(here),
+    YEARLY: (_, here) =>
+      isDivisible(here.year - first.year) &&
+      (hasDays || byMonth.length > 0 || here.month === first.month) &&
+      isRightDay(here),
+  };
+  return (day, here) =>
+    day >= earliest &&
+    day <= latest &&
+    (!hasDays || days[here.weekday]!) &&
+    (byMonth.length === 0 || byMonth.includes(here.month)) &&
+    (weekOfMonth === undefined || isInWeekOfMonth(here, weekOfMonth)) &&
+    isInStep[frequency](day, here);
 }
 
-const horizonInDays = 731;
-
-/** The next visits from `today` on, of all rules; each rule has a day once. */
-export function nextVisits(intervals: readonly AttendingInterval[], today: string, count: number): Visit[] {
-  const origin = toDayNumber(today);
-  const visits: Visit[] = [];
-  for (let day = origin; day < origin + horizonInDays && visits.length < count; day += 1) {
-    for (const interval of intervals) {
-      if (namesDay(interval, day, origin)) visits.push({ day: fromDayNumber(day), interval });
-    }
-  }
-  return visits
-    .sort((one, other) =>
-      `${one.day}${one.interval.timeFrom ?? ''}`.localeCompare(
-        `${other.day}${other.interval.timeFrom ?? ''}`,
-      ),
-    )
-    .slice(0, count);
+function isInWeekOfMonth({ date, monthLength }: DayParts, week: number): boolean {
+  return week === -1 ? date > monthLength - 7 : Math.ceil(date / 7) === week;
 }

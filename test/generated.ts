@@ -15,6 +15,7 @@ import { buildApp } from '../server/http/app.ts';
 import { resources } from '../server/resources/index.ts';
 import { buildBillOfMaterials, isBillOfMaterialsCurrent } from './bill-of-materials.ts';
 import { errorCodesDocument } from './error-codes-document.ts';
+import { holidayTable, isHolidayTableCurrent } from './holiday-table.ts';
 import { migrationSkeleton } from './migration-skeleton.ts';
 import { schemaDocument } from './schema-document.ts';
 import { statementsDocument } from './statements-document.ts';
@@ -70,6 +71,7 @@ ${rows.join('\n')}
 
 const billOfMaterials = 'generated/sbom.json';
 const clientTypes = 'client/src/api-types.ts';
+const holidays = 'core/holiday-table.ts';
 
 function readCommitted(name: string): Promise<string> {
   return readFile(path.join(root, name), 'utf8').catch(() => '');
@@ -98,6 +100,10 @@ async function writeOrCheck(isCheck: boolean): Promise<void> {
   if (!isCurrent(await readCommitted(clientTypes), openapi)) {
     if (isCheck) reportStale(clientTypes);
     else await writeFile(path.join(root, clientTypes), await generateTypes(openapi));
+  }
+  if (!isHolidayTableCurrent(await readCommitted(holidays))) {
+    if (isCheck) reportStale(holidays);
+    else await writeFile(path.join(root, holidays), holidayTable());
   }
   if (!(await isBillOfMaterialsCurrent(await readCommitted(billOfMaterials)))) {
     if (isCheck) reportStale(billOfMaterials);

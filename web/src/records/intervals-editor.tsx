@@ -3,16 +3,17 @@ import { ActionIcon, Button, Chip, Collapse, Group, Select, Stack, Text, TextInp
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type DayName, dayNames, todayIn } from '../../../core/calendar-days.ts';
+import { nextVisits } from '../../../core/visit-plan.ts';
 import {
   type AttendingInterval,
   type Frequency,
   frequencies,
   isAttendingInterval,
-  nextVisits,
 } from '../../../core/visits.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { Icon } from '../icons.tsx';
 import { formatDay, monthNames, weekdayNames } from '../texts/format.ts';
+import { toSitePlan } from '../visits/site-plan.ts';
 import classes from './editors.module.css';
 import { KeptItems } from './kept-items.tsx';
 import { TimeInput } from './time-input.tsx';
@@ -87,7 +88,9 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
   const week = (Object.keys(weeks) as Week[]).find((name) => weeks[name] === rule.weekOfMonth);
   const number = (text: string) => (text === '' ? undefined : Number(text));
   const complete = withoutEmpty(rule);
-  const days = isAttendingInterval(complete) ? nextVisits([complete], todayIn(undefined), 3) : [];
+  const today = todayIn(undefined);
+  const plan = toSitePlan({ attendingIntervals: [complete], createdAt: today }, 'KEEP');
+  const days = nextVisits(plan, today, 3);
   return (
     <div className={classes.rule}>
       <Group align="flex-end" gap="xs" wrap="nowrap">
@@ -229,7 +232,7 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
             <br />
             {t('form.firstVisits', {
               days: days
-                .map(({ day }) => formatDay(day, { weekday: 'short', day: 'numeric', month: 'short' }))
+                .map(({ date }) => formatDay(date, { weekday: 'short', day: 'numeric', month: 'short' }))
                 .join(' · '),
             })}
           </>

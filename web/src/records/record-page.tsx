@@ -109,10 +109,7 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
               {intervals.length === 0 ? (
                 <p className={classes.none}>{t('record.visitsNone')}</p>
               ) : (
-                <Visits
-                  intervals={intervals.filter(isAttendingInterval)}
-                  timeZone={entity.timeZone as string | undefined}
-                />
+                <Visits site={entity} />
               )}
               <UnknownItems items={intervals.filter((item) => !isAttendingInterval(item))} />
             </Card>

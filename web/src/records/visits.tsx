@@ -3,18 +3,17 @@ import { Badge, Group, List, Stack, Text } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { dayNames, todayIn } from '../../../core/calendar-days.ts';
-import { type AttendingInterval, nextVisits } from '../../../core/visits.ts';
+import { nextVisits, type PlannedVisit } from '../../../core/visit-plan.ts';
+import { type AttendingInterval, isAttendingInterval } from '../../../core/visits.ts';
 import { formatDay, locale, monthNames, weekdayNames } from '../texts/format.ts';
+import { currentLanguage } from '../texts/language.ts';
+import { toSitePlan } from '../visits/site-plan.ts';
 import classes from './visits.module.css';
 
-interface VisitsProps {
-  intervals: AttendingInterval[];
-  timeZone: string | undefined;
-}
-
-export function Visits({ intervals, timeZone }: VisitsProps) {
+export function Visits({ site }: { site: Record<string, unknown> }) {
   const { t } = useTranslation();
-  const visits = nextVisits(intervals, todayIn(timeZone), 6);
+  const intervals = (site.attendingIntervals as unknown[]).filter(isAttendingInterval);
+  const visits = nextVisits(toSitePlan(site, 'MOVE'), todayIn(site.timeZone as string | undefined), 6);
   return (
     <Stack gap="sm">
       <List size="sm" listStyleType="none">
@@ -26,37 +25,53 @@ export function Visits({ intervals, timeZone }: VisitsProps) {
       </List>
       {visits.length === 0 && <Text size="sm">{t('record.visitsOver')}</Text>}
       <ol className={classes.visits}>
-        {visits.map(({ day, interval }) => (
-          <li key={`${day} ${JSON.stringify(interval)}`}>
+        {visits.map((visit) => (
+          <li key={`${visit.date} ${JSON.stringify(visit.interval)}`}>
             <span className={classes.date} aria-hidden="true">
-              <span>{formatDay(day, { month: 'short' })}</span>
-              <strong>{formatDay(day, { day: 'numeric' })}</strong>
+              <span>{formatDay(visit.date, { month: 'short' })}</span>
+              <strong>{formatDay(visit.date, { day: 'numeric' })}</strong>
             </span>
             <Stack gap={0}>
               <Text size="sm" fw={550}>
-                {formatDay(day, { weekday: 'long', day: 'numeric', month: 'long' })}
+                {formatDay(visit.date, { weekday: 'long', day: 'numeric', month: 'long' })}
               </Text>
               <Group gap={6}>
                 <Text size="xs" c="dimmed">
-                  {[
-                    timeText(interval, t),
-                    interval.durationInMinutes && t('record.minutes', { count: interval.durationInMinutes }),
-                  ]
-                    .filter(Boolean)
-                    .join(' · ')}
+                  {visitText(visit, t)}
                 </Text>
-                {(interval.toleranceInDays ?? 0) > 0 && (
+                {(visit.interval.toleranceInDays ?? 0) > 0 && (
                   <Badge size="xs" color="gray">
-                    {t('record.tolerance', { count: interval.toleranceInDays })}
+                    {t('record.tolerance', { count: visit.interval.toleranceInDays })}
                   </Badge>
                 )}
               </Group>
+              {visit.movedFrom && (
+                <Text size="xs" c="dimmed">
+                  {movedText(visit, t)}
+                </Text>
+              )}
             </Stack>
           </li>
         ))}
       </ol>
     </Stack>
   );
+}
+
+function visitText({ windows, interval }: PlannedVisit, t: TFunction): string {
+  const times = windows.map((window) => t('rule.time', { ...window })).join(', ');
+  const { durationInMinutes: count } = interval;
+  return [times, count && t('record.minutes', { count })].filter(Boolean).join(' · ');
+}
+
+/** "moved from 25 December because of 1. Weihnachtstag" */
+export function movedText(
+  { movedFrom = '', holiday }: Pick<PlannedVisit, 'movedFrom' | 'holiday'>,
+  t: TFunction,
+): string {
+  const day = formatDay(movedFrom, { day: 'numeric', month: 'long' });
+  const name = holiday?.[currentLanguage()];
+  return name ? t('visits.movedByHoliday', { day, name }) : t('visits.movedByHours', { day });
 }
 
 function timeText({ timeFrom: from, timeUntil: until }: AttendingInterval, t: TFunction): string {

@@ -324,6 +324,10 @@ export const de: Texts = {
     yes: 'Ja',
     no: 'Nein',
   },
+  visits: {
+    movedByHoliday: 'verschoben vom {{day}} wegen {{name}}',
+    movedByHours: 'verschoben vom {{day}}, weil geschlossen ist',
+  },
   form: {
     saveAndNext: 'Speichern und nächste',
     customerAddress: 'Adresse des Kunden übernehmen',

@@ -321,6 +321,10 @@ export const en = {
     yes: 'Yes',
     no: 'No',
   },
+  visits: {
+    movedByHoliday: 'moved from {{day}} because of {{name}}',
+    movedByHours: 'moved from {{day}}, when the site is closed',
+  },
   form: {
     saveAndNext: 'Save and next',
     customerAddress: "Use customer's address",

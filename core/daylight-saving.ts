@@ -1,0 +1,62 @@
+// How long a span of wall-clock time really is, on days with a change of the clocks too.
+import type { Span } from './open-windows.ts';
+
+const msPerMinute = 60_000;
+const minutesPerDay = 1440;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+  });
+  formats.set(timeZone, format);
+  return format;
+}
+
+/** Minutes that the zone's clocks are ahead of UTC. */
+function offsetAt(timeZone: string, utcMs: number): number {
+  const parts = formatOf(timeZone).formatToParts(utcMs);
+  const part = (type: string) => Number(parts.find((found) => found.type === type)!.value);
+  const shown = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'));
+  return (shown - utcMs) / msPerMinute;
+}
+
+/** The moment at which the zone's clocks show a time. A time that the clocks skip counts as the one after the gap. */
+export function toInstant(timeZone: string, day: number, minutes: number): number {
+  const shown = (day * minutesPerDay + minutes) * msPerMinute;
+  const before = shown - offsetAt(timeZone, shown - minutesPerDay * msPerMinute) * msPerMinute;
+  const after = shown - offsetAt(timeZone, shown + minutesPerDay * msPerMinute) * msPerMinute;
+  return (
+    [before, after].find((instant) => instant + offsetAt(timeZone, instant) * msPerMinute === shown) ?? before
+  );
+}
+
+const shifts = new Map<string, boolean>();
+const maxShifts = 5000;
+
+/** Whether the clocks change within the day or the next. */
+function hasShift(timeZone: string, day: number): boolean {
+  const key = `${timeZone} ${day}`;
+  let found = shifts.get(key);
+  if (found === undefined) {
+    const noon = day * minutesPerDay * msPerMinute;
+    const [start, end] = [noon - minutesPerDay * msPerMinute, noon + 3 * minutesPerDay * msPerMinute];
+    found = offsetAt(timeZone, start) !== offsetAt(timeZone, end);
+    if (shifts.size >= maxShifts) shifts.clear();
+    shifts.set(key, found);
+  }
+  return found;
+}
+
+export function lengthInMinutes(timeZone: string, day: number, { start, end }: Span): number {
+  if (!hasShift(timeZone, day)) return end - start;
+  return (toInstant(timeZone, day, end) - toInstant(timeZone, day, start)) / msPerMinute;
+}

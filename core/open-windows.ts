@@ -1,0 +1,92 @@
+// The times of a day at which a site can be visited, on the wall clock of the site.
+import { dayNames, toDayNumber } from './calendar-days.ts';
+import { endsNextDay, type OpeningHours } from './opening-hours.ts';
+import type { AttendingInterval } from './visits.ts';
+
+/** `until` may be 24:00. An `until` that is not after `from` lies on the next day. */
+export interface VisitWindow {
+  from: string;
+  until: string;
+}
+
+/** Minutes since the day began; beyond 1440 on the next day. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+const minutesPerDay = 1440;
+
+export function toMinutes(time: string): number {
+  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+}
+
+function toTime(minutes: number): string {
+  const ofDay = minutes > minutesPerDay ? minutes - minutesPerDay : minutes;
+  return `${String(Math.floor(ofDay / 60)).padStart(2, '0')}:${String(ofDay % 60).padStart(2, '0')}`;
+}
+
+export function toWindow({ start, end }: Span): VisitWindow {
+  return { from: toTime(start), until: toTime(end) };
+}
+
+/** The opening hours of a day, in order. Hours with dates replace those without on the days that they cover. */
+export type OpenOn = (day: number, weekday: number) => Span[];
+
+export function toOpenSpans(items: readonly OpeningHours[]): OpenOn {
+  const hours = items.map((item) => ({
+    weekday: dayNames.indexOf(item.dayOfWeek),
+    isDated: item.validFrom !== undefined || item.validUntil !== undefined,
+    first: item.validFrom ? toDayNumber(item.validFrom) : -Infinity,
+    last: item.validUntil ? toDayNumber(item.validUntil) : Infinity,
+    start: toMinutes(item.opens),
+    end: toMinutes(item.closes) + (endsNextDay(item) ? minutesPerDay : 0),
+  }));
+  return (day, weekday) => {
+    const valid = hours.filter(({ first, last }) => first <= day && day <= last);
+    const hasDated = valid.some(({ isDated }) => isDated);
+    const spans = valid
+      .filter((item) => item.weekday === weekday && (!hasDated || item.isDated))
+      .map(({ start, end }) => ({ start, end }));
+    return joinSpans(spans);
+  };
+}
+
+function joinSpans(spans: Span[]): Span[] {
+  const joined: Span[] = [];
+  for (const span of spans.sort((one, other) => one.start - other.start)) {
+    const last = joined.at(-1);
+    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end);
+    else joined.push(span);
+  }
+  return joined;
+}
+
+/** The spans of a day in which an interval allows a visit; none if the site is closed then. */
+export function spansOf(
+  { timeFrom, timeUntil }: AttendingInterval,
+  openOn: OpenOn | undefined,
+  day: number,
+  weekday: number,
+): Span[] {
+  const start = timeFrom ? toMinutes(timeFrom) : 0;
+  const until = timeUntil ? toMinutes(timeUntil) : undefined;
+  const end = until === undefined || until > start ? until : until + minutesPerDay;
+  if (!openOn) return timeFrom || timeUntil ? [{ start, end: end ?? minutesPerDay }] : [];
+  const spans = openOn(day, weekday);
+  // Hours after midnight belong to the day before, unless the interval names its own times.
+  if (timeFrom || timeUntil) {
+    for (const span of openOn(day - 1, (weekday + 6) % 7))
+      spans.push({ start: span.start - minutesPerDay, end: span.end - minutesPerDay });
+  }
+  if ((end ?? 0) > minutesPerDay) {
+    for (const span of openOn(day + 1, (weekday + 1) % 7))
+      spans.push({ start: span.start + minutesPerDay, end: span.end + minutesPerDay });
+  }
+  return (
+    joinSpans(spans)
+      .map((span) => ({ start: Math.max(span.start, start), end: Math.min(span.end, end ?? Infinity) }))
+      // A visit begins on its day.
+      .filter((span) => span.start < span.end && span.start < minutesPerDay)
+  );
+}
