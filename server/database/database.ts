@@ -125,7 +125,7 @@ async function prepareFirst(
   statementLog: StatementLog | undefined,
 ): Promise<void> {
   await prepare(client, connections.requestDeadlineMs, statementLog);
-  connections.shards ??= (await findShards(client)) ?? false;
+  if (connections.shards === undefined) connections.shards = await findShards(client);
 }
 
 /**
@@ -203,8 +203,8 @@ interface Connections {
   pool: pg.Pool;
   turns: ConnectionTurns;
   requestDeadlineMs: number;
-  /** False on a single PostgreSQL, undefined before the first connection. */
-  shards: Shards | false | undefined;
+  /** Null on a single PostgreSQL, undefined before the first connection. */
+  shards: Shards | null | undefined;
 }
 
 interface Connected {
@@ -358,7 +358,7 @@ async function routeAll(
   tenantIds: readonly string[],
   queries: readonly pg.QueryConfig[],
 ): Promise<RoutedAll> {
-  if (!shards || !shards.concerns(queries[0]!.text)) return { queries, hold: [], read: (result) => result };
+  if (!shards?.concerns(queries[0]!.text)) return { queries, hold: [], read: (result) => result };
   const tenantId = onlyTenant(tenantIds);
   const routed = await Promise.all(queries.map((query) => shards.route(client, tenantId, query)));
   return {

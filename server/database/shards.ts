@@ -167,12 +167,12 @@ function remember<Value>(
   return answer;
 }
 
-/** The distributed tables; undefined on a single PostgreSQL. */
-export async function findShards(client: pg.ClientBase): Promise<Shards | undefined> {
+/** The distributed tables; null on a single PostgreSQL. */
+export async function findShards(client: pg.ClientBase): Promise<Shards | null> {
   const { rows } = await client.query<{ is_distributed: boolean }>(
     `SELECT to_regproc('public.run_on_shard') IS NOT NULL AS is_distributed`,
   );
-  if (!rows[0]!.is_distributed) return undefined;
+  if (!rows[0]!.is_distributed) return null;
   const { rows: tables } = await client.query<{ name: string }>(
     `SELECT relname AS name FROM pg_dist_partition JOIN pg_class ON pg_class.oid = logicalrelid WHERE partmethod = 'h'`,
   );
@@ -220,9 +220,16 @@ async function describe(client: pg.ClientBase, text: string): Promise<Column[]> 
   return fields.map(({ name }, index) => ({ name, type: rows[index]!.type }));
 }
 
+/** Quoted text and comments, where `$1` is no parameter, or a parameter. A doubled quote counts as two quoted texts. */
+const quotedOrParameter =
+  /\b[eE]'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\$(?<tag>[a-zA-Z_]\w*)?\$.*?\$\k<tag>\$|\$(?<place>\d+)/gs;
+
 /** Literals without a type, which PostgreSQL reads as it reads parameters. */
-function withValues(text: string, values: readonly unknown[]): string {
-  return text.replaceAll(/\$(\d+)/g, (_, place) => toLiteral(values[Number(place) - 1]));
+export function withValues(text: string, values: readonly unknown[]): string {
+  return text.replaceAll(quotedOrParameter, (match, ...rest) => {
+    const { place } = rest.at(-1) as { place?: string };
+    return place === undefined ? match : toLiteral(values[Number(place) - 1]);
+  });
 }
 
 function toLiteral(value: unknown): string {
