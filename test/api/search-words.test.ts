@@ -113,3 +113,19 @@ test('upkeep writes the words of objects that were stored without them, and stop
   const { data } = (await service.get('/customers?q=ballindamm', { headers })).json();
   assert.equal(data.length, 3);
 });
+
+test('a tenant with many missing words leaves the rest for the next time, and the others get theirs', async () => {
+  const [large, small] = [await service.createTenant(), await service.createTenant()];
+  const countPlaces = async ({ tenantId }: { tenantId: string }) =>
+    (await owner.query('SELECT FROM missing_words WHERE tenant_id = $1', [tenantId])).rowCount;
+  // Each of these places takes a transaction.
+  await owner.query(
+    `INSERT INTO missing_words (tenant_id, resource) SELECT $1::uuid, 'former ' || place FROM generate_series(1, 30) AS place
+     UNION ALL SELECT $2, 'customer'`,
+    [large.tenantId, small.tenantId],
+  );
+  await fillMissingWords(service.database, resources);
+  assert.deepEqual([await countPlaces(large), await countPlaces(small)], [10, 0]);
+  await fillMissingWords(service.database, resources);
+  assert.deepEqual([await countPlaces(large), await countPlaces(small)], [0, 0]);
+});

@@ -108,11 +108,15 @@ export async function writeMissingWords(
 }
 
 const rowsAtATime = 500;
+const maxTurns = 20;
 
 /** Writes the words that missing_words promises, a few rows per transaction. Any number of processes may do so at a time. */
 export async function fillMissingWords(database: Database, all: readonly Definition[]): Promise<void> {
   const { rows } = await database.pool.query<{ id: string }>('SELECT tenants_with_missing_words() AS id');
-  for (const { id: tenantId } of rows) while (await fillNext(database, tenantId, all));
+  for (const { id: tenantId } of rows) {
+    // The rest of a large tenant waits for the next time, to let the others have their turn.
+    for (let turns = 0; turns < maxTurns && (await fillNext(database, tenantId, all)); turns++);
+  }
 }
 
 /** Whether there may be more. Locked rows keep other writers of their words away until the commit. */

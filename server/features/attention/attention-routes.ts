@@ -62,10 +62,10 @@ export async function attentionRoutes(
 
   api.get('/attention', { schema: docsFor(resourceNames) }, async (request) => {
     const asked = parseRequest(request, checks, resourceNames);
-    const { tenantId } = request;
+    const { tenantId, deadline } = request;
     const language = languageOf(request);
-    const page = findEntries(database, tenantId, asked, language, request.deadline);
-    const total = asked.wantsTotal ? countEntries(database, tenantId, asked.checks) : undefined;
+    const page = findEntries(database, tenantId, asked, language, deadline);
+    const total = asked.wantsTotal ? countEntries(database, tenantId, asked.checks, deadline) : undefined;
     const [{ entries, next }, counted] = await Promise.all([page, total]);
     return {
       data: entries.map(({ check: _check, ...entry }) => entry),
@@ -104,6 +104,7 @@ async function findEntries(
         text: check.needsScan ? scanQuery(check) : indexedQuery(check),
         values: [tenantId, place.after, limit - entries.length],
       },
+      { deadline },
     );
     const found = rows.flatMap(({ id }) => (id === null ? [] : [id]));
     const message = text(code, language);
@@ -144,9 +145,10 @@ async function countEntries(
   database: Database,
   tenantId: string,
   checks: readonly AttentionCheck[],
+  deadline: number,
 ): Promise<number> {
   let total = 0;
-  for (const check of checks) total += await countCheck(database, tenantId, check);
+  for (const check of checks) total += await countCheck(database, tenantId, check, deadline);
   return total;
 }
 
@@ -154,11 +156,13 @@ export async function countCheck(
   database: Database,
   tenantId: string,
   { table, condition }: Condition,
+  deadline: number,
 ): Promise<number> {
-  const { rows } = await database.queryInTenants<{ count: number }>([tenantId], {
+  const query = {
     text: `SELECT count(*)::integer AS count FROM ${table} AS subject WHERE subject.tenant_id = $1 AND (${condition})`,
     values: [tenantId],
-  });
+  };
+  const { rows } = await database.queryInTenants<{ count: number }>([tenantId], query, { deadline });
   return rows[0]!.count;
 }
 

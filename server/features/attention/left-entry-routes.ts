@@ -35,10 +35,10 @@ export async function leftEntryRoutes(
     return check;
   }
 
-  office.get('/attention/counts', async ({ tenantId }) => {
+  office.get('/attention/counts', async ({ tenantId, deadline }) => {
     const counts = [];
     for (const check of checks) {
-      const count = await countCheck(database, tenantId, openOnly(check));
+      const count = await countCheck(database, tenantId, openOnly(check), deadline);
       const { resource, code } = check;
       if (count > 0) counts.push({ resource, code, count });
     }

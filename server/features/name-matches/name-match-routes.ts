@@ -31,10 +31,12 @@ export async function nameMatchRoutes(
   office.post('/name-matches', async (request) => {
     const { resource, names } = readForm(request, form);
     const definition = resources.find(({ name }) => name === resource)!;
-    const { rows } = await database.queryInTenants<{ json: string }>([request.tenantId], {
+    const { tenantId, deadline } = request;
+    const query = {
       text: statementOf(definition),
-      values: [request.tenantId, names, sortNamesOf(definition, names)],
-    });
+      values: [tenantId, names, sortNamesOf(definition, names)],
+    };
+    const { rows } = await database.queryInTenants<{ json: string }>([tenantId], query, { deadline });
     const found = new Map<string, string[]>();
     for (const { json } of rows) {
       const entity = JSON.parse(json);

@@ -27,12 +27,11 @@ export async function namedObjectRoutes(
       if (ids.length > maxIds)
         throw validationError([{ path: ['ids'], code: 'too_many_items', params: { max: maxIds } }]);
       if (!ids.every(isUuid)) throw validationError([{ path: ['ids'], code: 'invalid_uuid' }]);
+      const { tenantId, deadline } = request;
       const { rows } = await database.queryInTenants<{ json: string; is_deleted: boolean }>(
-        [request.tenantId],
-        {
-          text,
-          values: [request.tenantId, ids, sessionOf(request).person.role === 'VERWALTUNG'],
-        },
+        [tenantId],
+        { text, values: [tenantId, ids, sessionOf(request).person.role === 'VERWALTUNG'] },
+        { deadline },
       );
       const list = (isDeleted: boolean) =>
         rows.filter((row) => row.is_deleted === isDeleted).map(({ json }) => json);

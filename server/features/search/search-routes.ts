@@ -41,9 +41,10 @@ export async function searchRoutes(
   api.get('/search', { schema: docsFor(names) }, async (request) => {
     const { q, tokens, types, limit } = parseRequest(request, names);
     const asked = types.map((type) => searches.get(type)!);
+    const { tenantId, deadline } = request;
     const find = async (texts: string[]) => {
-      const query = { text: texts.join(' UNION ALL '), values: [request.tenantId, tokens] };
-      return (await database.queryInTenants<FoundRow>([request.tenantId], query)).rows;
+      const query = { text: texts.join(' UNION ALL '), values: [tenantId, tokens] };
+      return (await database.queryInTenants<FoundRow>([tenantId], query, { deadline })).rows;
     };
     const exact = await find(asked.map((search) => search.exact));
     // Typing errors are looked for only if nothing is spelled so: that takes many times longer.
