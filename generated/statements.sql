@@ -45,6 +45,22 @@ moved AS (
   SELECT id, NULL AS external_id_holder FROM written
   UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
 
+-- read inserted customer
+SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
+    '"companyName":' || to_json(stored.company_name), '"address":' || '{' || nullif(concat_ws(',',
+    '"streetName":' || to_json(stored.address_street_name), '"houseNumber":' || to_json(stored.address_house_number),
+    '"zipCode":' || to_json(stored.address_zip_code), '"city":' || to_json(stored.address_city),
+    '"location":' || '{' || nullif(concat_ws(',', '"lat":' || stored.address_location_lat::text,
+    '"lng":' || stored.address_location_lng::text), '') || '}'), '') || '}',
+    '"customerNumber":' || to_json(stored.customer_number), '"email":' || to_json(stored.email),
+    '"phone":' || to_json(stored.phone), '"vatId":' || to_json(stored.vat_id), '"comment":' || to_json(stored.comment),
+    '"status":' || to_json(stored.status), '"externalId":' || to_json(stored.external_id),
+    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM customer AS subject
+  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
+
 -- update customer
   WITH sent AS MATERIALIZED (
     SELECT sent.*, stored.*
@@ -403,6 +419,19 @@ moved AS (
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
 
+-- read inserted contact-person
+SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
+    '"customerId":' || to_json(stored.customer_id), '"lastName":' || to_json(stored.last_name),
+    '"firstName":' || to_json(stored.first_name), '"salutation":' || to_json(stored.salutation),
+    '"role":' || to_json(stored.role), '"email":' || to_json(stored.email), '"phone":' || to_json(stored.phone),
+    '"mobile":' || to_json(stored.mobile), '"language":' || to_json(stored.language),
+    '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
+    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM contact_person AS subject
+  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
+
 -- update contact-person
   WITH sent AS MATERIALIZED (
     SELECT sent.*, stored.*
@@ -723,6 +752,19 @@ moved AS (
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
 
+-- read inserted contract
+SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
+    '"customerId":' || to_json(stored.customer_id), '"startDate":' || to_json(stored.start_date),
+    '"type":' || to_json(stored.type), '"contractNumber":' || to_json(stored.contract_number),
+    '"endDate":' || to_json(stored.end_date), '"noticePeriodInMonths":' || stored.notice_period_in_months::text,
+    '"netPrice":' || stored.net_price::text, '"billingInterval":' || to_json(stored.billing_interval),
+    '"status":' || to_json(stored.status), '"externalId":' || to_json(stored.external_id),
+    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM contract AS subject
+  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
+
 -- update contract
   WITH sent AS MATERIALIZED (
     SELECT sent.*, stored.*
@@ -1021,6 +1063,17 @@ moved AS (
   SELECT id, NULL AS external_id_holder FROM written
   UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
 
+-- read inserted employee
+SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
+    '"firstName":' || to_json(stored.first_name), '"lastName":' || to_json(stored.last_name),
+    '"employeeNumber":' || to_json(stored.employee_number), '"email":' || to_json(stored.email),
+    '"phone":' || to_json(stored.phone), '"active":' || to_json(stored.active),
+    '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
+    '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM employee AS subject
+  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
+
 -- update employee
   WITH sent AS MATERIALIZED (
     SELECT sent.*, stored.*
@@ -1309,6 +1362,19 @@ moved AS (
 )
   SELECT id, NULL AS external_id_holder FROM written
   UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
+
+-- read inserted product
+SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
+    '"name":' || to_json(stored.name), '"kind":' || to_json(stored.kind),
+    '"articleNumber":' || to_json(stored.article_number), '"gtin":' || to_json(stored.gtin),
+    '"unitCode":' || to_json(stored.unit_code), '"netPrice":' || stored.net_price::text,
+    '"currency":' || to_json(stored.currency), '"vatRate":' || stored.vat_rate::text,
+    '"description":' || to_json(stored.description), '"active":' || to_json(stored.active),
+    '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
+    '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM product AS subject
+  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
 
 -- update product
   WITH sent AS MATERIALIZED (
@@ -1647,6 +1713,32 @@ moved AS (
   UNION ALL SELECT sent.id,
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
 WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
+
+-- read inserted site
+SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
+    '"customerId":' || to_json(stored.customer_id), '"name":' || to_json(stored.name),
+    '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(stored.address_street_name),
+    '"houseNumber":' || to_json(stored.address_house_number), '"zipCode":' || to_json(stored.address_zip_code),
+    '"city":' || to_json(stored.address_city), '"location":' || '{' || nullif(concat_ws(',',
+    '"lat":' || stored.address_location_lat::text, '"lng":' || stored.address_location_lng::text), '') || '}'),
+    '') || '}', '"needsAppointment":' || to_json(stored.needs_appointment), '"hasKey":' || to_json(stored.has_key),
+    '"comment":' || to_json(stored.comment),
+    '"appointmentPreparationTimeInMinutes":' || stored.appointment_preparation_time_in_minutes::text,
+    '"attendingIntervals":' || stored.attending_intervals::text, '"openingHours":' || stored.opening_hours::text,
+    '"serviceRecordRecipientId":' || to_json(stored.service_record_recipient_id),
+    '"serviceRecordRecipientExternalId":' || to_json(stored.service_record_recipient_external_id),
+    '"callOutFee":' || stored.call_out_fee::text, '"assignedEmployeeId":' || to_json(stored.assigned_employee_id),
+    '"assignedEmployeeExternalId":' || to_json(stored.assigned_employee_external_id),
+    '"contactPersonId":' || to_json(stored.contact_person_id),
+    '"contactPersonExternalId":' || to_json(stored.contact_person_external_id),
+    '"contractId":' || to_json(stored.contract_id), '"contractExternalId":' || to_json(stored.contract_external_id),
+    '"validFrom":' || to_json(stored.valid_from), '"validUntil":' || to_json(stored.valid_until),
+    '"timeZone":' || to_json(stored.time_zone), '"externalId":' || to_json(stored.external_id),
+    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM site AS subject
+  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
 
 -- update site
   WITH sent AS MATERIALIZED (
@@ -2151,6 +2243,23 @@ moved AS (
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET 0));
 
+-- read inserted container
+SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
+    '"name":' || to_json(stored.name), '"cultureSystem":' || to_json(stored.culture_system),
+    '"siteId":' || to_json(stored.site_id), '"productId":' || to_json(stored.product_id),
+    '"productExternalId":' || to_json(stored.product_external_id), '"material":' || to_json(stored.material),
+    '"color":' || to_json(stored.color), '"lengthInCm":' || stored.length_in_cm::text,
+    '"widthInCm":' || stored.width_in_cm::text, '"heightInCm":' || stored.height_in_cm::text,
+    '"diameterInCm":' || stored.diameter_in_cm::text, '"volumeInLitres":' || stored.volume_in_litres::text,
+    '"hasWaterLevelIndicator":' || to_json(stored.has_water_level_indicator),
+    '"ownership":' || to_json(stored.ownership), '"labelCode":' || to_json(stored.label_code),
+    '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
+    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM container AS subject
+  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
+
 -- update container
   WITH sent AS MATERIALIZED (
     SELECT sent.*, stored.*
@@ -2508,6 +2617,24 @@ moved AS (
   UNION ALL SELECT sent.id,
       sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM site
 WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET 0);
+
+-- read inserted plant
+SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
+    '"siteId":' || to_json(stored.site_id), '"botanicalName":' || to_json(stored.botanical_name),
+    '"productId":' || to_json(stored.product_id), '"productExternalId":' || to_json(stored.product_external_id),
+    '"commonName":' || to_json(stored.common_name), '"quantity":' || stored.quantity::text,
+    '"containerId":' || to_json(stored.container_id),
+    '"containerExternalId":' || to_json(stored.container_external_id), '"building":' || to_json(stored.building),
+    '"floor":' || to_json(stored.floor), '"room":' || to_json(stored.room), '"position":' || to_json(stored.position),
+    '"heightInCm":' || stored.height_in_cm::text, '"plantedOn":' || to_json(stored.planted_on),
+    '"removedOn":' || to_json(stored.removed_on), '"status":' || to_json(stored.status),
+    '"ownership":' || to_json(stored.ownership), '"labelCode":' || to_json(stored.label_code),
+    '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
+    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM plant AS subject
+  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
 
 -- update plant
   WITH sent AS MATERIALIZED (

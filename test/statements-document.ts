@@ -4,7 +4,7 @@ import { attentionChecksOf } from '../server/engine/sql/attention-checks.ts';
 import { buildDelete, buildRestore } from '../server/engine/sql/bin.ts';
 import { buildCountQuery, buildListQuery, parseListRequest } from '../server/engine/sql/list-query.ts';
 import { representation } from '../server/engine/sql/representation.ts';
-import { buildInsert, buildUpdate } from '../server/engine/sql/statements.ts';
+import { buildInsert, buildReadInserted, buildUpdate } from '../server/engine/sql/statements.ts';
 import { buildComparison, buildGuardedUpdate } from '../server/engine/sql/upsert-statements.ts';
 
 const header =
@@ -19,6 +19,7 @@ function describeResource(definition: Definition): string {
   const listQuery = buildListQuery(definition, '', list, representation(definition, 'subject'));
   const statements = [
     buildInsert(definition),
+    buildReadInserted(definition),
     buildUpdate(definition),
     buildComparison(definition),
     buildGuardedUpdate(definition),

@@ -28,8 +28,13 @@ interface QueryOptions extends CommonOptions {
   isPlannedOnce?: boolean;
   /** Whether it is a batch, which must not wait for long reads of its tenant: a tenant has few of them at a time. */
   isBatch?: boolean;
-  /** Statements behind it in the same transaction and round trip. Nobody reads their results. */
+  /** Statements behind it in the same transaction and round trip. */
   followedBy?: readonly pg.QueryConfig[];
+}
+
+/** A result, and those of the statements that followed. */
+interface LedResult<Row extends pg.QueryResultRow> extends pg.QueryResult<Row> {
+  following: readonly pg.QueryResult[];
 }
 
 export interface Database {
@@ -49,7 +54,7 @@ export interface Database {
     tenantIds: readonly string[],
     query: pg.QueryConfig,
     options?: QueryOptions,
-  ): Promise<pg.QueryResult<Row>>;
+  ): Promise<LedResult<Row>>;
   /** A connection beside the pool, for work that takes longer than a request may. The caller ends it. */
   connect(): Promise<pg.Client>;
   /** Transactions of one tenant on such a connection, with twins of tables wherever its rows are. */
@@ -290,7 +295,7 @@ async function queryAgainIfStale<Row extends pg.QueryResultRow>(
   tenantIds: readonly string[],
   query: pg.QueryConfig,
   options: QueryOptions,
-): Promise<pg.QueryResult<Row>> {
+): Promise<LedResult<Row>> {
   try {
     return await queryInTenants(connections, tenantIds, query, options);
   } catch (error) {
@@ -304,7 +309,7 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
   tenantIds: readonly string[],
   query: pg.QueryConfig,
   { deadline, lockTimeoutMs, isPlannedOnce, isBatch = false, followedBy = [] }: QueryOptions,
-): Promise<pg.QueryResult<Row>> {
+): Promise<LedResult<Row>> {
   const { client, release } = await connectBefore(connections, turnOf(tenantIds, !isBatch), deadline);
   const routed = await routeAll(connections, client, tenantIds, [query, ...followedBy]).catch((error) => {
     release(isDatabaseAway(error));
@@ -341,15 +346,15 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
       : new OutcomeUnknownError(failed.reason);
   }
   if (committed.status === 'fulfilled') demandCommit(committed.value);
-  return routed.read(await queried[0]!);
+  const [first, ...following] = routed.read(await Promise.all(queried));
+  return Object.assign(first as pg.QueryResult<Row>, { following });
 }
 
 interface RoutedAll {
   queries: readonly pg.QueryConfig[];
   /** Follows the beginning of the transaction; empty for a statement that no worker gets. */
   hold: readonly string[];
-  /** Reads the result of the first. */
-  read<Row extends pg.QueryResultRow>(result: pg.QueryResult<Row>): pg.QueryResult<Row>;
+  read(results: readonly pg.QueryResult[]): readonly pg.QueryResult[];
 }
 
 async function routeAll(
@@ -358,13 +363,13 @@ async function routeAll(
   tenantIds: readonly string[],
   queries: readonly pg.QueryConfig[],
 ): Promise<RoutedAll> {
-  if (!shards?.concerns(queries[0]!.text)) return { queries, hold: [], read: (result) => result };
+  if (!shards?.concerns(queries[0]!.text)) return { queries, hold: [], read: (results) => results };
   const tenantId = onlyTenant(tenantIds);
   const routed = await Promise.all(queries.map((query) => shards.route(client, tenantId, query)));
   return {
     queries: routed.map(({ query }) => query),
     hold: [await shards.hold(client, tenantId)],
-    read: routed[0]!.read,
+    read: (results) => results.map((result, place) => routed[place]!.read(result)),
   };
 }
 

@@ -1,4 +1,5 @@
 // Creations that arrive together are written together: one statement and one commit for all of them, before any answer.
+import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import {
   DeadlineError,
@@ -11,14 +12,21 @@ import { buildTenantBatches } from '../../database/tenant-batches.ts';
 import { ApiError } from '../../errors.ts';
 import { authorColumns } from '../../http/conventions.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
-import { type Inserted, isRace, type Outcome, retryRaces, type Writes } from './row-store.ts';
+import { type Inserted, isRace, type Outcome, retryRaces, type Stored, type Writes } from './row-store.ts';
 
 export interface CreationBatches {
   /** Resolves with the id when the row is durable: the row's own, or that of the request that this one repeats. */
-  create(creation: Creation, deadline: number): Promise<{ id: string; isReplay: boolean }>;
+  create(creation: Creation, deadline: number): Promise<Created>;
 }
 
-type CreationOutcome = { id: string; isReplay: boolean } | ApiError;
+interface Created {
+  id: string;
+  isReplay: boolean;
+  /** For a creation that wants it. */
+  object?: Stored | undefined;
+}
+
+type CreationOutcome = Created | ApiError;
 
 export const maxRowsPerStatement = 500;
 export const longestSharedWaitMs = 50;
@@ -77,13 +85,16 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     }
     const rows = creations.map(toSentRow);
     const query = { ...writes.insert, values: [JSON.stringify(rows)] };
+    const answered = readAnswered(writes, creations);
     const result = await database.queryInTenants<Inserted>(tenantIds, query, {
       ...options,
       isBatch: true,
-      followedBy: writes.linksAfter(rows, () => true),
+      followedBy: [...writes.linksAfter(rows, () => true), ...answered],
     });
     const known = writes.readInserted(result.rows);
-    const outcomeOf = ({ row: { id } }: Creation) => toCreationOutcome(known.get(id)!, id);
+    const objects = answered.length > 0 ? result.following.at(-1)!.rows : [];
+    const objectOf = new Map(objects.map((object: Stored) => [object.id, object]));
+    const outcomeOf = ({ row: { id } }: Creation) => toCreationOutcome(known.get(id)!, id, objectOf.get(id));
     const refused = creations.filter(({ row }) => !known.has(row.id));
     if (refused.length === 0) return creations.map(outcomeOf);
     const explained = explainRefusals(tenantIds, refused);
@@ -128,18 +139,23 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
 
 /** Creations of which some carry an Idempotency-Key: the key is taken in the transaction that writes the row. */
 export async function createClaimed(
-  client: Parameters<Writes['insertRows']>[0],
+  client: pg.ClientBase,
   writes: Writes,
   creations: readonly Creation[],
 ): Promise<CreationOutcome[]> {
   const replies = await claimKeys(client, creations);
   const open = creations.filter((creation) => !replies.has(creation));
   const outcomes = await writes.insertRows(client, open.map(toSentRow));
+  const objectOf = new Map<string, Stored>();
+  for (const statement of readAnswered(writes, open)) {
+    for (const object of (await client.query<Stored>(statement)).rows) objectOf.set(object.id, object);
+  }
   const refused: Creation[] = [];
   open.forEach((creation, index) => {
     const outcome = outcomes[index]!;
     if (outcome !== 'written' && creation.claim) refused.push(creation);
-    replies.set(creation, toCreationOutcome(outcome, creation.row.id));
+    const { id } = creation.row;
+    replies.set(creation, toCreationOutcome(outcome, id, objectOf.get(id)));
   });
   // A client may correct a rejected body and send it again under the same key.
   await releaseKeys(client, refused);
@@ -150,6 +166,14 @@ export function toSentRow({ row, author }: Creation) {
   return { ...row, ...authorColumns(author) };
 }
 
-function toCreationOutcome(outcome: Outcome, id: string): CreationOutcome {
-  return outcome === 'written' ? { id, isReplay: false } : outcome;
+/** The statement that reads the new objects that are answered, if any is. */
+function readAnswered({ readInsertedObjects }: Writes, creations: readonly Creation[]): pg.QueryConfig[] {
+  const sought = creations
+    .filter(({ wantsObject }) => wantsObject)
+    .map(({ row: { tenant_id, id } }) => ({ tenant_id, id }));
+  return sought.length > 0 ? [{ ...readInsertedObjects, values: [JSON.stringify(sought)] }] : [];
+}
+
+function toCreationOutcome(outcome: Outcome, id: string, object?: Stored): CreationOutcome {
+  return outcome === 'written' ? { id, isReplay: false, object } : outcome;
 }

@@ -17,6 +17,8 @@ export interface Creation {
   row: NewRow;
   author: Author;
   claim?: IdempotencyClaim;
+  /** Whether the new object is answered, beside its id. */
+  wantsObject?: boolean;
 }
 
 const maxKeyLength = 255;

@@ -16,7 +16,7 @@ import { type Dependant, lockDependants } from './dependants.ts';
 import { buildLinks } from './links.ts';
 import { buildReferenceLookUp } from './reference-look-up.ts';
 import { representation } from './representation.ts';
-import { buildInsert, buildUpdate } from './statements.ts';
+import { buildInsert, buildReadInserted, buildUpdate } from './statements.ts';
 import { findHolders } from './value-look-up.ts';
 
 export interface NewRow extends Row {
@@ -74,6 +74,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
   const dependants = dependantsOf(definition, all);
   const { link, linksAfter } = buildLinks(definition, all);
   const insert = buildInsert(definition);
+  const readInsertedObjects = buildReadInserted(definition);
   const update = buildUpdate(definition);
   const { resolveReferences, resolveReferencesOfAll, findOwnerErrors, namesTwice } =
     buildReferenceLookUp(definition);
@@ -272,6 +273,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
 
   return {
     insert,
+    readInsertedObjects,
     insertRows,
     readInserted,
     linksAfter,

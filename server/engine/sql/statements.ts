@@ -143,6 +143,17 @@ export function buildInsert(definition: Definition): Statement {
   };
 }
 
+/** The objects that $1 names by tenant and id, as the transaction that inserted them leaves them. */
+export function buildReadInserted(definition: Definition): Statement {
+  return {
+    name: `read inserted ${definition.name}`,
+    text: `
+      SELECT stored.id, stored.version, ${representation(definition, 'stored')} AS json
+      FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM ${definition.table} AS subject
+        WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored`,
+  };
+}
+
 /** Replaces rows by those in $1, whose versions are known because they are locked; returns what they are then. */
 export function buildUpdate(definition: Definition): Statement {
   const names = writtenColumns(definition).map(({ name }) => name);

@@ -132,27 +132,19 @@ export function buildUpsertBatches(
     });
   }
 
-  async function create(upsert: Upsert, row: NewRow, deadline: number): Promise<Upserted | undefined> {
-    const { author, isMerge } = upsert;
+  async function create(
+    { author, isMerge }: Upsert,
+    row: NewRow,
+    deadline: number,
+  ): Promise<Upserted | undefined> {
     try {
-      const { id } = await creations.create({ row, author }, deadline);
-      if (!isMerge) return { id, version: 1, isNew: true, isChanged: true, json: undefined };
+      const { id, object } = await creations.create({ row, author, wantsObject: isMerge }, deadline);
+      return { id, version: object?.version ?? 1, isNew: true, isChanged: true, json: object?.json };
     } catch (error) {
       // Somebody else has just created the object: then it is there to be replaced.
       if (isExternalIdTaken(error)) return undefined;
       throw error;
     }
-    return readCreated(upsert, deadline);
-  }
-
-  /** The object is stored: no error may deny that. */
-  async function readCreated(upsert: Upsert, deadline: number): Promise<Upserted> {
-    const created = await finds.add(upsert, deadline).catch((error) => {
-      throw new OutcomeUnknownError(error);
-    });
-    if (!created) throw new OutcomeUnknownError('The object was deleted meanwhile.');
-    const { id, version, json } = created;
-    return { id, version, json, isNew: true, isChanged: true };
   }
 
   async function change(upsert: Upsert, current: Found, deadline: number): Promise<Upserted | undefined> {
