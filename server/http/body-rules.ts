@@ -10,8 +10,8 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 export function addBodyRules(scope: FastifyInstance, limitBytes: number): void {
   scope.addHook('preParsing', (request, reply, payload, done) => {
-    const { bodyType, takesNoBody } = request.routeOptions.config;
-    if (bodyMethods.has(request.method) && !takesNoBody) {
+    const { bodyType } = request.routeOptions.config;
+    if (expectsBody(request)) {
       checkContentType(request.raw, bodyType);
       checkContentEncoding(request.headers);
       if (!bodyType) checkDeclaredLength(request.headers, encodedLimit(request.headers, limitBytes));
@@ -28,26 +28,31 @@ export function addBodyRules(scope: FastifyInstance, limitBytes: number): void {
     }
   });
   scope.removeAllContentTypeParsers();
-  // Some paths say everything; clients that name a content type with them mean nothing by it.
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
-    if (request.method === 'DELETE' || request.routeOptions.config.takesNoBody) return undefined;
+    if (!expectsBody(request)) return undefined;
     const { headers } = request;
     const bytes = await readBody(payload, encodedLimit(headers, limitBytes));
     return parseJson(await decodeBody(headers, bytes, limitBytes));
   });
 }
 
+/** Where the path says everything, a body that is sent follows the rules, and a content type without one means nothing. */
+function expectsBody({ method, headers, routeOptions }: FastifyRequest): boolean {
+  const isSent = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
+  return bodyMethods.has(method) && (isSent || !routeOptions.config.takesNoBody);
+}
+
 /** Counts a request for its tenant once that is known: before the body, and before anything is done. */
 export async function joinTenant(request: FastifyRequest, credential: 'key' | 'session'): Promise<void> {
-  const { tenantId, method, place } = request;
-  const { bodyType, takesNoBody, streamedBytes } = request.routeOptions.config;
+  const { tenantId, place } = request;
+  const { bodyType, streamedBytes } = request.routeOptions.config;
   try {
     place?.joinTenant(tenantId, credential);
     if (streamedBytes) {
       place?.demandRoom(streamedBytes);
       place?.holdAnswer(streamedBytes);
     }
-    if (bodyMethods.has(method) && !bodyType && !takesNoBody) place?.awaitBody(request.raw);
+    if (expectsBody(request) && !bodyType) place?.awaitBody(request.raw);
   } catch (error) {
     place?.leave();
     await delayRefusal(tenantId);

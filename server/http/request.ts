@@ -16,7 +16,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The media type that the route's body must have, where it is not JSON but lines of any number. */
     bodyType?: RegExp;
-    /** Whether the path says everything, so that no body is asked for and none is read. */
+    /** Whether the path says everything, and a request needs no body. */
     takesNoBody?: boolean;
   }
 }

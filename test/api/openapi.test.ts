@@ -38,13 +38,17 @@ test('the server of the document is the absolute address at which it was read', 
 });
 
 test("Redocly's recommended rules find nothing", async () => {
-  // An id is a UUID, so "by-external-id" is none, and no path is another one.
-  const config = await createConfig({ extends: ['recommended'], rules: { 'no-ambiguous-paths': 'off' } });
+  const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source: committed, config });
   const found = problems.map(({ severity, ruleId, message, location }) => {
     return `${severity} ${ruleId}: ${message} at ${location[0]?.pointer}`;
   });
-  assert.deepEqual(found, []);
+  // "by-external-id" is no UUID: these two paths never mean the same.
+  const excepted = /no-ambiguous-paths: .*`(\S+)\/by-external-id\/\{externalId\}` and `\1\/\{id\}\/restore`/;
+  assert.deepEqual(
+    found.filter((problem) => !excepted.test(problem)),
+    [],
+  );
 });
 
 const published = ['400', '401', '403', '413', '415', '429', '500'];

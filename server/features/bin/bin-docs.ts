@@ -167,7 +167,7 @@ export function restoreDocs(definition: Definition) {
           },
         },
       ),
-      ...errorResponses(400, 401, 403, 404, 429, 500),
+      ...errorResponses(400, 401, 403, 404, 413, 415, 429, 500),
       409: answer('A unique value is taken by now, or its owner is deleted.', {
         anyOf: [{ $ref: 'Conflict#' }, { $ref: 'DeletedOwner#' }],
       }),
