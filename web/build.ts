@@ -20,9 +20,15 @@ function fingerprintSources(): string {
     .map((entry) => path.join(entry.parentPath, entry.name));
   for (const file of [
     ...sources.sort(),
-    ...['index.html', 'vite.config.ts', 'notices.ts', 'outline.ts', 'build.ts', '../package-lock.json'].map(
-      (name) => path.join(root, name),
-    ),
+    ...[
+      'index.html',
+      'vite.config.ts',
+      'notices.ts',
+      'outline.ts',
+      'places.ts',
+      'build.ts',
+      '../package-lock.json',
+    ].map((name) => path.join(root, name)),
   ]) {
     const content = readFileSync(file);
     hash.update(`${path.relative(root, file)} ${content.length}\n`).update(content);

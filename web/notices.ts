@@ -36,13 +36,19 @@ export function thirdPartyNotices(): Plugin {
         ...workerFolders,
         ...otherPackages.map((name) => path.join(modules, name)),
       ]);
-      const notices = [tablerIcons, ...[...folders].map(readNotice)].sort((a, b) =>
+      const notices = [tablerIcons, geoNames, ...[...folders].map(readNotice)].sort((a, b) =>
         a.title < b.title ? -1 : 1,
       );
       this.emitFile({ type: 'asset', fileName: 'third-party-notices.txt', source: writePage(notices) });
     },
   };
 }
+
+const geoNames: Notice = {
+  title: 'GeoNames postal codes',
+  text: `Positions and names of towns and postcodes, shortened, from https://www.geonames.org.
+Licensed under CC BY 4.0: https://creativecommons.org/licenses/by/4.0/`,
+};
 
 /** None for our own modules and for those that the bundler makes up. */
 function findPackageFolder(moduleId: string): string[] {

@@ -26,10 +26,14 @@ const europe = new Set(
 export function writeEurope(): void {
   const source = createRequire(import.meta.url).resolve('world-atlas/countries-10m.json');
   const world: Topology = JSON.parse(readFileSync(source, 'utf8'));
-  const target = path.join(import.meta.dirname, 'generated/europe.json');
+  writeGenerated('europe.json', cutEurope(world));
+}
+
+/** Several builds may run together, and each must find a whole file. */
+export function writeGenerated(name: string, content: unknown): void {
+  const target = path.join(import.meta.dirname, 'generated', name);
   mkdirSync(path.dirname(target), { recursive: true });
-  // Several builds may run at once, and each must find a whole file.
-  writeFileSync(`${target}.${process.pid}`, JSON.stringify(cutEurope(world)));
+  writeFileSync(`${target}.${process.pid}`, JSON.stringify(content));
   renameSync(`${target}.${process.pid}`, target);
 }
 

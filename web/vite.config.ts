@@ -1,8 +1,10 @@
 import { defineConfig } from 'vite';
 import { collectWorkerPackages, thirdPartyNotices } from './notices.ts';
 import { writeEurope } from './outline.ts';
+import { writePlaces } from './places.ts';
 
 writeEurope();
+writePlaces();
 
 export default defineConfig({
   root: import.meta.dirname,

@@ -571,7 +571,6 @@ test('the map shows single sites by name and close ones as a number, within its 
   const alster = await place('Alster', 53.56, 10.0);
   await place('Elbe', 53.54, 10.01);
   await place('Fiji', -17.8, 178.5);
-  await service.post('/customer/site', validSite(customerId), asKey);
   const view = async (query: string) => {
     const response = await pflege.call('GET', `/map?${query}`);
     assert.equal(response.statusCode, 200, response.body);

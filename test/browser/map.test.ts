@@ -80,6 +80,29 @@ describe('the map', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 
+  test('shows a site without a position in its postcode, and says so on its page', async () => {
+    const response = await office.post('/customer/site', {
+      ...validSite(customerId),
+      name: 'Semperoper',
+      address: { ...validAddress, zipCode: '01067', city: 'Dresden' },
+    });
+    const { id } = response.json();
+    const { page, complaints } = await office.enter(email);
+    await page.goto(`${office.origin}/map`);
+    await page.getByRole('link', { name: 'Semperoper bei Dresden, ungefähr' }).click();
+    await page.waitForURL(`${office.origin}/data/sites/${id}`);
+    await page.getByText('ungefähr, nach der Postleitzahl').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('link', { name: /^51,0\d+, 13,7\d+$/ }).click();
+    await page.waitForURL(/\/map\?/);
+    await page
+      .getByRole('region', { name: 'Sichtbare Standorte' })
+      .getByRole('link', { name: 'Semperoper' })
+      .waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
   test('is drawn in both themes, with land and water', async () => {
     const colours = new Set<string>();
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -116,12 +139,13 @@ describe('the map', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Auf der Karte wählen' }).click();
     const map = page.getByRole('application', { name: 'Position wählen' });
     await page.getByText('Noch nichts gewählt').waitFor();
+    await page.getByText('Die Karte beginnt bei 20095 Hamburg.').waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await map.focus();
     await page.keyboard.press('Enter');
-    await page.getByText('Gewählt: 53,55000; 9,99000').waitFor();
+    await page.getByText('Gewählt: 53,55200; 10,01300').waitFor();
     await map.click({ position: { x: 40, y: 40 } });
-    await page.getByText('Gewählt: 53,55000; 9,99000').waitFor({ state: 'detached' });
+    await page.getByText('Gewählt: 53,55200; 10,01300').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Position übernehmen' }).click();
     await page.locator('#field-address-location-lat:not([value=""])').waitFor();
     const shown = await page.locator('#field-address-location-lat').inputValue();
@@ -131,7 +155,7 @@ describe('the map', { skip: withoutChromium }, () => {
     const { location } = (await office.get(`/sites/${id}`)).json().address;
     assert.equal(String(location.lat).replace('.', ','), shown);
     assert.ok(
-      location.lat > 53.55 && location.lng < 9.99,
+      location.lat > 53.552 && location.lng < 10.013,
       'the upper left corner is north-west of the middle',
     );
     assert.deepEqual(complaints, []);

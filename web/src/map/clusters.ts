@@ -7,11 +7,15 @@ export interface Cluster {
   lat: number;
   lng: number;
   count: number;
+  /** How many of them are placed by postcode or town. */
+  approximate?: number;
   /** Where it is one site. */
   id?: string;
   name?: string;
   /** Where it is several sites of one house, which no zoom parts. */
   sites?: { id: string; name: string }[];
+  /** Where it is many sites of one postcode, which no zoom parts. */
+  zipCode?: string;
 }
 
 export function clustersQuery(bounds: Bounds, zoom: number) {

@@ -10,6 +10,7 @@ import { type ChangeView, useGestures } from './gestures.ts';
 import classes from './map.module.css';
 import { loadOutline } from './outline.ts';
 import { paintMap, radiusOf } from './painting.ts';
+import { loadPlaces, placesFrom } from './places.ts';
 import { fromPixels, type Position, type Size, scaleOf, toPixels, type View, zoomView } from './view.ts';
 
 interface MapCanvasProps {
@@ -22,12 +23,14 @@ interface MapCanvasProps {
   clusters: readonly Cluster[];
   onCluster?: (cluster: Cluster) => void;
   marker?: Position;
+  /** Stops of a day in their order. */
+  route?: readonly Position[];
   /** Where given, a click chooses a place instead of opening what is there. */
   onPlace?: (position: Position) => void;
 }
 
 export function MapCanvas(props: MapCanvasProps) {
-  const { label, view, onView, onSize, size, clusters, onCluster, marker, onPlace } = props;
+  const { label, view, onView, onSize, size, clusters, onCluster, marker, route, onPlace } = props;
   const { t } = useTranslation();
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -36,6 +39,12 @@ export function MapCanvas(props: MapCanvasProps) {
     queryKey: ['outline'],
     queryFn: loadOutline,
     staleTime: Number.POSITIVE_INFINITY,
+  });
+  const places = useQuery({
+    queryKey: ['places'],
+    queryFn: loadPlaces,
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: view.zoom >= placesFrom,
   });
   const [active, setActive] = useState<Cluster>();
   const shownActive = active && clusters.includes(active) && !onPlace ? active : undefined;
@@ -53,12 +62,13 @@ export function MapCanvas(props: MapCanvasProps) {
   useEffect(() => {
     if (!canvas.current || size.width === 0) return;
     paintMap(canvas.current, view, size, {
-      countries: outline.data ?? [],
+      outlines: { countries: outline.data ?? [], places: places.data },
       clusters,
       active: shownActive,
       marker,
+      route,
     });
-  }, [view, size, outline.data, clusters, shownActive, marker, scheme]);
+  }, [view, size, outline.data, places.data, clusters, shownActive, marker, route, scheme]);
 
   function find(left: number, top: number): Cluster | undefined {
     return clusters.find((cluster) => {
@@ -109,12 +119,19 @@ export function MapCanvas(props: MapCanvasProps) {
         {onPlace && <span className={classes.cross} aria-hidden="true" />}
         {shownActive && <Hint cluster={shownActive} view={view} size={size} />}
       </div>
-      <div className={classes.buttons}>
+      {outline.error && (
+        <Alert className={classes.note} color="yellow" icon={<Icon name="warning" />}>
+          {t('map.noOutline')}
+        </Alert>
+      )}
+      <div className={classes.bar}>
+        <ScaleBar view={view} />
+        <span className={classes.source}>{t('map.source')}</span>
         {([1, -1] as const).map((change) => (
           <ActionIcon
             key={change}
-            size={36}
-            variant="default"
+            size={32}
+            variant="subtle"
             aria-label={t(change > 0 ? 'map.closer' : 'map.farther')}
             onClick={() => onView((before) => zoomView(before, size, change))}
           >
@@ -122,13 +139,6 @@ export function MapCanvas(props: MapCanvasProps) {
           </ActionIcon>
         ))}
       </div>
-      <ScaleBar view={view} />
-      <span className={classes.source}>Natural Earth</span>
-      {outline.error && (
-        <Alert className={classes.note} color="yellow" icon={<Icon name="warning" />}>
-          {t('map.noOutline')}
-        </Alert>
-      )}
     </div>
   );
 }

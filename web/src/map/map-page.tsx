@@ -33,6 +33,7 @@ export function MapPage() {
   const isPlaced = useRef(given !== undefined);
   const all = useQuery(allClustersQuery);
   const total = all.data?.reduce((sum, { count }) => sum + count, 0);
+  const approximate = all.data?.reduce((sum, cluster) => sum + (cluster.approximate ?? 0), 0) ?? 0;
   const seen = useQuery({
     ...clustersQuery(boundsOf(settled, size), Math.floor(settled.zoom)),
     enabled: size.width > 0 && isPlaced.current,
@@ -59,6 +60,12 @@ export function MapPage() {
       if (cluster.id)
         void navigate({ to: '/data/$collection/$id', params: { collection: 'sites', id: cluster.id } });
       else if (cluster.sites) setHouse(cluster);
+      else if (cluster.zipCode)
+        void navigate({
+          to: '/data/$collection',
+          params: { collection: 'sites' },
+          search: toSearch({ zipCode: cluster.zipCode }),
+        });
       else flyTo((before) => clampView({ ...toWorld(cluster), zoom: before.zoom + 2 }));
     },
     [navigate, flyTo],
@@ -69,7 +76,14 @@ export function MapPage() {
       <PageHead
         title={t('map.title')}
         text={
-          total !== undefined && total > 0 && t('map.count', { count: total, formatted: formatNumber(total) })
+          total !== undefined &&
+          total > 0 &&
+          [
+            t('map.count', { count: total, formatted: formatNumber(total) }),
+            approximate > 0 && t('map.ofThemApproximate', { formatted: formatNumber(approximate) }),
+          ]
+            .filter(Boolean)
+            .join(', ')
         }
         actions={
           all.data &&
@@ -109,7 +123,7 @@ export function MapPage() {
       <Modal
         opened={house !== undefined}
         onClose={() => setHouse(undefined)}
-        title={t('map.house')}
+        title={t(house?.approximate ? 'map.samePostcode' : 'map.house')}
         closeButtonProps={{ 'aria-label': t('actions.close') }}
       >
         <Stack gap={0}>
@@ -178,7 +192,12 @@ const SeenList = memo(function SeenList({ clusters, isEmpty, onOpen }: SeenListP
 function Entry({ cluster, onOpen }: { cluster: Cluster; onOpen: (cluster: Cluster) => void }) {
   const { t } = useTranslation();
   const city = nearestCity(cluster)?.name[currentLanguage()];
-  const near = city && t('map.near', { city });
+  const approximate =
+    cluster.approximate &&
+    (cluster.approximate === cluster.count
+      ? t('map.approximate')
+      : t('map.ofThemApproximate', { formatted: formatNumber(cluster.approximate) }));
+  const near = [city && t('map.near', { city }), approximate].filter(Boolean).join(', ');
   if (cluster.id)
     return (
       <AnchorLink to={`/data/sites/${cluster.id}`} className={classes.entry} c="var(--stamm-ink)">
@@ -191,7 +210,7 @@ function Entry({ cluster, onOpen }: { cluster: Cluster; onOpen: (cluster: Cluste
     );
   return (
     <button type="button" className={classes.entry} onClick={() => onOpen(cluster)}>
-      <Icon name={cluster.sites ? 'site' : 'search'} />
+      <Icon name={cluster.sites || cluster.zipCode ? 'site' : 'search'} />
       <span>
         {t('map.count', { count: cluster.count, formatted: formatNumber(cluster.count) })}
         {near && <small>{near}</small>}

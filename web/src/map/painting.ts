@@ -1,17 +1,21 @@
-// What is drawn on the map: countries, names of cities, and the sites.
+// Draws the map: countries, names of towns, the sites, and the route of a day.
 import { currentLanguage } from '../texts/language.ts';
-import { cities } from './cities.ts';
 import type { Cluster } from './clusters.ts';
+import { type Label, type Mark, placeLabels } from './labels.ts';
 import { type Country, origin } from './outline.ts';
+import type { Places } from './places.ts';
 import { type Position, type Size, toPixels, type View, worldPixels } from './view.ts';
 
 export interface Picture {
-  countries: readonly Country[];
+  /** Undefined where tiles lie beneath. */
+  outlines?: { countries: readonly Country[]; places: Places | undefined };
   clusters: readonly Cluster[];
   /** The one under the pointer. */
   active?: Cluster;
   /** A position that is being chosen. */
   marker?: Position;
+  /** Stops of a day in their order. */
+  route?: readonly Position[];
 }
 
 type Colours = Record<'water' | 'land' | 'border' | 'label' | 'halo' | 'leaf' | 'active' | 'ink', string>;
@@ -41,15 +45,49 @@ export function paintMap(canvas: HTMLCanvasElement, view: View, size: Size, pict
   if (canvas.height !== height) canvas.height = height;
   const colours = readColours(canvas);
   context.setTransform(density, 0, 0, density, 0, 0);
-  context.fillStyle = colours.water;
-  context.fillRect(0, 0, size.width, size.height);
-  paintCountries(context, view, size, picture.countries, colours, density);
-  context.setTransform(density, 0, 0, density, 0, 0);
-  paintCities(context, view, size, picture.clusters, colours);
+  context.clearRect(0, 0, size.width, size.height);
+  if (picture.outlines) {
+    context.fillStyle = colours.water;
+    context.fillRect(0, 0, size.width, size.height);
+    paintCountries(context, view, size, picture.outlines.countries, colours, density);
+    context.setTransform(density, 0, 0, density, 0, 0);
+    fadeCoast(context, view, size, colours);
+    context.font = labelFont;
+    const labels = placeLabels(view, size, picture.outlines.places, marksOf(picture, view, size), {
+      language: currentLanguage(),
+      measure: (text) => context.measureText(text).width,
+    });
+    paintLabels(context, labels, colours);
+  }
+  if (picture.route) paintLine(context, view, size, picture.route, colours);
   for (const cluster of picture.clusters.toReversed()) {
     paintCluster(context, view, size, cluster, cluster === picture.active, colours);
   }
+  picture.route?.forEach((stop, index) => {
+    paintStop(context, toPixels(view, size, stop), String(index + 1), colours);
+  });
   if (picture.marker) paintMarker(context, toPixels(view, size, picture.marker), colours);
+}
+
+const labelFont = "500 12px 'Inter Variable', sans-serif";
+
+function marksOf({ clusters, route = [] }: Picture, view: View, size: Size): Mark[] {
+  return [
+    ...clusters.map((cluster) => ({ ...toPixels(view, size, cluster), radius: radiusOf(cluster) })),
+    ...route.map((stop) => ({ ...toPixels(view, size, stop), radius: stopRadius })),
+  ];
+}
+
+/** The outlines are right to about a kilometre. Closer, a coast would be a torn line in the wrong place. */
+const coastUntil = { fades: 8.6, gone: 9.8 };
+
+function fadeCoast(context: CanvasRenderingContext2D, { zoom }: View, size: Size, colours: Colours): void {
+  const share = (zoom - coastUntil.fades) / (coastUntil.gone - coastUntil.fades);
+  if (share <= 0) return;
+  context.globalAlpha = Math.min(share, 1);
+  context.fillStyle = colours.land;
+  context.fillRect(0, 0, size.width, size.height);
+  context.globalAlpha = 1;
 }
 
 function paintCountries(
@@ -85,52 +123,24 @@ function paintCountries(
   }
 }
 
-function paintCities(
-  context: CanvasRenderingContext2D,
-  view: View,
-  size: Size,
-  clusters: readonly Cluster[],
-  colours: Colours,
-): void {
-  const marks = clusters.map((cluster) => ({
-    ...toPixels(view, size, cluster),
-    radius: radiusOf(cluster),
-  }));
-  const taken: { left: number; top: number; right: number; bottom: number }[] = [];
-  context.font = "500 12px 'Inter Variable', sans-serif";
+function paintLabels(context: CanvasRenderingContext2D, labels: readonly Label[], colours: Colours): void {
   context.textBaseline = 'middle';
   context.lineWidth = 3;
   context.lineJoin = 'round';
-  for (const city of cities) {
-    if (view.zoom < city.from - 0.5) continue;
-    const { left, top } = toPixels(view, size, city);
-    if (left < -50 || top < -10 || left > size.width + 10 || top > size.height + 10) continue;
-    const name = city.name[currentLanguage()];
-    // A name beside the mark that lies on its city can be read; one beneath it cannot.
-    const cover = marks.find((mark) => Math.hypot(mark.left - left, mark.top - top) < mark.radius + 10);
-    const start = cover ? Math.max(cover.left + cover.radius, left) + 4 : left + 7;
-    const box = {
-      left: left - 4,
-      top: top - 9,
-      right: start + context.measureText(name).width + 3,
-      bottom: top + 9,
-    };
-    const isTaken = taken.some(
-      (other) =>
-        box.left < other.right && box.right > other.left && box.top < other.bottom && box.bottom > other.top,
-    );
-    if (isTaken) continue;
-    taken.push(box);
-    context.fillStyle = colours.label;
-    if (!cover) {
+  context.fillStyle = colours.label;
+  context.strokeStyle = colours.halo;
+  for (const { text, kind, start, middle, dot } of labels) {
+    if (dot) {
       context.beginPath();
-      context.arc(left, top, 2, 0, 2 * Math.PI);
+      context.arc(dot.left, dot.top, 2, 0, 2 * Math.PI);
       context.fill();
     }
-    context.strokeStyle = colours.halo;
-    context.strokeText(name, start, top);
-    context.fillText(name, start, top);
+    context.font = labelFont;
+    context.globalAlpha = kind === 'postcode' ? 0.7 : 1;
+    context.strokeText(text, start, middle);
+    context.fillText(text, start, middle);
   }
+  context.globalAlpha = 1;
 }
 
 /** The area of a mark grows with the number of its sites. */
@@ -151,17 +161,69 @@ function paintCluster(
   if (left < -radius || top < -radius || left > size.width + radius || top > size.height + radius) return;
   context.beginPath();
   context.arc(left, top, radius, 0, 2 * Math.PI);
-  context.fillStyle = isActive ? colours.active : colours.leaf;
+  const colour = isActive ? colours.active : colours.leaf;
+  const isApproximate = cluster.approximate === cluster.count;
+  context.fillStyle = isApproximate ? colours.halo : colour;
+  context.fill();
+  context.lineWidth = 2;
+  context.strokeStyle = isApproximate ? colour : colours.halo;
+  if (isApproximate) context.setLineDash([4, 3]);
+  context.stroke();
+  context.setLineDash([]);
+  if (cluster.count === 1) return;
+  paintNumber(context, { left, top }, shortCount(cluster.count), isApproximate ? colour : colours.ink);
+}
+
+const stopRadius = 12;
+
+function paintLine(
+  context: CanvasRenderingContext2D,
+  view: View,
+  size: Size,
+  route: readonly Position[],
+  colours: Colours,
+): void {
+  context.beginPath();
+  for (const stop of route) {
+    const { left, top } = toPixels(view, size, stop);
+    context.lineTo(left, top);
+  }
+  context.lineJoin = 'round';
+  context.lineWidth = 6;
+  context.strokeStyle = colours.halo;
+  context.stroke();
+  context.lineWidth = 3;
+  context.strokeStyle = colours.active;
+  context.stroke();
+}
+
+function paintStop(
+  context: CanvasRenderingContext2D,
+  { left, top }: { left: number; top: number },
+  number: string,
+  colours: Colours,
+): void {
+  context.beginPath();
+  context.arc(left, top, stopRadius, 0, 2 * Math.PI);
+  context.fillStyle = colours.active;
   context.fill();
   context.lineWidth = 2;
   context.strokeStyle = colours.halo;
   context.stroke();
-  if (cluster.count === 1) return;
-  context.fillStyle = colours.ink;
+  paintNumber(context, { left, top }, number, colours.ink);
+}
+
+function paintNumber(
+  context: CanvasRenderingContext2D,
+  { left, top }: { left: number; top: number },
+  number: string,
+  colour: string,
+): void {
+  context.fillStyle = colour;
   context.font = "650 12px 'Inter Variable', sans-serif";
   context.textAlign = 'center';
   context.textBaseline = 'middle';
-  context.fillText(shortCount(cluster.count), left, top + 0.5);
+  context.fillText(number, left, top + 0.5);
   context.textAlign = 'start';
 }
 

@@ -1,11 +1,13 @@
 // A position chosen on the map, for the form of a site.
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatNumber } from '../texts/format.ts';
+import { type Address, approximatePositionQuery } from './approximate-position.ts';
 import { cityNamed } from './cities.ts';
 import { clustersQuery } from './clusters.ts';
+import type { ChangeView } from './gestures.ts';
 import classes from './map.module.css';
 import { MapCanvas } from './map-canvas.tsx';
 import { useView } from './use-view.ts';
@@ -13,22 +15,36 @@ import { boundsOf, germany, type Position, type Size, toWorld, type View } from 
 
 interface PositionPickerProps {
   position: Position | undefined;
-  /** Of the address, to begin near it. */
-  city: string;
+  /** To begin near it. */
+  address: Address;
   onChoose: (position: Position) => void;
   onClose: () => void;
 }
 
+const nearZoom = 12;
+
 function startView(position: Position | undefined, city: string): View {
-  if (position) return { ...toWorld(position), zoom: 10 };
+  if (position) return { ...toWorld(position), zoom: nearZoom };
   const known = cityNamed(city);
   return known ? { ...toWorld(known), zoom: 9.5 } : germany;
 }
 
-export function PositionPicker({ position, city, onChoose, onClose }: PositionPickerProps) {
+export function PositionPicker({ position, address, onChoose, onClose }: PositionPickerProps) {
   const { t } = useTranslation();
   const [chosen, setChosen] = useState(position);
-  const { view, settled, change } = useView(startView(position, city));
+  const { view, settled, change } = useView(startView(position, address.city));
+  const { data: approximate } = useQuery({ ...approximatePositionQuery(address), enabled: !position });
+  const hasMoved = useRef(false);
+  const move: ChangeView = useCallback(
+    (next) => {
+      hasMoved.current = true;
+      change(next);
+    },
+    [change],
+  );
+  useEffect(() => {
+    if (approximate && !hasMoved.current) change(() => ({ ...toWorld(approximate), zoom: nearZoom }));
+  }, [approximate, change]);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const { data: clusters = [] } = useQuery({
     ...clustersQuery(boundsOf(settled, size), Math.floor(settled.zoom)),
@@ -47,12 +63,13 @@ export function PositionPicker({ position, city, onChoose, onClose }: PositionPi
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
           {t('map.pickText')}
+          {approximate && ` ${t('map.pickAround', { place: `${address.zipCode} ${address.city}`.trim() })}`}
         </Text>
         <div className={classes.picker}>
           <MapCanvas
             label={t('map.pickTitle')}
             view={view}
-            onView={change}
+            onView={move}
             size={size}
             onSize={setSize}
             clusters={clusters}

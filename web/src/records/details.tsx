@@ -1,8 +1,11 @@
 // The values of an object, those that are there; what is missing is not worth a line each.
 import { CopyButton, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, type Field, labelOf, titleOf, valueAt } from '../api/definitions.ts';
+import { AnchorLink } from '../frame/links.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
+import { approximatePositionQuery, type Address as PostalAddress } from '../map/approximate-position.ts';
 import { formatNumber } from '../texts/format.ts';
 import { Card } from './card.tsx';
 import { addressText, isAddress } from './columns.ts';
@@ -23,7 +26,7 @@ export function Details({ definition, entity }: { definition: Definition; entity
             <dt>{titleOf(field)}</dt>
             <dd>
               {isAddress(field) ? (
-                <Address value={entity[field.name]} />
+                <Address value={entity[field.name]} isOnMap={definition.name === 'site'} />
               ) : (
                 <Single field={field} entity={entity} />
               )}
@@ -67,8 +70,13 @@ function Single({ field, entity }: { field: Field; entity: Entity }) {
   return <Value field={field} value={entity[field.name]} owner={entity} />;
 }
 
-function Address({ value }: { value: unknown }) {
-  const { location } = value as { location?: { lat?: number; lng?: number } };
+interface AddressValue extends PostalAddress {
+  location?: { lat?: number; lng?: number };
+}
+
+function Address({ value, isOnMap }: { value: unknown; isOnMap: boolean }) {
+  const address = value as AddressValue;
+  const { location } = address;
   const hasPosition = location?.lat !== undefined && location.lng !== undefined;
   return (
     <>
@@ -77,12 +85,45 @@ function Address({ value }: { value: unknown }) {
         .map((line) => (
           <div key={line}>{line}</div>
         ))}
-      {hasPosition && (
-        <div className={classes.none}>
-          {formatNumber(location.lat!, { maximumFractionDigits: 5 })},{' '}
-          {formatNumber(location.lng!, { maximumFractionDigits: 5 })}
-        </div>
+      {hasPosition ? (
+        <MapLink position={{ lat: location.lat!, lng: location.lng! }} />
+      ) : (
+        isOnMap &&
+        location?.lat === undefined &&
+        location?.lng === undefined && <Approximate address={address} />
       )}
     </>
+  );
+}
+
+const mapZoom = '14';
+
+function MapLink({ position: { lat, lng } }: { position: { lat: number; lng: number } }) {
+  const degrees = (value: number) => formatNumber(value, { maximumFractionDigits: 5 });
+  return (
+    <AnchorLink
+      to="/map"
+      search={{ lat: String(lat), lng: String(lng), zoom: mapZoom }}
+      className="numbers"
+      size="sm"
+    >
+      {degrees(lat)}, {degrees(lng)}
+    </AnchorLink>
+  );
+}
+
+/** Where the site lies on the map while nobody has said it exactly. */
+function Approximate({ address }: { address: PostalAddress }) {
+  const { t } = useTranslation();
+  const { data: position } = useQuery(approximatePositionQuery(address));
+  if (position === undefined) return null;
+  if (position === null) return <div className={classes.none}>{t('record.noPosition')}</div>;
+  return (
+    <div>
+      <MapLink position={position} />{' '}
+      <span className={classes.none}>
+        {t(position.source === 'postcode' ? 'record.approximateByPostcode' : 'record.approximateByTown')}
+      </span>
+    </div>
   );
 }

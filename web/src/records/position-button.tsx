@@ -24,6 +24,7 @@ export function PositionButton({ path, values, onChange }: PositionButtonProps) 
   const [lat, lng] = ['lat', 'lng'].map((name) =>
     Number(parseNumber(String(values[`${path}.${name}`] ?? ''), separator) ?? Number.NaN),
   ) as [number, number];
+  const ofAddress = (name: string) => String(values[`${path.split('.')[0]}.${name}`] ?? '');
   const isKnown = Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
   return (
     <>
@@ -39,7 +40,7 @@ export function PositionButton({ path, values, onChange }: PositionButtonProps) 
         <Suspense>
           <PositionPicker
             position={isKnown ? { lat, lng } : undefined}
-            city={String(values[`${path.split('.')[0]}.city`] ?? '')}
+            address={{ zipCode: ofAddress('zipCode'), city: ofAddress('city') }}
             onChoose={(chosen) => {
               onChange(`${path}.lat`, String(chosen.lat).replace('.', separator));
               onChange(`${path}.lng`, String(chosen.lng).replace('.', separator));
