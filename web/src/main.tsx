@@ -6,9 +6,8 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { AskedDialogs } from './frame/asking.tsx';
 import { Notices } from './frame/notices.tsx';
-import { ProofDialog } from './frame/proof-dialog.tsx';
-import { SessionDialog } from './frame/session-dialog.tsx';
 import { queryClient, router } from './router.tsx';
 import { startTexts } from './texts/language.ts';
 import { theme } from './theme.ts';
@@ -30,8 +29,7 @@ createRoot(document.getElementById('app')!).render(
     >
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
-        <ProofDialog />
-        <SessionDialog />
+        <AskedDialogs />
         <Notices />
       </QueryClientProvider>
     </MantineProvider>

@@ -54,7 +54,6 @@ export const theme = createTheme({
       defaultProps: { overlayProps: { backgroundOpacity: 0.25 } },
       styles: { title: { fontWeight: 650, lineHeight: 1.35 } },
     },
-    Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
     Menu: { defaultProps: { shadow: 'md', position: 'bottom-end' } },
     Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 550 } },
     Select: { defaultProps: { checkIconPosition: 'right' } },

@@ -1,8 +1,8 @@
 // What should be looked at, with a way to mend each entry in place.
 import { Button, Center, Chip, Collapse, Group, Select, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router';
+import { Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { attentionCodes } from '../../../core/codes.ts';
 import { call, queryString } from '../api/client.ts';
@@ -18,7 +18,8 @@ import { formatNumber } from '../texts/format.ts';
 import classes from './attention.module.css';
 import { EntryWords, useEntryName } from './entry-words.tsx';
 import { LeaveForm, LeftEntries } from './left-entries.tsx';
-import { Mending } from './mending.tsx';
+
+const Mending = lazyRouteComponent(() => import('./mending.tsx'), 'Mending');
 
 const pageSize = 50;
 
@@ -182,12 +183,14 @@ function Entry({ entry }: { entry: AttentionEntry }) {
       <Collapse expanded={opened !== undefined}>
         {opened === 'fix' && named && (
           <div className={classes.mending}>
-            <Mending
-              definition={named.definition}
-              entity={named.entity}
-              entry={entry}
-              onDone={() => setOpened(undefined)}
-            />
+            <Suspense fallback={<Lines />}>
+              <Mending
+                definition={named.definition}
+                entity={named.entity}
+                entry={entry}
+                onDone={() => setOpened(undefined)}
+              />
+            </Suspense>
           </div>
         )}
         {opened === 'leave' && (

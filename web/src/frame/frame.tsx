@@ -1,15 +1,18 @@
 // The frame of the office: navigation at the side, the page beside it.
 import { ActionIcon, Burger } from '@mantine/core';
-import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { Outlet, useLocation } from '@tanstack/react-router';
+import { useDisclosure, useHotkeys, useWindowEvent } from '@mantine/hooks';
+import { lazyRouteComponent, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../icons.tsx';
-import { SearchDialog } from '../search/search-dialog.tsx';
 import classes from './frame.module.css';
 import { PageLoading } from './loading.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
+
+const SearchDialog = lazyRouteComponent(() => import('../search/search-dialog.tsx'), 'SearchDialog');
+/** Loads before the click or the second key of Ctrl+K. */
+const preloadSearch = () => SearchDialog.preload?.();
 
 export function Frame() {
   const { t } = useTranslation();
@@ -23,6 +26,10 @@ export function Frame() {
   const openByKey = () => document.querySelector('[data-table-search]') === null && search.open();
   useHotkeys([['/', openByKey]]);
   useHotkeys([['mod+K', search.open]], []);
+
+  useWindowEvent('keydown', ({ key }) => {
+    if (key === 'Control' || key === 'Meta') preloadSearch();
+  });
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page changes, also to the same kind of page.
   useEffect(() => {
@@ -53,20 +60,26 @@ export function Frame() {
           size="lg"
           ml="auto"
           aria-label={t('search.title')}
+          onPointerEnter={preloadSearch}
+          onFocus={preloadSearch}
           onClick={search.open}
         >
           <Icon name="search" size={20} />
         </ActionIcon>
       </header>
       <aside className={classes.navbar} id="navigation" aria-label="Stamm">
-        <Navigation onSearch={search.open} />
+        <Navigation onSearch={search.open} onSearchIntent={preloadSearch} />
       </aside>
       <main id="content" ref={main} tabIndex={-1} className={classes.main}>
         <Suspense fallback={<PageLoading />}>
           <Outlet />
         </Suspense>
       </main>
-      <SearchDialog isOpen={isSearching} onClose={search.close} />
+      {isSearching && (
+        <Suspense>
+          <SearchDialog onClose={search.close} />
+        </Suspense>
+      )}
     </div>
   );
 }

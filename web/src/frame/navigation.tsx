@@ -28,7 +28,12 @@ import { Logo } from './logo.tsx';
 import { tellFailure } from './notices.tsx';
 import { Preferences } from './preferences.tsx';
 
-export function Navigation({ onSearch }: { onSearch: () => void }) {
+interface NavigationProps {
+  onSearch: () => void;
+  onSearchIntent: () => void;
+}
+
+export function Navigation({ onSearch, onSearchIntent }: NavigationProps) {
   const { t } = useTranslation();
   const { business } = useMe();
   const isAdministrator = useIsAdministrator();
@@ -43,7 +48,13 @@ export function Navigation({ onSearch }: { onSearch: () => void }) {
         </Text>
       </Stack>
       <div className={classes.search}>
-        <UnstyledButton className={searchClasses.button} onClick={onSearch} aria-keyshortcuts="Control+K">
+        <UnstyledButton
+          className={searchClasses.button}
+          onClick={onSearch}
+          onPointerEnter={onSearchIntent}
+          onFocus={onSearchIntent}
+          aria-keyshortcuts="Control+K"
+        >
           <Icon name="search" size={16} />
           {t('search.title')}
           <Kbd size="xs" aria-hidden="true">

@@ -1,5 +1,6 @@
 // Whether something on the page would be lost by leaving it.
 import { useEffect } from 'react';
+import { preloadDialogs } from './dialog.tsx';
 
 let forms = 0;
 
@@ -12,6 +13,7 @@ export function useUnsavedWork(isUnsaved: boolean): void {
   useEffect(() => {
     if (!isUnsaved) return;
     forms += 1;
+    preloadDialogs();
     return () => {
       forms -= 1;
     };

@@ -3,8 +3,8 @@ import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { webhooksQuery } from '../api/webhooks.ts';
 import { Icon } from '../icons.tsx';
-import { webhooksQuery } from '../settings/webhooks.tsx';
 
 export function WebhookNotice() {
   const { t } = useTranslation();

@@ -1,9 +1,10 @@
 // Where the sites are.
-import { Button, Modal, Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Dialog } from '../frame/dialog.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink, toSearch } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
@@ -120,26 +121,26 @@ export function MapPage() {
         </div>
         <SeenList clusters={clusters} isEmpty={total === 0} onOpen={open} />
       </div>
-      <Modal
-        opened={house !== undefined}
-        onClose={() => setHouse(undefined)}
-        title={t(house?.approximate ? 'map.samePostcode' : 'map.house')}
-        closeButtonProps={{ 'aria-label': t('actions.close') }}
-      >
-        <Stack gap={0}>
-          {house?.sites?.map((site) => (
-            <AnchorLink
-              key={site.id}
-              to={`/data/sites/${site.id}`}
-              className={classes.entry}
-              c="var(--stamm-ink)"
-            >
-              <Icon name="site" />
-              <span>{site.name}</span>
-            </AnchorLink>
-          ))}
-        </Stack>
-      </Modal>
+      {house && (
+        <Dialog
+          onClose={() => setHouse(undefined)}
+          title={t(house.approximate ? 'map.samePostcode' : 'map.house')}
+        >
+          <Stack gap={0}>
+            {house.sites?.map((site) => (
+              <AnchorLink
+                key={site.id}
+                to={`/data/sites/${site.id}`}
+                className={classes.entry}
+                c="var(--stamm-ink)"
+              >
+                <Icon name="site" />
+                <span>{site.name}</span>
+              </AnchorLink>
+            ))}
+          </Stack>
+        </Dialog>
+      )}
     </div>
   );
 }

@@ -1,8 +1,9 @@
 // A position chosen on the map, for the form of a site.
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Dialog } from '../frame/dialog.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { type Address, approximatePositionQuery } from './approximate-position.ts';
 import { cityNamed } from './cities.ts';
@@ -53,13 +54,7 @@ export function PositionPicker({ position, address, onChoose, onClose }: Positio
   const degrees = (value: number) =>
     formatNumber(value, { minimumFractionDigits: 5, maximumFractionDigits: 5 });
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="xl"
-      title={t('map.pickTitle')}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
-    >
+    <Dialog onClose={onClose} size="xl" title={t('map.pickTitle')}>
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
           {t('map.pickText')}
@@ -101,6 +96,6 @@ export function PositionPicker({ position, address, onChoose, onClose }: Positio
           </Group>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

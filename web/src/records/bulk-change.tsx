@@ -1,6 +1,5 @@
 // One field of many records: chosen, filled in, saved, and taken back if it was a mistake.
-import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client.ts';
@@ -15,23 +14,12 @@ import {
   valueAt,
 } from '../api/definitions.ts';
 import { useForgetReadings } from '../api/records.ts';
-import { FailureNote } from '../frame/failure.tsx';
 import { tell } from '../frame/notices.tsx';
 import { decimalSeparator, formatNumber } from '../texts/format.ts';
-import { type BulkResult, changeAll, readSelected } from './bulk.ts';
-import { BulkFailures } from './bulk-failures.tsx';
+import { changeAll } from './bulk.ts';
+import { BulkDialog, type BulkDialogProps } from './bulk-dialog.tsx';
 import { FieldInput } from './field-input.tsx';
 import { findLocalErrors, startValues, toPatch, type Values } from './form-values.ts';
-import type { Selection } from './selection.ts';
-
-export interface BulkDialogProps {
-  definition: Definition;
-  selection: Selection;
-  parameters: Record<string, string | undefined>;
-  count: number;
-  onDone: () => void;
-  onClose: () => void;
-}
 
 /** Lists are edited one record at a time, and unique values would be refused from the second record on. */
 function changeableFieldsOf(definition: Definition): Field[] {
@@ -40,36 +28,22 @@ function changeableFieldsOf(definition: Definition): Field[] {
   );
 }
 
-export function BulkChange({ definition, selection, parameters, count, onDone, onClose }: BulkDialogProps) {
+export function BulkChange({ count, ...dialog }: BulkDialogProps) {
   const { t } = useTranslation();
+  const { definition } = dialog;
   const forgetReadings = useForgetReadings();
   const separator = decimalSeparator();
   const empty = startValues(definition, separator, {});
   const [path, setPath] = useState<string | null>(null);
   const [values, setValues] = useState<Values>(empty);
-  const [result, setResult] = useState<BulkResult>();
   const fields = changeableFieldsOf(definition);
   const field = fields.find((candidate) => candidate.path === path);
   const localError = path === null ? undefined : findLocalErrors(definition, values, separator).get(path);
-  const saving = useMutation({
-    mutationFn: async () => {
-      const entities = await readSelected(definition, selection, parameters);
-      if (!entities) throw new ApiError(0, { message: t('bulk.tooMany') });
-      // A value that differs from nothing, even where the field begins with a default.
-      const patch = toPatch(definition, { ...values, [path!]: {} }, values, separator);
-      return changeAll(definition, entities, () => patch);
-    },
-    onSuccess: async (saved) => {
-      await forgetReadings();
-      tell(t('bulk.changed', { count: saved.done.length, formatted: formatNumber(saved.done.length) }), {
-        label: t('undo.undo'),
-        run: () => undoChange(saved.done),
-      });
-      if (saved.failed.length > 0) return setResult(saved);
-      onDone();
-      onClose();
-    },
-  });
+  const change = (entities: Entity[]) => {
+    // A value that differs from nothing, even where the field begins with a default.
+    const patch = toPatch(definition, { ...values, [path!]: {} }, values, separator);
+    return changeAll(definition, entities, () => patch);
+  };
 
   async function undoChange(before: readonly Entity[]): Promise<void> {
     const undone = await changeAll(definition, before, (entity) => {
@@ -84,64 +58,49 @@ export function BulkChange({ definition, selection, parameters, count, onDone, o
   }
 
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <BulkDialog
+      {...dialog}
       title={t('bulk.changeTitle', {
         count,
         formatted: formatNumber(count),
         what: nounOf(definition, 'many'),
       })}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
+      action={t('bulk.change')}
+      isDisabled={!field || localError !== undefined}
+      run={change}
+      onResult={({ done }) =>
+        tell(t('bulk.changed', { count: done.length, formatted: formatNumber(done.length) }), {
+          label: t('undo.undo'),
+          run: () => undoChange(done),
+        })
+      }
     >
-      {result ? (
-        <BulkFailures definition={definition} result={result} onClose={onClose} />
-      ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            saving.mutate();
-          }}
-        >
-          <Stack>
-            <Select
-              data-autofocus
-              label={t('bulk.field')}
-              placeholder={t('form.choose')}
-              searchable
-              nothingFoundMessage={t('form.noResult')}
-              data={fields.map((candidate) => ({ value: candidate.path, label: titleOf(candidate) }))}
-              value={path}
-              onChange={(next) => {
-                setPath(next);
-                setValues(empty);
-              }}
-            />
-            {field && (
-              <FieldInput
-                field={field}
-                value={values[field.path]}
-                onChange={(value) => setValues({ ...values, [field.path]: value })}
-                error={localError && t(localError)}
-              />
-            )}
-            {field && !field.isRequired && (
-              <Text size="xs" c="dimmed">
-                {t('bulk.clears')}
-              </Text>
-            )}
-            {saving.error && <FailureNote error={saving.error} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                {t('actions.cancel')}
-              </Button>
-              <Button type="submit" disabled={!field || localError !== undefined} loading={saving.isPending}>
-                {t('bulk.change')}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+      <Select
+        data-autofocus
+        label={t('bulk.field')}
+        placeholder={t('form.choose')}
+        searchable
+        nothingFoundMessage={t('form.noResult')}
+        data={fields.map((candidate) => ({ value: candidate.path, label: titleOf(candidate) }))}
+        value={path}
+        onChange={(next) => {
+          setPath(next);
+          setValues(empty);
+        }}
+      />
+      {field && (
+        <FieldInput
+          field={field}
+          value={values[field.path]}
+          onChange={(value) => setValues({ ...values, [field.path]: value })}
+          error={localError && t(localError)}
+        />
       )}
-    </Modal>
+      {field && !field.isRequired && (
+        <Text size="xs" c="dimmed">
+          {t('bulk.clears')}
+        </Text>
+      )}
+    </BulkDialog>
   );
 }

@@ -1,105 +1,25 @@
 // Which columns a table shows, in which order, and how much room a row takes.
-import {
-  ActionIcon,
-  Button,
-  Checkbox,
-  Group,
-  Popover,
-  ScrollArea,
-  SegmentedControl,
-  Stack,
-  Text,
-} from '@mantine/core';
+import { Button } from '@mantine/core';
+import { lazyRouteComponent } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { OnDemand } from '../frame/on-demand.tsx';
 import { Icon } from '../icons.tsx';
-import { type Columns, type Density, useDensity } from './columns.ts';
-import classes from './table.module.css';
+import type { Columns } from './columns.ts';
+
+const ColumnChoice = lazyRouteComponent(() => import('./column-choice.tsx'), 'ColumnChoice');
 
 export function ColumnMenu({ columns }: { columns: Columns }) {
   const { t } = useTranslation();
-  const [density, setDensity] = useDensity();
-  const hidden = columns.choosable.filter(({ id }) => !columns.shown.some((column) => column.id === id));
   return (
-    <Popover position="bottom-end" shadow="md" trapFocus>
-      <Popover.Target>
+    <OnDemand
+      preload={() => ColumnChoice.preload?.()}
+      button={
         <Button variant="default" leftSection={<Icon name="columns" size={16} />} visibleFrom="sm">
           {t('table.columns')}
         </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label={t('table.columns')}>
-        <SegmentedControl
-          size="xs"
-          fullWidth
-          mb="sm"
-          aria-label={t('table.density')}
-          value={density}
-          data={[
-            { value: 'normal', label: t('table.densities.normal') },
-            { value: 'compact', label: t('table.densities.compact') },
-          ]}
-          onChange={(next) => setDensity(next as Density)}
-        />
-        <ScrollArea.Autosize mah="50vh" offsetScrollbars>
-          <Stack gap={6}>
-            {columns.shown.map(({ id, title }, place) => (
-              <Group key={id} gap={2} wrap="nowrap" className={classes.choice}>
-                <Checkbox size="sm" label={title} checked onChange={() => columns.toggle(id)} />
-                <MoveButton
-                  label={t('table.columnEarlier', { title })}
-                  icon="up"
-                  isDisabled={place === 0}
-                  onClick={() => columns.move(id, -1)}
-                />
-                <MoveButton
-                  label={t('table.columnLater', { title })}
-                  icon="descending"
-                  isDisabled={place === columns.shown.length - 1}
-                  onClick={() => columns.move(id, 1)}
-                />
-              </Group>
-            ))}
-            {hidden.length > 0 && (
-              <Text size="xs" c="dimmed" mt={6}>
-                {t('table.columnsMore')}
-              </Text>
-            )}
-            {hidden.map(({ id, title }) => (
-              <Checkbox
-                key={id}
-                size="sm"
-                label={title}
-                checked={false}
-                onChange={() => columns.toggle(id)}
-              />
-            ))}
-          </Stack>
-        </ScrollArea.Autosize>
-        <Button mt="sm" size="compact-sm" variant="subtle" onClick={columns.reset}>
-          {t('table.columnsReset')}
-        </Button>
-      </Popover.Dropdown>
-    </Popover>
-  );
-}
-
-interface MoveButtonProps {
-  label: string;
-  icon: 'up' | 'descending';
-  isDisabled: boolean;
-  onClick: () => void;
-}
-
-function MoveButton({ label, icon, isDisabled, onClick }: MoveButtonProps) {
-  return (
-    <ActionIcon
-      size="sm"
-      variant="subtle"
-      color="gray"
-      aria-label={label}
-      disabled={isDisabled}
-      onClick={onClick}
+      }
     >
-      <Icon name={icon} size={14} />
-    </ActionIcon>
+      {(target) => <ColumnChoice target={target} columns={columns} />}
+    </OnDemand>
   );
 }

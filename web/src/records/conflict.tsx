@@ -1,10 +1,11 @@
 // Somebody else has saved meanwhile: shows both versions of what was changed here, and lets one choose.
-import { Button, Group, Modal, Radio, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, Group, Radio, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, type Field, leavesOf, titleOf, valueAt } from '../api/definitions.ts';
 import { historyQuery } from '../api/records.ts';
+import { Dialog } from '../frame/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { decimalSeparator } from '../texts/format.ts';
 import { actorText } from './actor.tsx';
@@ -42,13 +43,7 @@ export function Conflict({ definition, name, before, mine, current, ...actions }
   });
   const who = useLastActor(definition, current?.id);
   return (
-    <Modal
-      opened
-      onClose={actions.onClose}
-      size="xl"
-      title={t('form.conflict')}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
-    >
+    <Dialog onClose={actions.onClose} size="xl" title={t('form.conflict')}>
       <Stack>
         <Text size="sm">
           {!current
@@ -90,7 +85,7 @@ export function Conflict({ definition, name, before, mine, current, ...actions }
           </Group>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,5 +1,5 @@
 // Deletes an object after a question, or says what keeps it from being deleted.
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -13,7 +13,7 @@ import {
   useDefinitions,
 } from '../api/definitions.ts';
 import { useForgetReadings } from '../api/records.ts';
-import { FailureNote } from '../frame/failure.tsx';
+import { FormDialog } from '../frame/form-dialog.tsx';
 import { AnchorLink } from '../frame/links.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { useUndo } from './use-undo.ts';
@@ -45,26 +45,18 @@ export function Deletion({ definition, entity, onClose }: DeletionProps) {
   const dependants = (failure?.details.dependants ?? []) as Dependant[];
   const isBlocked = dependants.length > 0;
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={t(isBlocked ? 'deletion.blocked' : 'deletion.title', { name })}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
+      action={t(isBlocked ? 'deletion.all' : 'actions.delete')}
+      isDangerous
+      isPending={deletion.isPending}
+      error={isBlocked ? undefined : failure}
+      onSubmit={() => deletion.mutate(isBlocked)}
+      onClose={onClose}
     >
-      <Stack>
-        <Text size="sm">{t(isBlocked ? 'deletion.blockedText' : 'deletion.text')}</Text>
-        {isBlocked && <Dependants definition={definition} entity={entity} dependants={dependants} />}
-        {failure && !isBlocked && <FailureNote error={failure} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
-            {t('actions.cancel')}
-          </Button>
-          <Button color="red.8" loading={deletion.isPending} onClick={() => deletion.mutate(isBlocked)}>
-            {t(isBlocked ? 'deletion.all' : 'actions.delete')}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+      <Text size="sm">{t(isBlocked ? 'deletion.blockedText' : 'deletion.text')}</Text>
+      {isBlocked && <Dependants definition={definition} entity={entity} dependants={dependants} />}
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,12 @@
 // Asks before an object is brought back to an earlier state, and shows what that changes.
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import type { Definition, Entity } from '../api/definitions.ts';
 import { type Change, useForgetReadings } from '../api/records.ts';
+import { Dialog } from '../frame/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { formatTime } from '../texts/format.ts';
 import { type EarlierValues, patchTo } from './earlier-state.ts';
@@ -45,12 +46,7 @@ export function EarlierStateDialog({
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('history.restoreTitle', { when: formatTime(change.at) })}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
-    >
+    <Dialog onClose={onClose} title={t('history.restoreTitle', { when: formatTime(change.at) })}>
       <Stack>
         <Text size="sm">{t('history.restoreText')}</Text>
         {children}
@@ -64,6 +60,6 @@ export function EarlierStateDialog({
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

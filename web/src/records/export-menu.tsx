@@ -1,45 +1,25 @@
 // The table as a file: what the filters find, with the columns that are shown or with all.
-import { ActionIcon, Menu } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
+import { lazyRouteComponent } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { queryString } from '../api/client.ts';
+import { OnDemand } from '../frame/on-demand.tsx';
 import { Icon } from '../icons.tsx';
-import { currentLanguage } from '../texts/language.ts';
+import type { ExportMenuProps } from './export-items.tsx';
 
-interface ExportMenuProps {
-  collection: string;
-  parameters: Record<string, string | undefined>;
-  /** Ids of the shown columns. */
-  shown: readonly string[];
-}
+const ExportItems = lazyRouteComponent(() => import('./export-items.tsx'), 'ExportItems');
 
-export function ExportMenu({ collection, parameters, shown }: ExportMenuProps) {
+export function ExportMenu(props: ExportMenuProps) {
   const { t } = useTranslation();
-  const link = (path: string, columns?: string) =>
-    `/app${path}${queryString({ ...parameters, columns, locale: currentLanguage() })}`;
-  const workbook = `/${collection}.xlsx`;
-  const csv = `/tables/${collection}.csv`;
-  // A table without any other column still has the name.
-  const chosen = shown.join(',') || 'id';
-  const items = [
-    { label: t('table.exports.xlsxShown'), href: link(workbook, chosen) },
-    { label: t('table.exports.xlsxAll'), href: link(workbook) },
-    { label: t('table.exports.csvShown'), href: link(csv, chosen) },
-    { label: t('table.exports.csvAll'), href: link(csv) },
-  ];
   return (
-    <Menu position="bottom-end" shadow="md">
-      <Menu.Target>
+    <OnDemand
+      preload={() => ExportItems.preload?.()}
+      button={
         <ActionIcon size={36} variant="default" aria-label={t('table.export')} title={t('table.export')}>
           <Icon name="download" />
         </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown aria-label={t('table.export')}>
-        {items.map(({ label, href }) => (
-          <Menu.Item key={href} component="a" href={href} download>
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+      }
+    >
+      {(target) => <ExportItems target={target} {...props} />}
+    </OnDemand>
   );
 }

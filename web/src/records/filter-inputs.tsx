@@ -1,5 +1,5 @@
 // The inputs of a table's filters, loaded when somebody opens them.
-import { Button, Group, MultiSelect, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Drawer, Group, MultiSelect, Select, Stack, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -10,32 +10,41 @@ import { type FilterField, type FilterProps, filterFieldsOf } from './filter-fie
 import { parseNumber } from './form-values.ts';
 import { ReferencePicker } from './reference-picker.tsx';
 
-export function FilterInputs({
-  definition,
-  filters,
-  onChange,
-  onDone,
-}: FilterProps & { onDone: () => void }) {
+interface FilterDrawerProps extends FilterProps {
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+export function FilterDrawer({ definition, filters, onChange, isOpen, onClose }: FilterDrawerProps) {
   const { t } = useTranslation();
   return (
-    <Stack gap="sm">
-      {filterFieldsOf(definition).map((filter) =>
-        filter.kind === 'range' ? (
-          <RangeInputs key={filter.name} filter={filter} filters={filters} onChange={onChange} />
-        ) : (
-          <FilterInput
-            key={filter.name}
-            field={filter.field}
-            value={filters[filter.name]}
-            onChange={(value) => onChange({ [filter.name]: value })}
-          />
-        ),
-      )}
-      <PresenceInputs definition={definition} filters={filters} onChange={onChange} />
-      <Button onClick={onDone} mt="sm">
-        {t('table.showFound')}
-      </Button>
-    </Stack>
+    <Drawer
+      opened={isOpen}
+      onClose={onClose}
+      position="right"
+      size="sm"
+      title={t('table.filters')}
+      closeButtonProps={{ 'aria-label': t('actions.close') }}
+    >
+      <Stack gap="sm">
+        {filterFieldsOf(definition).map((filter) =>
+          filter.kind === 'range' ? (
+            <RangeInputs key={filter.name} filter={filter} filters={filters} onChange={onChange} />
+          ) : (
+            <FilterInput
+              key={filter.name}
+              field={filter.field}
+              value={filters[filter.name]}
+              onChange={(value) => onChange({ [filter.name]: value })}
+            />
+          ),
+        )}
+        <PresenceInputs definition={definition} filters={filters} onChange={onChange} />
+        <Button onClick={onClose} mt="sm">
+          {t('table.showFound')}
+        </Button>
+      </Stack>
+    </Drawer>
   );
 }
 

@@ -1,7 +1,8 @@
 // The filters of a table, as the resource's definition names them.
-import { Badge, Button, CloseButton, Drawer, Group } from '@mantine/core';
+import { Badge, Button, CloseButton, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { lazy, Suspense } from 'react';
+import { lazyRouteComponent } from '@tanstack/react-router';
+import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Field, labelOf, titleOf } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
@@ -10,11 +11,13 @@ import { formatNumber } from '../texts/format.ts';
 import { type FilterProps, type Filters, filterFieldsOf, filterParametersOf } from './filter-fields.ts';
 import { plainText } from './value.tsx';
 
-const FilterInputs = lazy(async () => ({ default: (await import('./filter-inputs.tsx')).FilterInputs }));
+const FilterDrawer = lazyRouteComponent(() => import('./filter-inputs.tsx'), 'FilterDrawer');
+const preload = () => FilterDrawer.preload?.();
 
 export function FilterMenu({ definition, filters, onChange }: FilterProps) {
   const { t } = useTranslation();
   const [isOpen, { open, close }] = useDisclosure();
+  const [isWanted, setIsWanted] = useState(false);
   const count = Object.keys(filters).length;
   return (
     <>
@@ -22,22 +25,26 @@ export function FilterMenu({ definition, filters, onChange }: FilterProps) {
         variant="default"
         leftSection={<Icon name="filter" size={16} />}
         rightSection={count > 0 ? <Badge circle>{count}</Badge> : undefined}
-        onClick={open}
+        onPointerEnter={preload}
+        onFocus={preload}
+        onClick={() => {
+          setIsWanted(true);
+          open();
+        }}
       >
         {t('table.filters')}
       </Button>
-      <Drawer
-        opened={isOpen}
-        onClose={close}
-        position="right"
-        size="sm"
-        title={t('table.filters')}
-        closeButtonProps={{ 'aria-label': t('actions.close') }}
-      >
+      {isWanted && (
         <Suspense>
-          <FilterInputs definition={definition} filters={filters} onChange={onChange} onDone={close} />
+          <FilterDrawer
+            isOpen={isOpen}
+            definition={definition}
+            filters={filters}
+            onChange={onChange}
+            onClose={close}
+          />
         </Suspense>
-      </Drawer>
+      )}
     </>
   );
 }

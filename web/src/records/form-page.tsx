@@ -1,7 +1,7 @@
 // Pages that create and edit an object.
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { lazyRouteComponent, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Suspense, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, toApiError } from '../api/client.ts';
 import {
@@ -19,10 +19,11 @@ import { Lines } from '../frame/loading.tsx';
 import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { decimalSeparator } from '../texts/format.ts';
-import { Conflict } from './conflict.tsx';
 import { copyValues, startValues, toNewBody, toPatch, toValues, type Values } from './form-values.ts';
 import { RecordForm } from './record-form.tsx';
 import { useUndo } from './use-undo.ts';
+
+const Conflict = lazyRouteComponent(() => import('./conflict.tsx'), 'Conflict');
 
 export function CreationPage() {
   const { collection = '' } = useParams({ strict: false });
@@ -92,7 +93,7 @@ export function CreationForm({ definition, initial, errors, onCreated, onNext }:
     const body = toNewBody(definition, values, decimalSeparator());
     const { id } = await call<{ id: string }>('POST', definition.path, { body });
     isSettled.current = true;
-    // The record is there: whatever fails from here on must not ask for it again.
+    // The record exists: a failure from here on must not create it again.
     await onCreated?.(id).catch(tellFailure);
     await forgetReadings();
     return id;
@@ -212,19 +213,21 @@ function Editing({ definition, stored }: EditingProps) {
         onSave={(values) => save(values, base)}
       />
       {conflict && (
-        <Conflict
-          definition={definition}
-          name={name}
-          before={initial}
-          mine={conflict.values}
-          current={conflict.current}
-          onSave={(values) => save(values, conflict.current!)}
-          onTakeTheirs={() => {
-            setBase(conflict.current!);
-            setConflict(undefined);
-          }}
-          onClose={() => setConflict(undefined)}
-        />
+        <Suspense>
+          <Conflict
+            definition={definition}
+            name={name}
+            before={initial}
+            mine={conflict.values}
+            current={conflict.current}
+            onSave={(values) => save(values, conflict.current!)}
+            onTakeTheirs={() => {
+              setBase(conflict.current!);
+              setConflict(undefined);
+            }}
+            onClose={() => setConflict(undefined)}
+          />
+        </Suspense>
       )}
     </>
   );

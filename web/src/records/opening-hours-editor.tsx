@@ -1,5 +1,5 @@
 // Opening hours as a week that one fills in. Items of another shape stay as they are until somebody removes them.
-import { ActionIcon, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { dayNames } from '../../../core/calendar-days.ts';
@@ -146,25 +146,24 @@ function SeasonEditor({ season, hasDates, onChange, onRemove }: SeasonEditorProp
               </Group>
             ))}
           </div>
-          <Tooltip label={t(hours.length === 0 ? 'form.addDay' : 'form.addBreak')}>
-            <ActionIcon
-              variant="subtle"
-              mt={4}
-              aria-label={`${names[day]}: ${t(hours.length === 0 ? 'form.addDay' : 'form.addBreak')}`}
-              onClick={() =>
-                setDay(day, [
-                  ...hours,
-                  {
-                    dayOfWeek: dayNames[day]!,
-                    opens: hours.length === 0 ? '08:00' : '',
-                    closes: hours.length === 0 ? '17:00' : '',
-                  },
-                ])
-              }
-            >
-              <Icon name="plus" size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <ActionIcon
+            variant="subtle"
+            mt={4}
+            title={t(hours.length === 0 ? 'form.addDay' : 'form.addBreak')}
+            aria-label={`${names[day]}: ${t(hours.length === 0 ? 'form.addDay' : 'form.addBreak')}`}
+            onClick={() =>
+              setDay(day, [
+                ...hours,
+                {
+                  dayOfWeek: dayNames[day]!,
+                  opens: hours.length === 0 ? '08:00' : '',
+                  closes: hours.length === 0 ? '17:00' : '',
+                },
+              ])
+            }
+          >
+            <Icon name="plus" size={16} />
+          </ActionIcon>
         </div>
       ))}
       {monday.length > 0 && (

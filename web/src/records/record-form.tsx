@@ -1,10 +1,11 @@
 // The form of a resource, made from its definition. The service judges; its errors are shown at the fields.
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ApiError, toApiError } from '../api/client.ts';
 import { type Definition, leavesOf } from '../api/definitions.ts';
+import { Dialog } from '../frame/dialog.tsx';
 import { useUnsavedWork } from '../frame/unsaved-work.ts';
 import { Icon } from '../icons.tsx';
 import { decimalSeparator } from '../texts/format.ts';
@@ -133,30 +134,27 @@ export function RecordForm({
           {saveTitle}
         </Button>
       </Group>
-      <Modal
-        opened={blocker.status === 'blocked'}
-        onClose={() => blocker.reset?.()}
-        title={t('form.leave')}
-        closeButtonProps={{ 'aria-label': t('actions.close') }}
-      >
-        <Text size="sm" mb="md">
-          {t('form.leaveText')}
-        </Text>
-        <Group justify="flex-end">
-          <Button
-            variant="default"
-            onClick={() => {
-              draft.drop();
-              blocker.proceed?.();
-            }}
-          >
-            {t('form.leaveYes')}
-          </Button>
-          <Button onClick={() => blocker.reset?.()} data-autofocus>
-            {t('form.leaveNo')}
-          </Button>
-        </Group>
-      </Modal>
+      {blocker.status === 'blocked' && (
+        <Dialog onClose={() => blocker.reset?.()} title={t('form.leave')}>
+          <Text size="sm" mb="md">
+            {t('form.leaveText')}
+          </Text>
+          <Group justify="flex-end">
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.drop();
+                blocker.proceed?.();
+              }}
+            >
+              {t('form.leaveYes')}
+            </Button>
+            <Button onClick={() => blocker.reset?.()} data-autofocus>
+              {t('form.leaveNo')}
+            </Button>
+          </Group>
+        </Dialog>
+      )}
     </form>
   );
 }

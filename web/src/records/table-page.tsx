@@ -1,13 +1,13 @@
 // The table of a resource. The service searches, filters, sorts and pages; the address says how, so that "back" leads
 // to the same rows.
 
-import { Button, Group, Select, Stack, TextInput, Tooltip } from '@mantine/core';
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import { useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queryString } from '../api/client.ts';
 import { type Definition, leavesOf, nounOf, pluralOf, titleOf, useDefinition } from '../api/definitions.ts';
@@ -28,7 +28,8 @@ import { type Filters, filterParametersOf, singleValuesOf } from './filter-field
 import { ActiveFilters, FilterMenu } from './filters.tsx';
 import { useSelection } from './selection.ts';
 import classes from './table.module.css';
-import { type SavedView, ViewMenu } from './view-menu.tsx';
+import { ViewMenu } from './view-menu.tsx';
+import type { SavedView } from './views.ts';
 
 export function TablePage() {
   const { collection = '' } = useParams({ strict: false });
@@ -216,22 +217,16 @@ function SearchInput({ what, searched, value, onChange }: SearchInputProps) {
   const { t } = useTranslation();
   const [text, setText] = useState(value);
   const input = useRef<HTMLInputElement>(null);
+  const hint = useId();
   const changeLater = useDebouncedCallback((next: string) => onChange(next.trim() || undefined), 200);
   useHotkeys([['/', () => input.current?.focus()]]);
   return (
-    <Tooltip
-      label={t('table.searchedIn', { fields: searched.join(', ') })}
-      events={{ hover: true, focus: true, touch: false }}
-      openDelay={400}
-      multiline
-      w={320}
-      position="bottom-start"
-    >
+    <div className={classes.search}>
       <TextInput
         ref={input}
         data-table-search
         type="search"
-        className={classes.search}
+        aria-describedby={hint}
         aria-label={t('table.search', { what })}
         placeholder={t('table.search', { what })}
         leftSection={<Icon name="search" size={16} />}
@@ -241,6 +236,9 @@ function SearchInput({ what, searched, value, onChange }: SearchInputProps) {
           changeLater(currentTarget.value);
         }}
       />
-    </Tooltip>
+      <div id={hint} role="tooltip" className={classes.searched}>
+        {t('table.searchedIn', { fields: searched.join(', ') })}
+      </div>
+    </div>
   );
 }

@@ -23,10 +23,10 @@ interface Result {
 
 const hasWord = (text: string) => /[\p{L}\p{N}]/u.test(text);
 
-export function SearchDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function SearchDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <Modal.Root opened={isOpen} onClose={onClose} size="lg" padding={0} yOffset="8vh">
+    <Modal.Root opened onClose={onClose} size="lg" padding={0} yOffset="8vh">
       <Modal.Overlay />
       <Modal.Content aria-label={t('search.title')}>
         <Modal.Body>

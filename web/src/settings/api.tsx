@@ -1,5 +1,5 @@
 // "API & interfaces": the one key of the business, and everything an ERP developer needs to begin.
-import { Alert, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { CopyField } from '../frame/copy-field.tsx';
+import { Dialog } from '../frame/dialog.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell } from '../frame/notices.tsx';
@@ -158,8 +159,7 @@ function makerOf({ createdById, createdByEmail }: Key, createdBy: string, t: TFu
 function NewKey({ value, onClose }: { value: string; onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={t('api.newTitle')}
       size="lg"
@@ -177,7 +177,7 @@ function NewKey({ value, onClose }: { value: string; onClose: () => void }) {
           <Button onClick={onClose}>{t('api.stored')}</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

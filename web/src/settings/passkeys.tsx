@@ -1,5 +1,5 @@
 // The passkeys and recovery codes of the person who is signed in.
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,6 +7,7 @@ import { call, toApiError } from '../api/client.ts';
 import { addPasskey, canUsePasskeys, type Passkey, passkeysQuery } from '../api/passkeys.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { FailureNote } from '../frame/failure.tsx';
+import { FormDialog } from '../frame/form-dialog.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell, tellFailure } from '../frame/notices.tsx';
 import { Icon } from '../icons.tsx';
@@ -166,36 +167,20 @@ function RenameDialog({ passkey, onChange, onClose }: RenameProps) {
   });
   const failure = renaming.error && toApiError(renaming.error);
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={t('passkeys.renameTitle')}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
+      action={t('actions.save')}
+      isPending={renaming.isPending}
+      onSubmit={() => renaming.mutate()}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          renaming.mutate();
-        }}
-      >
-        <Stack>
-          <TextInput
-            data-autofocus
-            label={t('passkeys.name')}
-            value={name}
-            onChange={({ currentTarget }) => setName(currentTarget.value)}
-            error={failure && (failure.errors[0]?.message ?? failure.message)}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t('actions.cancel')}
-            </Button>
-            <Button type="submit" loading={renaming.isPending}>
-              {t('actions.save')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput
+        data-autofocus
+        label={t('passkeys.name')}
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        error={failure && (failure.errors[0]?.message ?? failure.message)}
+      />
+    </FormDialog>
   );
 }

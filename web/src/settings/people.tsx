@@ -1,16 +1,4 @@
-import {
-  Alert,
-  Avatar,
-  Badge,
-  Button,
-  Group,
-  Modal,
-  Radio,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Avatar, Badge, Button, Group, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -18,6 +6,7 @@ import { call, toApiError } from '../api/client.ts';
 import type { Role } from '../api/session.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { CopyField } from '../frame/copy-field.tsx';
+import { Dialog } from '../frame/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell, tellFailure } from '../frame/notices.tsx';
@@ -210,12 +199,7 @@ function InvitationDialog({ onClose }: { onClose: () => void }) {
   const [forgetful, setForgetful] = useState<Known>();
   if (forgetful) return <ResetLinkDialog person={forgetful} onClose={onClose} />;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t(link ? 'people.linkTitle' : 'people.inviteTitle')}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
-    >
+    <Dialog onClose={onClose} title={t(link ? 'people.linkTitle' : 'people.inviteTitle')}>
       {link ? (
         <Stack>
           <Text size="sm">
@@ -281,6 +265,6 @@ function InvitationDialog({ onClose }: { onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 // Recovery codes, shown once.
-import { Button, CopyButton, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, CopyButton, Group, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { Dialog } from '../frame/dialog.tsx';
 import { Icon } from '../icons.tsx';
 import { saveBlob } from '../import/download.ts';
 import classes from './passkeys.module.css';
@@ -45,19 +46,13 @@ export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
 export function RecoveryCodesDialog({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      closeOnClickOutside={false}
-      title={t('passkeys.codesTitle')}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
-    >
+    <Dialog onClose={onClose} closeOnClickOutside={false} title={t('passkeys.codesTitle')}>
       <Stack>
         <RecoveryCodes codes={codes} />
         <Group justify="flex-end">
           <Button onClick={onClose}>{t('passkeys.codesKept')}</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

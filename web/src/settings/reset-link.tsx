@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { CopyField } from '../frame/copy-field.tsx';
+import { Dialog } from '../frame/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 
 interface ResetLinkDialogProps {
@@ -18,12 +19,7 @@ export function ResetLinkDialog({ person: { id, name }, onClose }: ResetLinkDial
   });
   const link = creation.data?.link;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('access.resetLinkTitle', { name })}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
-    >
+    <Dialog onClose={onClose} title={t('access.resetLinkTitle', { name })}>
       <Stack>
         <Text size="sm">{t(link ? 'access.resetLinkMade' : 'access.resetLinkText', { name })}</Text>
         {link && <CopyField value={link} />}
@@ -39,6 +35,6 @@ export function ResetLinkDialog({ person: { id, name }, onClose }: ResetLinkDial
           )}
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,10 +1,11 @@
 // The form that adds a webhook, and the one that changes its address and its types.
-import { Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, toApiError } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
+import { Dialog } from '../frame/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 
 interface Props {
@@ -32,12 +33,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
   const failure = save.error && toApiError(save.error);
   const fault = failure?.errors.find(({ field }) => field === 'url');
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t(webhook ? 'webhooks.editTitle' : 'webhooks.addTitle')}
-      closeButtonProps={{ 'aria-label': t('actions.close') }}
-    >
+    <Dialog onClose={onClose} title={t(webhook ? 'webhooks.editTitle' : 'webhooks.addTitle')}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -77,6 +73,6 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

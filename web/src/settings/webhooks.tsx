@@ -1,12 +1,14 @@
 // "Webhooks" below API & interfaces: where changes are sent, whether they arrive, and what to do where they do not.
-import { Alert, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, call } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
+import { type Webhook, webhooksQuery } from '../api/webhooks.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { CopyField } from '../frame/copy-field.tsx';
+import { Dialog } from '../frame/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell, tellFailure } from '../frame/notices.tsx';
@@ -16,23 +18,6 @@ import { formatAgo, formatNumber, formatTime } from '../texts/format.ts';
 import classes from './settings.module.css';
 import { Deliveries, type DeliveryResult, isDelivered, useResultText } from './webhook-deliveries.tsx';
 import { WebhookForm } from './webhook-form.tsx';
-
-export interface Webhook {
-  id: string;
-  url: string;
-  resources: string[] | null;
-  pausedAt: string | null;
-  pausedBecause: 'ASKED' | 'GONE' | 'FAILED' | null;
-  failingSince: string | null;
-  nextAttemptAt: string | null;
-  waitingEntries: number;
-  previousSecretEndsAt: string | null;
-}
-
-export const webhooksQuery = queryOptions({
-  queryKey: ['webhooks'],
-  queryFn: ({ signal }) => call<{ data: Webhook[]; most: number }>('GET', '/webhooks', { signal }),
-});
 
 export function WebhooksCard() {
   const { t } = useTranslation();
@@ -224,8 +209,7 @@ function Description({ webhook }: { webhook: Webhook }) {
 function NewSecret({ value, onClose }: { value: string; onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={t('webhooks.secretShown')}
       size="lg"
@@ -240,6 +224,6 @@ function NewSecret({ value, onClose }: { value: string; onClose: () => void }) {
           <Button onClick={onClose}>{t('webhooks.stored')}</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,0 +1,76 @@
+// What a change and a deletion of many records share: reading them, and saying which of them failed.
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiError } from '../api/client.ts';
+import type { Definition, Entity } from '../api/definitions.ts';
+import { useForgetReadings } from '../api/records.ts';
+import { Dialog } from '../frame/dialog.tsx';
+import { FormDialog } from '../frame/form-dialog.tsx';
+import { type BulkResult, readSelected } from './bulk.ts';
+import { BulkFailures } from './bulk-failures.tsx';
+import type { Selection } from './selection.ts';
+
+export interface BulkDialogProps {
+  definition: Definition;
+  selection: Selection;
+  parameters: Record<string, string | undefined>;
+  count: number;
+  onDone: () => void;
+  onClose: () => void;
+}
+
+interface BulkWork {
+  title: string;
+  action: string;
+  isDangerous?: boolean;
+  isDisabled?: boolean;
+  run: (entities: Entity[]) => Promise<BulkResult>;
+  onResult: (result: BulkResult) => void;
+  children: ReactNode;
+}
+
+export function BulkDialog({
+  definition,
+  selection,
+  parameters,
+  onDone,
+  onClose,
+  run,
+  onResult,
+  ...form
+}: Omit<BulkDialogProps, 'count'> & BulkWork) {
+  const { t } = useTranslation();
+  const forgetReadings = useForgetReadings();
+  const [result, setResult] = useState<BulkResult>();
+  const work = useMutation({
+    mutationFn: async () => {
+      const entities = await readSelected(definition, selection, parameters);
+      if (!entities) throw new ApiError(0, { message: t('bulk.tooMany') });
+      return run(entities);
+    },
+    onSuccess: async (ended) => {
+      await forgetReadings();
+      onResult(ended);
+      if (ended.failed.length > 0) return setResult(ended);
+      onDone();
+      onClose();
+    },
+  });
+  if (!result) {
+    return (
+      <FormDialog
+        {...form}
+        isPending={work.isPending}
+        error={work.error}
+        onSubmit={() => work.mutate()}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <Dialog onClose={onClose} title={form.title}>
+      <BulkFailures definition={definition} result={result} onClose={onClose} />
+    </Dialog>
+  );
+}
