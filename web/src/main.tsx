@@ -1,6 +1,8 @@
 import '@fontsource-variable/inter/wght.css';
 import '@mantine/core/styles.css';
 import './styles.css';
+import './print.css';
+import './frame/printing.ts';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';

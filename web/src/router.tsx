@@ -111,6 +111,16 @@ const editing = createRoute({
   path: '/data/$collection/$id/edit',
   component: lazyRouteComponent(() => import('./records/form-page.tsx'), 'EditingPage'),
 });
+const siteSheet = createRoute({
+  getParentRoute: () => office,
+  path: '/data/sites/$id/sheet',
+  component: lazyRouteComponent(() => import('./paper/site-sheet.tsx'), 'SiteSheetPage'),
+});
+const labels = createRoute({
+  getParentRoute: () => office,
+  path: '/labels/$collection',
+  component: lazyRouteComponent(() => import('./paper/labels-page.tsx'), 'LabelsPage'),
+});
 const attention = createRoute({
   getParentRoute: () => office,
   path: '/attention',
@@ -182,6 +192,8 @@ export const router = createRouter({
       creation,
       record,
       editing,
+      siteSheet,
+      labels,
       attention,
       map,
       requests,

@@ -59,7 +59,7 @@ export async function sessionRoutes(app: FastifyInstance, { database, notices, p
       hasPeople: rows[0]!.has_people,
       hasMail: notices.hasMail,
       me: session ? me(session) : null,
-      ...(session && { version }),
+      ...(session && { version, publicUrl }),
     };
   });
 

@@ -30,6 +30,8 @@ export interface State {
   hasPeople: boolean;
   /** Where somebody is signed in. */
   version?: string;
+  /** The address that the operator published, where one is set. */
+  publicUrl?: string;
   /** Whether the service can send mail. */
   hasMail: boolean;
   /** null where nobody is signed in. */

@@ -78,7 +78,7 @@ export function AttentionPage() {
         <LeftEntries />
       ) : (
         <>
-          <Group mb="md" gap="sm">
+          <Group mb="md" gap="sm" className="screen-only">
             <Chip.Group value={code ?? ''} onChange={(value) => change({ code: String(value) || undefined })}>
               <Group visibleFrom="sm" gap={6} role="group" aria-label={t('table.filters')}>
                 <Chip value="">{withCount(t('attention.all'))}</Chip>

@@ -36,7 +36,7 @@ function Bin() {
   return (
     <>
       <PageHead title={t('bin.title')} text={t('bin.text')} />
-      <div className={classes.filters}>
+      <div className={`${classes.filters} screen-only`}>
         <TextInput
           className={classes.search}
           aria-label={t('bin.search')}

@@ -10,8 +10,16 @@ export function MoreButton({ list }: MoreButtonProps) {
   const { t } = useTranslation();
   if (!list.hasNextPage) return null;
   return (
-    <Button mt="md" variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-      {t('actions.more')}
-    </Button>
+    <>
+      <Button
+        mt="md"
+        variant="default"
+        loading={list.isFetchingNextPage}
+        onClick={() => list.fetchNextPage()}
+      >
+        {t('actions.more')}
+      </Button>
+      <p className="paper-only">{t('print.more')}</p>
+    </>
   );
 }

@@ -59,7 +59,7 @@ export function Notices() {
     () => notices,
   );
   return (
-    <Stack className={classes.place} gap="xs" role="status" aria-live="polite">
+    <Stack className={`${classes.place} screen-only`} gap="xs" role="status" aria-live="polite">
       {shown.map(({ id, message, isFailure, action }) => (
         <Notification
           key={id}

@@ -3,6 +3,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Definition } from '../api/definitions.ts';
+import { ButtonLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { ExportMenu } from './export-menu.tsx';
@@ -71,6 +72,17 @@ export function BulkBar(props: BulkBarProps) {
       >
         {t('actions.delete')}
       </Button>
+      {isExportable && ['plants', 'containers'].includes(definition.collection) && (
+        <ButtonLink
+          size="compact-sm"
+          variant="default"
+          leftSection={<Icon name="qr" size={14} />}
+          to={`/labels/${definition.collection}`}
+          search={isAll ? parameters : { sort: parameters.sort, id: [...ids].join(',') }}
+        >
+          {t('labels.title')}
+        </ButtonLink>
+      )}
       {isExportable && (
         <ExportMenu
           collection={definition.collection}

@@ -13,9 +13,10 @@ import {
   titleOf,
   valueAt,
 } from '../api/definitions.ts';
+import { useIsPrinting } from '../frame/printing.ts';
 import { Icon } from '../icons.tsx';
 import { describeMatches, findOwnMatches } from '../search/matches.ts';
-import { formatTime } from '../texts/format.ts';
+import { formatNumber, formatTime } from '../texts/format.ts';
 import { addressText, type Column, type Columns, useDensity } from './columns.ts';
 import classes from './table.module.css';
 import { Value } from './value.tsx';
@@ -58,24 +59,28 @@ const narrowest = 60;
 export function EntityTable(props: EntityTableProps) {
   const { t } = useTranslation();
   const { definition, entities, isLoading, isEnd, onEnd } = props;
-  const isNarrow = useMediaQuery('(max-width: 48em)', window.innerWidth <= 768, {
+  const isPrinting = useIsPrinting();
+  const isSmallScreen = useMediaQuery('(max-width: 48em)', window.innerWidth <= 768, {
     getInitialValueInEffect: false,
   });
+  const isNarrow = isSmallScreen && !isPrinting;
   const [density] = useDensity();
   const columns = isNarrow ? [] : props.columns.shown;
-  const { widths } = props.columns;
+  // Paper has its own widths and heights.
+  const widths = isPrinting ? {} : props.columns.widths;
   const ticks = isNarrow ? undefined : props.ticks;
   const cells = columns.length + (ticks ? 2 : 1);
   const rowHeight = rowHeights[density];
   const height = isNarrow ? tallRowHeight : rowHeight;
   const box = useRef<HTMLDivElement>(null);
-  const rows = useVisibleRows({
+  const visible = useVisibleRows({
     count: entities.length,
     rowHeight: height,
     box,
     isScrolledByPage: isNarrow,
     headHeight: isNarrow ? 0 : rowHeight,
   });
+  const rows = isPrinting ? { ...visible, first: 0, end: entities.length } : visible;
   const { active, onKeyDown } = useRowKeys(entities.length, rows.scrollTo);
   const navigate = useNavigate();
   const before = rows.first * height;
@@ -83,7 +88,7 @@ export function EntityTable(props: EntityTableProps) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever the end comes near, not when the question is new.
   useEffect(() => {
-    if (!isEnd && rows.end >= entities.length - 30) onEnd();
+    if (!isEnd && !isPrinting && rows.end >= entities.length - 30) onEnd();
   }, [rows.end, entities.length, isEnd]);
 
   return (
@@ -95,7 +100,7 @@ export function EntityTable(props: EntityTableProps) {
         aria-rowcount={props.total ?? -1}
         aria-label={titleOf(definition)}
       >
-        <Head {...props} shown={columns} ticks={ticks} isHidden={isNarrow} />
+        <Head {...props} shown={columns} widths={widths} ticks={ticks} isHidden={isNarrow} />
         <tbody onKeyDown={onKeyDown}>
           {isLoading && <LoadingRows columns={cells} height={height} />}
           {before > 0 && (
@@ -112,7 +117,7 @@ export function EntityTable(props: EntityTableProps) {
                 aria-rowindex={index + 2}
                 aria-selected={ticks?.has(entity.id)}
                 className={classes.row}
-                style={{ height }}
+                style={isPrinting ? undefined : { height }}
                 onClick={(event) => {
                   const isOnLink = (event.target as HTMLElement).closest('a, button, input, label');
                   const isSelecting = window.getSelection()?.toString();
@@ -165,7 +170,12 @@ export function EntityTable(props: EntityTableProps) {
           {!isEnd && !isLoading && (
             <tr>
               <td colSpan={cells} className={classes.more}>
-                {t('table.loadingMore')}
+                {isPrinting
+                  ? t('print.rows', {
+                      shown: formatNumber(entities.length),
+                      total: formatNumber(props.total ?? entities.length),
+                    })
+                  : t('table.loadingMore')}
               </td>
             </tr>
           )}
@@ -192,11 +202,14 @@ function isNumber({ field }: Column): boolean {
 
 type HeadProps = Pick<EntityTableProps, 'definition' | 'columns' | 'sort' | 'onSort' | 'ticks'> & {
   shown: Column[];
+  widths: Record<string, number>;
   isHidden: boolean;
 };
 
-function Head({ definition, columns, shown, sort, onSort, ticks, isHidden }: HeadProps) {
+function Head({ definition, columns, shown, widths, sort, onSort, ticks, isHidden }: HeadProps) {
   const { t } = useTranslation();
+  // Chromium leaves buttons out of heads that it repeats on the next sheet.
+  const isPrinting = useIsPrinting();
   const name = leavesOf(definition.fields).find(({ path }) => path === definition.nameField);
   const heads: Column[] = [
     { id: definition.nameField, title: titleOf(name ?? definition), sort: 'name' },
@@ -225,9 +238,9 @@ function Head({ definition, columns, shown, sort, onSort, ticks, isHidden }: Hea
               scope="col"
               aria-sort={direction}
               data-number={isNumber(column) || undefined}
-              style={widthOf(columns.widths, column.id)}
+              style={widthOf(widths, column.id)}
             >
-              {column.sort ? (
+              {column.sort && !isPrinting ? (
                 <UnstyledButton
                   className={classes.sort}
                   onClick={() => onSort(direction === 'ascending' ? `-${column.sort}` : column.sort!)}

@@ -62,40 +62,43 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
         text={`${t('record.createdAt', { ago: formatAgo(entity.createdAt) })}, ${t('record.updatedAt', { ago: formatAgo(entity.updatedAt) })}`}
         trail={trail}
         actions={
-          isAdministrator ? (
-            <>
-              <Button
-                variant="default"
-                leftSection={<Icon name="trash" size={16} />}
-                onClick={() => setIsDeleting(true)}
-              >
-                {t('actions.delete')}
-              </Button>
-              <ButtonLink
-                variant="default"
-                to={`/data/${definition.collection}/new`}
-                search={{ copyOf: id }}
-                leftSection={<Icon name="copy" size={16} />}
-              >
-                {t('actions.duplicate')}
-              </ButtonLink>
-              <ButtonLink
-                to={`/data/${definition.collection}/${id}/edit`}
-                leftSection={<Icon name="pencil" size={16} />}
-              >
-                {t('actions.edit')}
-              </ButtonLink>
-            </>
-          ) : (
-            definition.careFields.length > 0 && (
-              <ButtonLink
-                to={`/data/${definition.collection}/${id}/edit`}
-                leftSection={<Icon name="pencil" size={16} />}
-              >
-                {t('record.careEdit')}
-              </ButtonLink>
-            )
-          )
+          <>
+            <PaperLink collection={definition.collection} id={id} />
+            {isAdministrator ? (
+              <>
+                <Button
+                  variant="default"
+                  leftSection={<Icon name="trash" size={16} />}
+                  onClick={() => setIsDeleting(true)}
+                >
+                  {t('actions.delete')}
+                </Button>
+                <ButtonLink
+                  variant="default"
+                  to={`/data/${definition.collection}/new`}
+                  search={{ copyOf: id }}
+                  leftSection={<Icon name="copy" size={16} />}
+                >
+                  {t('actions.duplicate')}
+                </ButtonLink>
+                <ButtonLink
+                  to={`/data/${definition.collection}/${id}/edit`}
+                  leftSection={<Icon name="pencil" size={16} />}
+                >
+                  {t('actions.edit')}
+                </ButtonLink>
+              </>
+            ) : (
+              definition.careFields.length > 0 && (
+                <ButtonLink
+                  to={`/data/${definition.collection}/${id}/edit`}
+                  leftSection={<Icon name="pencil" size={16} />}
+                >
+                  {t('record.careEdit')}
+                </ButtonLink>
+              )
+            )}
+          </>
         }
       />
       <div className={classes.columns}>
@@ -131,6 +134,32 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
         <Deletion definition={definition} entity={entity} onClose={() => setIsDeleting(false)} />
       )}
     </div>
+  );
+}
+
+/** A sheet for sites, and a label for things that carry one. */
+function PaperLink({ collection, id }: { collection: string; id: string }) {
+  const { t } = useTranslation();
+  if (collection === 'sites')
+    return (
+      <ButtonLink
+        variant="default"
+        to={`/data/sites/${id}/sheet`}
+        leftSection={<Icon name="printer" size={16} />}
+      >
+        {t('paper.siteSheet')}
+      </ButtonLink>
+    );
+  if (collection !== 'plants' && collection !== 'containers') return null;
+  return (
+    <ButtonLink
+      variant="default"
+      to={`/labels/${collection}`}
+      search={{ id }}
+      leftSection={<Icon name="qr" size={16} />}
+    >
+      {t('labels.one')}
+    </ButtonLink>
   );
 }
 

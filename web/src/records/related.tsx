@@ -112,6 +112,11 @@ function RelatedList({ definition, field, id }: { definition: Definition; field:
           ))}
         </ul>
       )}
+      {total > shownItems && (
+        <p className="paper-only">
+          {t('print.rows', { shown: formatNumber(shownItems), total: formatNumber(total) })}
+        </p>
+      )}
     </Card>
   );
 }

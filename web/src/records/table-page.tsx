@@ -26,6 +26,7 @@ import { EntityTable, type Ticks } from './entity-table.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { type Filters, filterParametersOf, singleValuesOf } from './filter-fields.ts';
 import { ActiveFilters, FilterMenu } from './filters.tsx';
+import { PrintButton } from './print-button.tsx';
 import { useSelection } from './selection.ts';
 import classes from './table.module.css';
 import { ViewMenu } from './view-menu.tsx';
@@ -97,6 +98,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
         text={total !== undefined && t('table.count', { count: total, formatted: formatNumber(total) })}
         actions={
           <>
+            <PrintButton list={list} />
             {isAdministrator && (
               <ExportMenu
                 collection={collection}

@@ -20,7 +20,7 @@ export function SettingsFrame() {
   ];
   return (
     <div className={classes.page}>
-      <nav className={classes.pages} aria-label={t('settings.title')}>
+      <nav className={`${classes.pages} screen-only`} aria-label={t('settings.title')}>
         {pages.map(({ to, icon, title }) => (
           <Link key={to} to={to} className={classes.link} activeOptions={{ exact: true }}>
             <Icon name={icon} />

@@ -294,6 +294,25 @@ export const de: Texts = {
     sortDown: '{{title}} absteigend',
     densities: { normal: 'Normal', compact: 'Kompakt' },
   },
+  print: {
+    action: 'Drucken',
+    more: 'Es gibt weitere Einträge.',
+    rows: '{{shown}} von {{total}} Einträgen.',
+  },
+  labels: {
+    title: 'Etiketten',
+    one: 'Etikett',
+    sheet: 'Etikettenbogen',
+    start: 'Erstes Etikett',
+    lines: 'Auf dem Etikett',
+    line: { name: 'Name', labelCode: 'Etikett-Code', site: 'Standort', place: 'Platz' },
+    more: 'Nur die ersten {{shown}}. Es gibt weitere.',
+    code: 'QR-Code zu {{name}}',
+  },
+  paper: {
+    siteSheet: 'Standortblatt',
+    noRoom: 'Ohne Raum',
+  },
   record: {
     noPosition: 'Ohne Position auf der Karte',
     approximateByPostcode: 'ungefähr, nach der Postleitzahl',

@@ -291,6 +291,25 @@ export const en = {
     sortDown: '{{title}} descending',
     densities: { normal: 'Normal', compact: 'Compact' },
   },
+  print: {
+    action: 'Print',
+    more: 'There are more entries.',
+    rows: 'Shows {{shown}} of {{total}} entries.',
+  },
+  labels: {
+    title: 'Labels',
+    one: 'Label',
+    sheet: 'Label sheet',
+    start: 'First label',
+    lines: 'On the label',
+    line: { name: 'Name', labelCode: 'Label code', site: 'Site', place: 'Place' },
+    more: 'Shows the first {{shown}} only. There are more.',
+    code: 'QR code to {{name}}',
+  },
+  paper: {
+    siteSheet: 'Site sheet',
+    noRoom: 'Without a room',
+  },
   record: {
     noPosition: 'Not on the map',
     approximateByPostcode: 'approximate, from the postcode',

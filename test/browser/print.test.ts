@@ -1,0 +1,203 @@
+// Pages on paper, as Chromium prints them.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import jsQRModule from 'jsqr';
+import type { Page } from 'playwright-core';
+import { extractText, getDocumentProxy } from 'unpdf';
+import { createPerson } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
+import { validSite } from '../service.ts';
+import { until } from '../waiting.ts';
+import { findBarriers, type Office, openOffice } from './office.ts';
+
+// The package is CommonJS with a default of its own.
+const jsQR = jsQRModule as unknown as typeof jsQRModule.default;
+
+/** The text of each sheet. */
+async function print(page: Page): Promise<string[]> {
+  const pdf = await page.pdf({ preferCSSPageSize: true });
+  const { text } = await extractText(await getDocumentProxy(new Uint8Array(pdf)));
+  return text;
+}
+
+describe('paper', { skip: withoutChromium }, () => {
+  let office: Office;
+  let email: string;
+  const names = Array.from({ length: 130 }, (_, index) => `Standort-${String(index).padStart(3, '0')}`);
+  before(async () => {
+    office = await openOffice();
+    ({ email } = await createPerson(office));
+    const customerId = await office.createCustomer({ companyName: 'Hotel Alsterblick GmbH' });
+    for (const name of names) {
+      const created = await office.post('/customer/site', { ...validSite(customerId), name });
+      assert.equal(created.statusCode, 201, created.body);
+    }
+  });
+
+  test('holds every row and column of a table, its head on each sheet, and page numbers', async () => {
+    const { page, complaints } = await office.enter(email, { viewport: { width: 390, height: 800 } });
+    // Headless Chromium opens no dialog.
+    await page.addInitScript('window.print = () => { window.isDialogOpen = true; }');
+    await page.goto(`${office.origin}/data/sites`);
+    await page.getByRole('button', { name: 'Drucken' }).click();
+    await until('the dialog opens', () => page.evaluate<boolean>('window.isDialogOpen === true'));
+    const sheets = await print(page);
+    const all = sheets.join('\n');
+    assert.deepEqual(
+      names.filter((name) => !all.includes(name)),
+      [],
+    );
+    assert.equal(all.split('Hotel Alsterblick GmbH').length - 1, names.length);
+    for (const [index, sheet] of sheets.entries()) {
+      assert.match(sheet, /Bezeichnung/);
+      assert.match(sheet, /Schlüssel/);
+      assert.ok(sheet.includes(`${index + 1} / ${sheets.length}`), sheet.slice(0, 200));
+    }
+    assert.doesNotMatch(all, /Filter|Spalten|Standort anlegen|Einstellungen|Name A–Z/);
+    // Paper has ended: the phone shows its list again.
+    const shown = () => page.locator('[data-row]').count();
+    await until('the list is short again', async () => (await shown()) < names.length);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test('says how many rows are missing when the browser prints a table that is not loaded', async () => {
+    const { page } = await office.enter(email);
+    await page.goto(`${office.origin}/data/sites`);
+    await page.locator('[data-row="0"]').waitFor();
+    const all = (await print(page)).join('\n');
+    assert.ok(all.includes('Standort-099'));
+    assert.match(all, /100 von 130 Einträgen/);
+    await page.context().close();
+  });
+
+  test('is light in the dark theme, which returns to the screen', async () => {
+    const { page } = await office.enter(email, { colorScheme: 'dark' });
+    await page.goto(`${office.origin}/data/customers`);
+    await page.locator('[data-row="0"]').waitFor();
+    const colour = 'getComputedStyle(document.querySelector("[data-row]")).color';
+    await page.evaluate(`addEventListener('beforeprint', () => { window.onPaper = ${colour}; })`);
+    const onScreen = await page.evaluate(colour);
+    await print(page);
+    assert.equal(await page.evaluate('window.onPaper'), 'rgb(29, 37, 32)');
+    assert.notEqual(onScreen, 'rgb(29, 37, 32)');
+    assert.equal(await page.evaluate(colour), onScreen);
+    await page.context().close();
+  });
+
+  test('holds no buttons, navigation or notices on any page', async () => {
+    const { page } = await office.enter(email, { locale: 'en-GB' });
+    for (const path of ['/', '/attention', '/requests', '/settings/people', '/settings/audit', '/bin']) {
+      await page.goto(`${office.origin}${path}`);
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.waitForLoadState('networkidle');
+      const title = await page.getByRole('heading', { level: 1 }).first().innerText();
+      await page.emulateMedia({ media: 'print' });
+      const controls = await page
+        .locator('button, input:not([role=switch]), [role=status][aria-live], #navigation a')
+        .filter({ visible: true })
+        .evaluateAll((found) =>
+          found.filter((element) => !element.closest('td, li, th')).map((element) => element.outerHTML),
+        );
+      await page.emulateMedia({ media: null });
+      assert.deepEqual(controls, [], path);
+      assert.ok((await print(page)).join().includes(title.slice(0, 10)), path);
+    }
+    await page.context().close();
+  });
+
+  test('a site sheet names the way in, the contact and the plants by room, with a code to its page', async () => {
+    const { page, complaints } = await office.enter(email, { locale: 'en-GB' });
+    const siteId = await createGreenSite();
+    await page.goto(`${office.origin}/data/sites/${siteId}`);
+    await page.getByRole('link', { name: 'Site sheet' }).click();
+    await page.getByText('Meeting room Elbe').waitFor();
+    await page.getByText('Janssen').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    const text = (await print(page)).join('\n');
+    for (const part of [
+      'Ballindamm 17a',
+      '+49 40 5550',
+      'Ring twice',
+      '3 × Monstera deliciosa',
+      'Meeting room Elbe',
+    ])
+      assert.ok(text.includes(part), `${part} in ${text}`);
+    assert.ok(text.indexOf('Lobby') < text.indexOf('Meeting room Elbe'));
+    assert.doesNotMatch(text, /Gone forever/);
+    const [code] = await readCodes(page);
+    assert.equal(code, `${office.origin}/data/sites/${siteId}`);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test('labels begin at the chosen place, and their codes lead to the records', async () => {
+    const { page, complaints } = await office.enter(email, { locale: 'en-GB' });
+    const siteId = await createGreenSite();
+    await page.goto(`${office.origin}/labels/plants?siteId=${siteId}&sort=name`);
+    await page.getByText('Ficus lyrata').waitFor();
+    await page.getByLabel('First label').fill('21');
+    await page.getByLabel('First label').press('Tab');
+    assert.deepEqual(await findBarriers(page), []);
+    // The sheet has 21 places, so the second label goes on the next one.
+    const sheets = await print(page);
+    assert.equal(sheets.length, 2);
+    assert.match(sheets[0]!, /Ficus/);
+    assert.match(sheets[1]!, /Monstera/);
+    assert.doesNotMatch(sheets.join(), /Gone forever|Label sheet| \/ /);
+    const { data } = (await office.get(`/plants?siteId=${siteId}&sort=name&status=HEALTHY`)).json();
+    assert.deepEqual(
+      await readCodes(page),
+      data.map(({ id }: { id: string }) => `${office.origin}/data/plants/${id}`),
+    );
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  async function createGreenSite(): Promise<string> {
+    const customerId = await office.createCustomer({ companyName: 'Reederei Elbe AG' });
+    const created = async (path: string, body: object): Promise<string> => {
+      const response = await office.post(path, body);
+      assert.equal(response.statusCode, 201, response.body);
+      return response.json().id;
+    };
+    const contactPersonId = await created('/customer/contact-person', {
+      customerId,
+      lastName: 'Janssen',
+      phone: '+49 40 5550',
+    });
+    const siteId = await created('/customer/site', {
+      ...validSite(customerId),
+      comment: 'Ring twice',
+      contactPersonId,
+    });
+    const plants = [
+      { botanicalName: 'Monstera deliciosa', quantity: 3, room: 'Meeting room Elbe', status: 'HEALTHY' },
+      { botanicalName: 'Ficus lyrata', room: 'Lobby', status: 'HEALTHY' },
+      { botanicalName: 'Gone forever', room: 'Lobby', status: 'REMOVED' },
+    ];
+    for (const plant of plants) await created('/customer/site/plant', { siteId, ...plant });
+    return siteId;
+  }
+});
+
+/** What a reader makes of the codes on the page. */
+async function readCodes(page: Page): Promise<string[]> {
+  const paths = await page
+    .locator('svg[role=img] path')
+    .evaluateAll((found) => found.map((path) => path.getAttribute('d')!));
+  return paths.map((path) => {
+    const cells = [...path.matchAll(/M(\d+) (\d+)h/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
+    const size = 1 + Math.max(...cells.map(([x]) => x));
+    const scale = 4;
+    const width = (size + 8) * scale;
+    const pixels = new Uint8ClampedArray(width * width * 4).fill(255);
+    for (const [x, y] of cells) {
+      for (let row = 0; row < scale; row += 1) {
+        const start = (((y + 4) * scale + row) * width + (x + 4) * scale) * 4;
+        for (let at = 0; at < scale; at += 1) pixels.set([0, 0, 0, 255], start + at * 4);
+      }
+    }
+    return jsQR(pixels, width, width)?.data ?? 'unreadable';
+  });
+}
