@@ -1651,6 +1651,24 @@ BEGIN
 END $function$;
 
 -- The service may call it.
+CREATE OR REPLACE FUNCTION service_figures()
+ RETURNS TABLE(journal_entries numeric, webhook_queue numeric, webhook_oldest_seconds double precision)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  SELECT (SELECT coalesce(sum(last_position), 0) FROM journal_head), waiting.entries, waiting.oldest
+  FROM (
+    SELECT coalesce(sum(head.last_position - webhook.last_position), 0) AS entries,
+      coalesce(extract(epoch FROM now() - min(entry.at)), 0)::double precision AS oldest
+    FROM webhook JOIN journal_head AS head ON head.tenant_id = webhook.tenant_id
+    LEFT JOIN journal AS entry
+      ON entry.tenant_id = webhook.tenant_id AND entry.position = webhook.last_position + 1
+    WHERE webhook.paused_at IS NULL AND head.last_position > webhook.last_position
+  ) AS waiting
+$function$;
+
+-- The service may call it.
 CREATE OR REPLACE FUNCTION space_words(folded text)
  RETURNS text
  LANGUAGE sql

@@ -131,6 +131,43 @@ export const settings = {
     default: '20',
     parse: integerBetween(4, 1000, 20),
   }),
+  METRICS_PORT: setting({
+    meaning:
+      'Port at which Prometheus reads `GET /metrics`, without a password; 0 picks a free one. See [monitoring](monitoring.md).',
+    default: 'none: the service shows no metrics',
+    parse: (text) => (text === undefined ? undefined : integerBetween(0, 65535, 0)(text)),
+  }),
+  METRICS_HOST: setting({
+    meaning: 'Address to listen on for metrics. Everybody who reaches it can read them.',
+    default: '127.0.0.1',
+    parse: (text) => text ?? '127.0.0.1',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting({
+    meaning:
+      'Receiver of traces by OTLP over HTTP, such as `http://127.0.0.1:4318`. The other standard variables `OTEL_EXPORTER_OTLP_*` of this exporter work too.',
+    default: 'none: the service makes no traces',
+    parse: urlWithProtocol('http:', 'https:'),
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting({
+    meaning: 'The same for traces alone, with the whole path.',
+    default: '`OTEL_EXPORTER_OTLP_ENDPOINT` with `/v1/traces`',
+    parse: urlWithProtocol('http:', 'https:'),
+  }),
+  OTEL_SERVICE_NAME: setting({
+    meaning: 'Name of the service in traces.',
+    default: 'stamm',
+    parse: (text) => text ?? 'stamm',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: setting({
+    meaning:
+      'Share of requests that are traced, from 0 to 1. A request with `traceparent` follows the decision of its sender.',
+    default: '1',
+    parse: (text = '1') => {
+      const share = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+      if (!(share >= 0 && share <= 1)) throw new Error('must be a number from 0 to 1');
+      return share;
+    },
+  }),
   REDIS_URL: setting({
     meaning:
       'A Redis or Valkey that counts requests for the rate limit instead of PostgreSQL, and allows `EVAL`. While it is away, PostgreSQL counts.',
@@ -159,6 +196,12 @@ export const settings = {
       'How long a request may wait for the database, in milliseconds, before it is answered with 500. The default answers within two seconds even without a database. Raise it on a slow machine.',
     default: '1800',
     parse: integerBetween(100, 600_000, 1800),
+  }),
+  SLOW_REQUEST_MS: setting({
+    meaning:
+      'A request that takes so many milliseconds leaves a second log line, which says where the time went. 0 turns this off.',
+    default: '1000',
+    parse: integerBetween(0, 600_000, 1000),
   }),
   BODY_LIMIT_BYTES: setting({
     meaning: 'Longest request body, in bytes.',

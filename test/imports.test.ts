@@ -41,6 +41,7 @@ const layers = [
   ['server/auth', 'server/engine'],
   ['server/http'],
   ['server/database'],
+  ['server/telemetry'],
   ['server/errors.ts', 'server/messages.ts', 'server/version.ts'],
   ['core'],
 ];

@@ -42,6 +42,7 @@ export function buildAuthenticate(
   redisCounter: RedisCounter | undefined,
 ): Authenticate {
   const lookUps = new Batcher<string, LookUp>({
+    kind: 'key look-up',
     run: (hashes) => lookUpKeys(database, redisCounter, hashes),
     tenantOf: (hash) => hash,
     maxItems: 1000,

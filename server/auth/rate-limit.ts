@@ -1,6 +1,7 @@
 // Counting of requests. Those of a tenant are counted in PostgreSQL together with the look-up of its key, or in
 // Redis if there is one: exact over all processes either way. Failed authentications are counted per address on each
 // node, where a flood of them costs the database nothing.
+import { topics } from '../telemetry/topics.ts';
 
 export const windowSeconds = 60;
 
@@ -57,6 +58,7 @@ export async function openRedisCounter(
   const noteState = (away: boolean, reason: string) => {
     if (away === isAway) return;
     isAway = away;
+    topics.redis.publish({ isUp: !away });
     onStateChange(
       away ? `Redis is away (${reason}): PostgreSQL counts requests.` : 'Redis counts requests again.',
     );

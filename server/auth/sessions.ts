@@ -103,6 +103,7 @@ function lookUpsOf(database: Database): Batcher<string, SessionRow | undefined> 
   const lookUps =
     knownLookUps.get(database) ??
     new Batcher({
+      kind: 'session look-up',
       run: (tokens) => readSessions(database, tokens),
       tenantOf: (token) => token,
       maxItems: 1000,

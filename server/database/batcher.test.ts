@@ -48,6 +48,7 @@ interface Batch {
 function build({ paceMs = 0, maxItems = 100 } = {}) {
   const batches: Batch[] = [];
   const batcher = new Batcher<string, string>({
+    kind: 'test',
     paceMs,
     maxItems,
     tenantOf: (item) => item.split(' ')[0]!,

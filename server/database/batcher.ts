@@ -3,6 +3,9 @@
 // next one may wait a few milliseconds: until as many items wait as were just answered, or no item joins any more.
 //
 // Beside a batch that is slow, or mostly of one tenant, the other tenants' items form a batch of their own.
+import { topics } from '../telemetry/topics.ts';
+import { startBatchSpan } from '../telemetry/tracing.ts';
+import { currentWork, Work } from '../telemetry/work.ts';
 import { DeadlineError } from './errors.ts';
 
 /** A slower batch waits for a lock or the disk, which most of its items do not need. */
@@ -15,6 +18,8 @@ const smallestFlood = 8;
 const deadlineCheckMs = 20;
 
 export interface BatcherOptions<Item, Result> {
+  /** For metrics and traces. */
+  kind: string;
   /**
    * Returns for each item, in order, a result, an error, or the promise of a slower result. If it throws, all items
    * fail with that error.
@@ -33,6 +38,9 @@ interface Entry<Item, Result> {
   item: Item;
   tenant: string;
   deadline: number;
+  addedAt: number;
+  /** The request that waits for it. */
+  work: Work | undefined;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
@@ -61,7 +69,9 @@ export class Batcher<Item, Result> {
   /** `deadline` is a time of performance.now(). A late item fails, and is not sent if it still waits. */
   add(item: Item, deadline: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, tenant: this.#options.tenantOf(item), deadline, resolve, reject });
+      const tenant = this.#options.tenantOf(item);
+      const [addedAt, work] = [performance.now(), currentWork.getStore()];
+      this.#waiting.push({ item, tenant, deadline, addedAt, work, resolve, reject });
       this.#timer ??= setInterval(() => this.#lookAtTheClock(), deadlineCheckMs);
       this.#schedule();
     });
@@ -119,7 +129,7 @@ export class Batcher<Item, Result> {
     this.#startedAt = startedAt;
     this.#running.add(running);
     try {
-      const results = await this.#options.run(entries.map(({ item }) => item));
+      const results = await this.#run(entries, startedAt);
       this.#end(running);
       this.#awaitLonger(entries, results, startedAt);
       // Send the next batch before answering this one: the database works meanwhile.
@@ -132,6 +142,23 @@ export class Batcher<Item, Result> {
       for (const { reject } of entries) reject(error);
     }
     this.#schedule();
+  }
+
+  /** Its time counts for each request in it. */
+  async #run(entries: readonly Entry<Item, Result>[], startedAt: number) {
+    const { kind, run } = this.#options;
+    const works = entries.flatMap(({ work }) => work ?? []);
+    const batch = works.length > 0 ? new Work() : undefined;
+    if (batch) batch.span = startBatchSpan(kind, works);
+    for (const { work, addedAt } of entries) if (work) work.batchWaitMs += startedAt - addedAt;
+    const items = entries.map(({ item }) => item);
+    try {
+      return await currentWork.run(batch, run, items);
+    } finally {
+      batch?.span?.end();
+      topics.batch.publish({ kind, items: items.length, seconds: (performance.now() - startedAt) / 1000 });
+      if (batch) for (const { work } of entries) work?.add(batch);
+    }
   }
 
   #end(running: Running<Item, Result>): void {
@@ -164,6 +191,8 @@ export class Batcher<Item, Result> {
     const isLate = ({ deadline }: Entry<Item, Result>) => deadline <= now;
     const sent = [...this.#running].flatMap(({ entries }) => entries).filter(isLate);
     const unsent = this.#waiting.filter(isLate);
+    for (const { work, addedAt } of unsent) if (work) work.batchWaitMs += now - addedAt;
+    for (const { entries, startedAt } of this.#running) countLate(entries.filter(isLate), now - startedAt);
     if (unsent.length > 0) this.#waiting = this.#waiting.filter((entry) => !isLate(entry));
     for (const { reject } of sent) reject(new DeadlineError('The database did not answer in time.', true));
     for (const { reject } of unsent) reject(new DeadlineError('The database was busy for too long.'));
@@ -171,6 +200,14 @@ export class Batcher<Item, Result> {
     if (this.#waiting.length > 0 || this.#running.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+}
+
+/** A batch that hangs cannot say where the time goes. Each item is counted once. */
+function countLate(late: readonly Pick<Entry<unknown, never>, 'work'>[], batchMs: number): void {
+  for (const entry of late) {
+    if (entry.work) entry.work.databaseMs += batchMs;
+    entry.work = undefined;
   }
 }
 

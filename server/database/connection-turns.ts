@@ -72,6 +72,12 @@ export class ConnectionTurns {
     return promise;
   }
 
+  get waiting(): number {
+    let count = 0;
+    for (const queue of this.#inTurn) count += queue.waiting.length;
+    return count;
+  }
+
   release(turn: Turn): void {
     const queue = this.#queueOf(turn);
     this.#releases++;

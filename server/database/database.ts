@@ -1,10 +1,13 @@
 // The connections to PostgreSQL, and the transactions that see one tenant's rows only.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
+import { topics } from '../telemetry/topics.ts';
+import { currentWork } from '../telemetry/work.ts';
 import { ConnectionTurns, type Turn } from './connection-turns.ts';
 import { DeadlineError, isDatabaseAway, mayBeCommitted, OutcomeUnknownError } from './errors.ts';
 import { planOnce, planWithIndexes, readInOrder } from './planner.ts';
 import { findShards, isStale, onlyTenant, type Shards } from './shards.ts';
-import { logStatements, type StatementLog } from './statement-log.ts';
+import { type StatementLog, watchStatements } from './statement-watch.ts';
 import { cut, longStatementMs, patienceMs, type TimedQuery, timedConnection } from './timeouts.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
@@ -41,6 +44,8 @@ export interface Database {
   pool: pg.Pool;
   /** How long a request may wait for it. */
   requestDeadlineMs: number;
+  /** Connections of the pool, and how many wait for one. */
+  readonly use: { inUse: number; idle: number; waiting: number };
   /** Whether tenants are on different machines: each then needs a transaction of its own. */
   readonly isDistributed: boolean;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A dry run writes nothing. */
@@ -98,6 +103,7 @@ export function openDatabase(
       client: pg.ClientBase,
     ) => void,
   });
+  measureQueries(pool);
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
   // One that breaks in use fails its queries, and tells the same once more on the connection itself.
@@ -111,6 +117,11 @@ export function openDatabase(
   return {
     pool,
     requestDeadlineMs,
+    get use() {
+      const { totalCount, idleCount, waitingCount } = pool;
+      const waiting = waitingCount + connections.turns.waiting;
+      return { inUse: totalCount - idleCount, idle: idleCount, waiting };
+    },
     get isDistributed() {
       return Boolean(connections.shards);
     },
@@ -121,6 +132,23 @@ export function openDatabase(
     reach: (client, tenantId, twins) => reach(connections, client, tenantId, twins),
     close: () => pool.end(),
   };
+}
+
+/** Counts statements that need no transaction. A statement that waits for a connection keeps its own context. */
+function measureQueries(pool: pg.Pool): void {
+  const connect = pool.connect.bind(pool) as (callback?: (...results: unknown[]) => void) => unknown;
+  pool.connect = ((callback?: (...results: unknown[]) => void) =>
+    connect(callback && AsyncLocalStorage.bind(callback))) as typeof pool.connect;
+  const query = pool.query.bind(pool) as (...parameters: unknown[]) => Promise<pg.QueryResult>;
+  pool.query = (async (...parameters: unknown[]) => {
+    const work = currentWork.getStore();
+    const askedAt = performance.now();
+    try {
+      return await query(...parameters);
+    } finally {
+      if (work) work.databaseMs += performance.now() - askedAt;
+    }
+  }) as typeof pool.query;
 }
 
 /** The first connection finds out whether the database is a cluster. */
@@ -142,7 +170,7 @@ async function prepare(
   statementTimeoutMs: number,
   statementLog: StatementLog | undefined,
 ): Promise<void> {
-  if (statementLog) logStatements(client, statementLog);
+  watchStatements(client, statementLog);
   await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = 0;
     SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; ${planWithIndexes};
     SET citus.propagate_set_commands = 'local'`);
@@ -230,23 +258,38 @@ async function connectBefore(
   turn: Turn,
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<Connected> {
-  const waiting = turns.take(turn, Math.min(deadline, performance.now() + requestDeadlineMs));
-  if (waiting) await waiting;
+  const askedAt = performance.now();
+  const work = currentWork.getStore();
+  const countWait = () => {
+    const waitMs = performance.now() - askedAt;
+    if (work) work.connectionWaitMs += waitMs;
+    topics.connectionWait.publish({ seconds: waitMs / 1000 });
+  };
+  const waiting = turns.take(turn, Math.min(deadline, askedAt + requestDeadlineMs));
+  if (waiting)
+    await waiting.catch((error) => {
+      countWait();
+      throw error;
+    });
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
+      countWait();
       reject(new DeadlineError('No connection was free in time.'));
     }, msUntil(deadline));
     pool.connect().then(
       (client) => {
         clearTimeout(timer);
+        const connectedAt = performance.now();
         const release = (error?: Error | boolean) => {
+          if (work) work.databaseMs += performance.now() - connectedAt;
           client.release(error);
           turns.release(turn);
         };
-        if (isLate) release();
-        else resolve({ client, release });
+        if (isLate) return release();
+        countWait();
+        resolve({ client, release });
       },
       (error) => {
         clearTimeout(timer);

@@ -27,6 +27,7 @@ export type AppConfig = Pick<
   | 'RATE_LIMIT_PER_MINUTE'
   | 'RECORDED_CALLS_RETENTION_DAYS'
   | 'REDIS_URL'
+  | 'SLOW_REQUEST_MS'
   | 'SMTP_URL'
   | 'TRUST_PROXY'
 > &
@@ -53,7 +54,7 @@ export async function buildApp(
     redisCounter?.close();
     await notices.close();
   });
-  addCommonHooks(app, database.requestDeadlineMs);
+  addCommonHooks(app, database.requestDeadlineMs, config.SLOW_REQUEST_MS);
 
   await addOpenapi(app);
   await addPublicRoutes(app, database, config.PUBLIC_URL);

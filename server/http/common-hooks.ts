@@ -2,16 +2,17 @@
 import type { FastifyInstance } from 'fastify';
 import { addCommonHeaders } from './answer-headers.ts';
 import { answerError } from './error-handler.ts';
-import { logRequest } from './log.ts';
 import { decorateRequests } from './request.ts';
+import { addRequestWork, reportRequest } from './request-work.ts';
 import { buildForwardingWarning } from './untrusted-proxy.ts';
 
-export function addCommonHooks(app: FastifyInstance, requestDeadlineMs: number): void {
+export function addCommonHooks(app: FastifyInstance, requestDeadlineMs: number, slowRequestMs: number): void {
   const noteForwarding = buildForwardingWarning(app.log);
   // Answers are written as they are; the schemas of routes document them, and the tests hold them to it.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setValidatorCompiler(() => () => true);
   decorateRequests(app);
+  addRequestWork(app, slowRequestMs);
   app.addHook('onRequest', (request, reply, done) => {
     request.deadline = performance.now() + requestDeadlineMs;
     addCommonHeaders(request, reply);
@@ -19,7 +20,7 @@ export function addCommonHooks(app: FastifyInstance, requestDeadlineMs: number):
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
-    logRequest(request, reply);
+    reportRequest(request, reply);
     done();
   });
   app.setErrorHandler(answerError);

@@ -11,6 +11,7 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { ApiError, type ErrorCode, momentSeconds } from '../errors.ts';
 import { preferredLanguage } from '../messages.ts';
+import { topics } from '../telemetry/topics.ts';
 import { apiHeaders, noSniff, notStored } from './answer-headers.ts';
 import { errorBody } from './error-body.ts';
 
@@ -72,6 +73,10 @@ function refuseAfterBegunAnswers(socket: Socket, apiError: ApiError, log: Fastif
   else writeAnswer(socket, apiError, log);
 }
 
+function reportEarlyAnswer({ status, code }: ApiError): void {
+  topics.request.publish({ method: 'unknown', route: undefined, status, code, seconds: 0 });
+}
+
 /** How long a client may take to read an answer, and to stop sending, before its connection is cut. */
 const lingerMs = 1000;
 
@@ -79,6 +84,7 @@ function writeAnswer(socket: Socket, apiError: ApiError, log: FastifyBaseLogger)
   const requestId = randomUUIDv7();
   const { status, code } = apiError;
   log.info({ requestId, status, code, address: socket.remoteAddress }, 'request');
+  reportEarlyAnswer(apiError);
   const body = JSON.stringify(errorBody(apiError, requestId, 'en'));
   // Node leaves some of these sockets without a listener, and an error that nobody hears ends the process.
   socket.on('error', () => {});
@@ -145,6 +151,7 @@ export function refuseBeforeRouting(server: Server, isFull: () => boolean, log: 
       'Retry-After': momentSeconds,
     });
     response.end(body);
+    reportEarlyAnswer(apiError);
     if (refused++ > 0) return;
     setTimeout(() => {
       log.warn({ refused, code: apiError.code }, 'requests refused');

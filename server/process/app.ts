@@ -12,8 +12,11 @@ import { removeStaleSpools } from '../features/import/spool.ts';
 import { buildApp } from '../http/app.ts';
 import { openLog } from '../http/log.ts';
 import { connectionsOfWorker } from './connection-count.ts';
+import { openProcessMetrics } from './process-metrics.ts';
+import { startTraces } from './traces.ts';
 import { startUpkeep } from './upkeep.ts';
 import { startWebhooks } from './webhooks.ts';
+import type { NodeMeasurements } from './worker-measurements.ts';
 
 /** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
 const requestsEndAfterMs = 5000;
@@ -29,6 +32,8 @@ const mostGarbagePercent = 100;
 
 export interface RunningApp {
   port: number;
+  /** Nothing without METRICS_PORT. */
+  measure(): Promise<NodeMeasurements>;
   /** From now on it is not ready, and its answers close their connections. It still serves. */
   drain(): void;
   /** Answers what has arrived, and closes everything. */
@@ -56,6 +61,8 @@ export async function runApp(
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
     statementLog: config.LOG_LEVEL === 'debug' ? log : undefined,
   });
+  const stopTracing = await startTraces(config);
+  const metrics = config.METRICS_PORT === undefined ? undefined : await openProcessMetrics(config, database);
   await removeStaleSpools();
   const importLimits = { places: importPlaces(config.WORKERS) };
   const app = await buildApp({ ...config, importLimits }, database, log, countFailures);
@@ -67,6 +74,8 @@ export async function runApp(
     await stopWebhooks?.();
     await app.close();
     await database.close();
+    metrics?.close();
+    await stopTracing();
   }
   const close = () => {
     closing ??= closeAll();
@@ -86,6 +95,7 @@ export async function runApp(
   }
   return {
     port: typeof address === 'object' && address ? address.port : config.PORT,
+    measure: async () => ({ processes: metrics ? [await metrics.read()] : [], ended: [] }),
     drain: () => app.drain.begin(),
     close: answerAndClose,
     cut,

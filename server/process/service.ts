@@ -1,6 +1,7 @@
 // The service as a process: opens everything, listens, and closes everything on a signal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
 import type pg from 'pg';
 import { endSetupToken, makeSetupToken } from '../auth/one-time-links.ts';
 import type { Config } from '../config.ts';
@@ -14,6 +15,8 @@ import { startBackups } from '../features/backup/schedule.ts';
 import { openLog } from '../http/log.ts';
 import type { RunningApp } from './app.ts';
 import { connectionsInAll } from './connection-count.ts';
+import { openMetricsServer } from './metrics-server.ts';
+import { openNodeMetrics } from './node-metrics.ts';
 import { becomeAccount, findServingAccount } from './serving-account.ts';
 import { type Stop, watchSignals } from './signals.ts';
 import { buildWeb } from './web-build.ts';
@@ -26,6 +29,7 @@ export interface Listening {
   database: Database;
   /** Where the first person begins; undefined where there is somebody already. */
   setupLink: string | undefined;
+  metricsUrl: string | undefined;
 }
 
 /** Completes a sentence. */
@@ -69,25 +73,30 @@ export async function listenUntilStopped(
       const app = await processes.listen(login.client, account).catch((error) => {
         // Ctrl-C also ends workers that are still loading. The operator who stops a start expects that.
         if (stop.signal.aborted) return undefined;
-        throw listenError(error, config);
+        throw listenError(error, { setting: 'PORT', host: config.HOST, port: config.PORT });
       });
       if (!app) return;
       // After the port, which only root may open if it is below 1024.
       if (account) becomeAccount(account);
       const database = openDatabase(login.client, { maxConnections: 1 });
       const stopBackups = startBackups(config, connection.client, log);
+      let metrics: Metrics | undefined;
       try {
+        if (config.METRICS_PORT !== undefined) metrics = await openMetrics(config, login.client, app, log);
         const origin = originOf(config.HOST, app.port);
         const setupToken = await makeSetupToken(database);
         const setupLink = setupToken && `${origin}/setup#${setupToken}`;
         try {
-          process.stdout.write(await announce({ origin, connection, database, setupLink }));
+          const listening = { origin, connection, database, setupLink, metricsUrl: metrics?.url };
+          // Apart from the log on stdout, whose lines are all JSON.
+          process.stderr.write(await announce(listening));
           await Promise.race([serveUntilDrained(app, stop, drainMs), processes.failed]);
         } finally {
           // Nobody should find a link of a service that has been stopped, in a terminal or a log, and use it later.
           if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
         }
       } finally {
+        await metrics?.close();
         await stopBackups();
         await database.close();
         await app.close();
@@ -118,7 +127,7 @@ interface Processes {
 }
 
 /** One worker needs no process beside the one that there is. */
-function startProcesses(config: Config, log: ReturnType<typeof openLog>): Processes {
+function startProcesses(config: Config, log: FastifyBaseLogger): Processes {
   if (config.WORKERS > 1) return startWorkers(config, log);
   // Loaded only here, because with workers this process has no use for it, and it is most of the program.
   const program = import('./app.ts');
@@ -135,14 +144,15 @@ function startProcesses(config: Config, log: ReturnType<typeof openLog>): Proces
 }
 
 /** What is where, and under it what to do next. */
-export function startBlock({ origin, connection }: Listening, next: string): string {
+export function startBlock({ origin, connection, metricsUrl }: Listening, next: string): string {
+  const metrics = metricsUrl ? `\n  Metrics     ${metricsUrl}` : '';
   return `
 Stamm is running.
 
   Web app     ${origin}/
   API base    ${origin}/api/v1
   API guide   ${origin}/docs
-  Database    ${connection.description}
+  Database    ${connection.description}${metrics}
 
 ${next}
 
@@ -155,21 +165,56 @@ function originOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function listenError(error: NodeJS.ErrnoException, { HOST, PORT }: Config): Error {
+interface Metrics {
+  url: string;
+  close(): Promise<void>;
+}
+
+async function openMetrics(
+  config: Config,
+  connection: pg.ClientConfig,
+  app: RunningApp,
+  log: FastifyBaseLogger,
+): Promise<Metrics> {
+  const { METRICS_HOST: host, METRICS_PORT: port = 0 } = config;
+  const node = await openNodeMetrics(config, connection);
+  const read = async () => node.read(await app.measure());
+  const source = { contentType: node.contentType, read };
+  const server = await openMetricsServer({ host, port }, source, log).catch(async (error) => {
+    await node.close();
+    throw listenError(error, { setting: 'METRICS_PORT', host, port });
+  });
+  return {
+    url: `${originOf(host, server.port)}/metrics`,
+    async close() {
+      await server.close();
+      await node.close();
+    },
+  };
+}
+
+interface Place {
+  /** The one that names the port. */
+  setting: 'PORT' | 'METRICS_PORT';
+  host: string;
+  port: number;
+}
+
+function listenError(error: NodeJS.ErrnoException, { setting, host, port }: Place): Error {
   switch (error.code) {
     case 'EADDRINUSE':
       return new UsageError(
-        `Port ${PORT} on ${HOST} is taken by another program. Stop it, or choose another port: PORT=${PORT + 1} npm start`,
+        `Port ${port} on ${host} is taken by another program. Stop it, or choose another port: ${setting}=${port + 1} npm start`,
       );
     case 'EACCES':
       return new UsageError(
-        `Port ${PORT} may not be used by this user. Choose one above 1023: PORT=3000 npm start`,
+        `Port ${port} may not be used by this user. Choose one above 1023: ${setting}=3000 npm start`,
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return new UsageError(
-        `HOST ${HOST} is no address of this machine. Use 127.0.0.1, or 0.0.0.0 for all of them.`,
+        `${setting.replace('PORT', 'HOST')} ${host} is no address of this machine. Use 127.0.0.1, or 0.0.0.0 for all of them.`,
       );
     default:
       return error;

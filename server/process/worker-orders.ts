@@ -29,7 +29,8 @@ process.on('message', (order: Order) => {
   } else if (order.kind === 'counted') {
     asked.get(order.id)?.(order);
     asked.delete(order.id);
-  } else if (order.kind === 'drain') void app?.then((running) => running.drain()).catch(() => {});
+  } else if (order.kind === 'measure') void app?.then(reportMetrics).catch(() => {});
+  else if (order.kind === 'drain') void app?.then((running) => running.drain()).catch(() => {});
   else if (order.kind === 'retire') void end((running) => running.retire(order.timeoutMs));
   else void end((running) => running.close());
 });
@@ -42,8 +43,15 @@ async function start({ config, connection, account, sendsWebhooks }: Extract<Ord
 
 async function end(close: (running: RunningWorker) => Promise<void>): Promise<void> {
   const running = await app?.catch(() => undefined);
-  if (running) await close(running);
+  if (running) {
+    await close(running);
+    await reportMetrics(running);
+  }
   process.disconnect?.();
+}
+
+async function reportMetrics(running: RunningWorker): Promise<void> {
+  for (const measurements of (await running.measure()).processes) report({ kind: 'measured', measurements });
 }
 
 function report(what: Report): void {

@@ -10,19 +10,23 @@ import type { Config } from '../config.ts';
 import type { Account } from '../database/embedded/programs.ts';
 import { UsageError } from '../errors.ts';
 import type { RunningApp } from './app.ts';
+import type { Measurements } from './process-metrics.ts';
+import { WorkerMeasurements } from './worker-measurements.ts';
 
-/** Orders to a worker: to start, to end in one way or another, or the count that it asked for. */
+/** Orders to a worker: to start, to end in one way or another, to measure, or the count that it asked for. */
 export type Order =
   | { kind: 'start'; config: Config; connection: pg.ClientConfig; account: Account; sendsWebhooks: boolean }
   | { kind: 'drain' }
   | { kind: 'stop' }
+  | { kind: 'measure' }
   | { kind: 'retire'; timeoutMs: number }
   | { kind: 'counted'; id: number; requests: number; windowEndsInMs: number };
 
-/** What a worker tells: that it listens or cannot, or that an address failed to authenticate. */
+/** What a worker tells: that it listens or cannot, its metrics, or that an address failed to authenticate. */
 export type Report =
   | { kind: 'listening'; port: number }
   | { kind: 'failed'; message: string; code: string | undefined }
+  | { kind: 'measured'; measurements: Measurements }
   | { kind: 'failure'; id: number; address: string; addition: 0 | 1 };
 
 /** A worker that dies as soon as it starts is not started again without a pause. */
@@ -50,6 +54,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   cluster.setupPrimary({ exec: path.join(import.meta.dirname, './worker.ts'), args: [] });
   const countFailures = buildFailureCounter();
   const workers = new Set<Worker>();
+  const measurements = new WorkerMeasurements();
   const retiring = new Set<Worker>();
   let serve: ((worker: Worker) => Promise<void>) | undefined;
   let rounds = 0;
@@ -70,13 +75,17 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     const worker = cluster.fork();
     workers.add(worker);
     worker.on('message', (report: Report) => {
+      if (report.kind === 'measured') measurements.note(worker, report.measurements);
       if (report.kind !== 'failure') return;
       const counted = countFailures(report.address, report.addition);
       tell(worker, { kind: 'counted', id: report.id, ...counted });
     });
     // A message to a worker that has just ended fails. Its `exit` event reports the end.
     worker.on('error', () => {});
-    worker.on('exit', () => workers.delete(worker));
+    worker.on('exit', () => {
+      workers.delete(worker);
+      void measurements.noteEnd(worker);
+    });
     return worker;
   }
 
@@ -159,6 +168,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
       };
       return {
         port: port!,
+        measure: () => measurements.gather(workers, (worker) => tell(worker, { kind: 'measure' })),
         drain() {
           isStopping = true;
           for (const worker of workers) tell(worker, { kind: 'drain' });

@@ -1,42 +1,16 @@
 // The rate limit with a Redis that the test starts itself, stops, and lets come back.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { Redis } from 'ioredis';
-import { redis as redisProgram, withoutRedis as skip } from '../programs.ts';
+import { withoutRedis as skip } from '../programs.ts';
+import { freePort, startRedis, stopRedis } from '../redis.ts';
 import { startService, type TestService, validCustomer } from '../service.ts';
 import { startWatch, until } from '../waiting.ts';
 
 const limit = 30;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function startRedis(port: number, directory: string): Promise<ChildProcess> {
-  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
-  const child = spawn(redisProgram!, options, { stdio: ['ignore', 'pipe', 'inherit'] });
-  for await (const chunk of child.stdout!) {
-    if (/ready to accept connections/i.test(String(chunk))) break;
-  }
-  return child;
-}
-
-async function stopRedis(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-}
 
 /** Two processes' worth of service on one database and one Redis, both of which count there. */
 async function startBoth() {

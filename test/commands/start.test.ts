@@ -29,10 +29,19 @@ import { until } from '../waiting.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
+test('every line on stdout is JSON, and the start block is on stderr', async () => {
+  const { dataDir } = await makePreparedDataDir();
+  const service = await startStamm({ DATA_DIR: dataDir, LOG_LEVEL: 'info' });
+  await until('a logged request', () => service.output.stdout.includes('"path":"/readyz"'));
+  const { stdout, stderr } = await service.stop();
+  for (const line of stdout.trimEnd().split('\n')) assert.equal(typeof JSON.parse(line).msg, 'string');
+  assert.match(stderr, /^\nStamm is running\.\n[^{]*Stop with Ctrl-C\.\n\n$/);
+});
+
 test('the start block leads from nothing to the first customer', async (t) => {
   const dataDir = await makeDataDir();
   const service = await startStamm({ DATA_DIR: dataDir });
-  const block = service.output.stdout;
+  const block = service.output.stderr;
   for (const line of [
     `  Web app     ${service.origin}/\n`,
     `  API base    ${service.origin}/api/v1\n`,
@@ -207,7 +216,7 @@ test('PostgreSQL 15 serves as well, under a login that owns the database and is 
   const unused = path.join(await makeDataDir(), 'never-made');
   const env = { DATABASE_URL: databaseUrl(owner), DATA_DIR: unused, LOG_LEVEL: 'debug' };
   const service = await startStamm(env);
-  assert.match(service.output.stdout, /^ {2}Database {4}PostgreSQL 15\.\d+/m);
+  assert.match(service.output.stderr, /^ {2}Database {4}PostgreSQL 15\.\d+/m);
   const made = await runStamm(['tenant', 'create', '--name', 'Grün', '--json'], env);
   const { tenantId } = JSON.parse(made.stdout);
   const { key } = JSON.parse((await runStamm(['key', 'create', '--tenant', tenantId, '--json'], env)).stdout);

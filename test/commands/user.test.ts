@@ -43,12 +43,12 @@ test('each start without people prints a link that works once; with people there
   const env = { DATA_DIR: await makeDataDir() };
   const tokenIn = (output: string) => /^ {2}http:\S+\/setup#([\w-]{43})$/m.exec(output)?.[1];
   const first = await startStamm(env);
-  const firstToken = tokenIn(first.output.stdout)!;
+  const firstToken = tokenIn(first.output.stderr)!;
   assert.equal(await setupStatus(first.origin, firstToken), 200);
   await first.stop();
 
   const second = await startStamm(env);
-  const token = tokenIn(second.output.stdout)!;
+  const token = tokenIn(second.output.stderr)!;
   assert.equal(await setupStatus(second.origin, firstToken), 404, 'the link of the start before has ended');
   const form = { businessName: 'Grün & Gut', name: 'Anke', email: 'anke@x.example', password: 'drei Tulpen' };
   const use = () =>
@@ -62,8 +62,8 @@ test('each start without people prints a link that works once; with people there
   await second.stop();
 
   const third = await startStamm(env);
-  assert.equal(tokenIn(third.output.stdout), undefined);
-  assert.ok(third.output.stdout.includes(`Sign in at ${third.origin}/`));
+  assert.equal(tokenIn(third.output.stderr), undefined);
+  assert.ok(third.output.stderr.includes(`Sign in at ${third.origin}/`));
   await third.stop();
 });
 

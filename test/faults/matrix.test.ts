@@ -1,6 +1,5 @@
 // Parts die, hang or are cut off under load: nothing is lost, doubled or invented, and the journal has no gaps.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -33,6 +32,7 @@ import {
   withClient,
 } from './process.ts';
 import { startRedis, unprivileged } from './programs.ts';
+import { workersOf } from './worker-list.ts';
 
 const generous = { RATE_LIMIT_PER_MINUTE: '1000000000' };
 
@@ -70,17 +70,6 @@ async function deployOneMachine(settings: Environment = {}): Promise<OneMachine>
 
 const noticed = (load: Load) =>
   until('a request notices', () => load.attempts.some(({ status }) => status === 500));
-
-function workersOf({ pid }: StammProcess): number[] {
-  const list = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
-  return list
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(
-      ([, parent, ...words]) => Number(parent) === pid && words.some((word) => word.endsWith('/worker.ts')),
-    )
-    .map(([worker]) => Number(worker));
-}
 
 tryFault({
   name: 'worker killed',

@@ -121,9 +121,9 @@ export function beginStamm(env: Environment) {
 async function untilReady({ child, output, ended, hasEnded }: ReturnType<typeof spawnInCheckout>) {
   await until('the start block', () => {
     assert.ok(!hasEnded(), `the service ended: ${output.stdout}${output.stderr}`);
-    return output.stdout.includes('Stop with Ctrl-C.');
+    return output.stderr.includes('Stop with Ctrl-C.');
   });
-  const origin = /API base +(http:\S+)\/api\/v1/.exec(output.stdout)![1]!;
+  const origin = /API base +(http:\S+)\/api\/v1/.exec(output.stderr)![1]!;
   await until('ready', async () => (await fetch(`${origin}/readyz`)).status === 200);
   return {
     origin,

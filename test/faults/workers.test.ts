@@ -1,6 +1,5 @@
 // Several processes on one port behave like one, and one that dies takes nothing with it.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -16,32 +15,13 @@ import {
   startUntil,
   withClient,
 } from './process.ts';
+import { listWorkers, workersOf } from './worker-list.ts';
 
 async function startWorkers(count: number, more = {}): Promise<Prepared & { service: StammProcess }> {
   const prepared = await makePreparedDataDir();
   const limits = { RATE_LIMIT_PER_MINUTE: '1000000000', ...more };
   const service = await startStamm({ DATA_DIR: prepared.dataDir, WORKERS: String(count), ...limits });
   return { ...prepared, service };
-}
-
-interface Running {
-  pid: number;
-  parent: number;
-}
-
-function listWorkers(): Running[] {
-  const list = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
-  return list
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter((words) => words.some((word) => word.endsWith('/worker.ts')))
-    .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }));
-}
-
-function workersOf(service: Pick<StammProcess, 'pid'>): number[] {
-  return listWorkers()
-    .filter(({ parent }) => parent === service.pid)
-    .map(({ pid }) => pid);
 }
 
 test('SIGHUP replaces all workers in turn under load, and no request fails', async () => {
@@ -97,7 +77,7 @@ test('a start whose workers die before they listen fails, and leaves nothing beh
   );
   assert.equal(code, 1);
   assert.match(stderr, /A worker ended at its start: SIGKILL\./);
-  assert.doesNotMatch(stdout, /Stamm is running/);
+  assert.doesNotMatch(stdout + stderr, /Stamm is running/);
   assert.ok(!listWorkers().some(({ pid }) => workers.includes(pid)));
   assert.deepEqual(findServers(dataDir), []);
 });

@@ -113,7 +113,7 @@ async function openToAccount(dataDir: string, account: NonNullable<Account>): Pr
 
 /** Our own entries of a data directory. A separate disk brings lost+found. */
 const ownNames =
-  /^(database-password|postgres-\d+|programs-[^/]*)(\.new-[0-9a-f]+)?$|^(postgres\.log(\.1)?|run|lost\+found)$/;
+  /^(database-password|postgres-\d+|programs-[^/]*)(\.new-[0-9a-f]+)?$|^(postgres\.log(\.\d|\.new)?|run|lost\+found)$/;
 
 async function readOrMakePassword(dataDir: string, folder: string, account: Account): Promise<string> {
   const file = join(dataDir, 'database-password');

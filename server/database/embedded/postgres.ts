@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { patienceMs } from '../timeouts.ts';
 import { type Cluster, port, prepareDataDir } from './data-dir.ts';
+import { startLogRotation } from './log-rotation.ts';
 import { type Account, defaultDataDir, EmbeddedPostgresError } from './programs.ts';
 import {
   describeLog,
@@ -92,6 +93,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
 
   async function close(): Promise<void> {
     closing.abort();
+    stopRotation?.();
     await recovery;
     if (hold && !(await release(cluster, hold))) {
       onEvent({
@@ -102,6 +104,10 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   }
 
   await takeHold();
+  const stopRotation =
+    options.purpose === 'serve'
+      ? startLogRotation(cluster.logFile, ({ message }) => onEvent({ level: 'warn', message }))
+      : undefined;
   let closed: Promise<void> | undefined;
   return {
     connection: connectionTo(cluster),

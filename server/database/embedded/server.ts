@@ -1,11 +1,12 @@
 // The server process of a cluster. Any of our processes may have started it.
 import { execFile, spawn } from 'node:child_process';
-import { constants, existsSync, readFileSync, statSync } from 'node:fs';
-import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, existsSync, readFileSync } from 'node:fs';
+import { chown, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Cluster, port } from './data-dir.ts';
+import { rotateLog } from './log-rotation.ts';
 import { buildFolder, EmbeddedPostgresError, prepareRunnablePrograms, spawnOptions } from './programs.ts';
 
 const run = promisify(execFile);
@@ -13,7 +14,6 @@ const run = promisify(execFile);
 export const superuser = 'stamm';
 
 const initialiseTimeoutSeconds = 120;
-const largestLogInBytes = 10 * 1024 * 1024;
 
 export interface ServerState {
   pid: number;
@@ -179,8 +179,7 @@ function isRunning(pid: number): boolean {
 }
 
 async function openLog({ logFile, account }: Cluster) {
-  const previous = statSync(logFile, { throwIfNoEntry: false });
-  if (previous && previous.size > largestLogInBytes) await rename(logFile, `${logFile}.1`);
+  rotateLog(logFile);
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
   const handle = await open(logFile, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
   if (account) await handle.chown(account.uid, account.gid);

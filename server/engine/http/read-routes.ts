@@ -157,6 +157,7 @@ function buildReadOne(
       JOIN ${definition.table} AS subject ON subject.tenant_id = asked.tenant_id AND subject.${column} = asked.name`,
   };
   const reads = buildTenantBatches<{ tenantId: string; name: string }, Found | undefined>(database, {
+    kind: 'read',
     async run(asked) {
       const tenantIds = asked.map(({ tenantId }) => tenantId);
       const values = [tenantIds, asked.map(({ name }) => name)];

@@ -33,6 +33,7 @@ export const longestSharedWaitMs = 50;
 
 export function buildCreationBatches(database: Database, writes: Writes): CreationBatches {
   const queue = buildTenantBatches<Creation, CreationOutcome>(database, {
+    kind: 'creation',
     run: write,
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,

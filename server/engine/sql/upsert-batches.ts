@@ -73,12 +73,14 @@ export function buildUpsertBatches(
   const comparison = buildComparison(definition);
   const guardedUpdate = buildGuardedUpdate(definition);
   const finds = buildTenantBatches<Upsert, Found | undefined>(database, {
+    kind: 'upsert comparison',
     run: find,
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,
     paceMs: 0,
   });
   const updates = buildTenantBatches<AuthoredUpdate, Written>(database, {
+    kind: 'update',
     run: write,
     tenantOf: ({ row }) => row.tenant_id,
     maxItems: maxRowsPerStatement,

@@ -15,7 +15,8 @@ import { authorOf, isDryRun, languageOf, refuseUnknownParameters } from '../../h
 import { expectLongBody } from '../../http/early-answers.ts';
 import { decodeStream, invalidCompression } from '../../http/encoded-body.ts';
 import { linesType } from '../../http/json-body.ts';
-import { logRequest, withoutData } from '../../http/log.ts';
+import { withoutData } from '../../http/log.ts';
+import { reportRequest } from '../../http/request-work.ts';
 import { type ImportAnswer, type ImportOptions, importModes, runImport } from './import-run.ts';
 import type { OpenSession } from './import-transaction.ts';
 import { lineActions, prepareResources } from './line-check.ts';
@@ -106,7 +107,7 @@ function watchClient(request: FastifyRequest, reply: FastifyReply): AbortSignal 
   reply.raw.once('close', () => {
     if (reply.raw.writableFinished) return;
     // The framework reports only answers that end.
-    logRequest(request, reply);
+    reportRequest(request, reply);
     gone.abort(new Error('The client has left.'));
   });
   // A client that sends on after the end of its import has a moment to notice it.

@@ -7,6 +7,7 @@ import { toApiError } from '../../database/errors.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { buildCollectedLinks } from '../../engine/sql/links.ts';
 import { ApiError } from '../../errors.ts';
+import { topics } from '../../telemetry/topics.ts';
 import { buildTurns, type ImportRun, type Lanes, openLanes } from './lanes.ts';
 import { defaultImportLimits, type ImportLimits } from './limits.ts';
 import type { Line } from './lines.ts';
@@ -90,9 +91,11 @@ export function buildImports(
       }
       const session = supervise(lanes, options, limits, place, () => {
         running.delete(session);
+        topics.runningImports.publish({ change: -1 });
         leave();
       });
       running.add(session);
+      topics.runningImports.publish({ change: 1 });
       return session;
     } catch (error) {
       leave();
@@ -159,6 +162,7 @@ function supervise(
         onIdle: () => stop(new ApiError('import_idle')),
         onLines: (count) => {
           place.lines += count;
+          topics.importLines.publish({ lines: count });
         },
       }),
   };

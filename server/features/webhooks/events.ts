@@ -14,6 +14,8 @@ export interface Message {
   type: string;
   /** Undefined for a test. */
   position: string | undefined;
+  /** When the change happened. */
+  at: string;
   body: string;
 }
 
@@ -118,6 +120,7 @@ function toMessage(entry: EntryRow, webhookId: string, object: string | undefine
     id: `${webhookId}_${position}`,
     type,
     position: position!,
+    at: JSON.parse(at),
     body: `{"type":"${type}","timestamp":${at},"data":${data}}`,
   };
 }
@@ -126,11 +129,13 @@ export const testType = 'stamm.test';
 
 export function testMessage(): Message {
   const type = testType;
+  const at = new Date().toISOString();
   return {
     id: `test_${randomUUIDv7()}`,
     type,
     position: undefined,
-    body: JSON.stringify({ type, timestamp: new Date().toISOString(), data: {} }),
+    at,
+    body: JSON.stringify({ type, timestamp: at, data: {} }),
   };
 }
 

@@ -5,6 +5,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Notices } from '../../auth/notices.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
+import { topics } from '../../telemetry/topics.ts';
+import { endSpan, startDeliverySpan } from '../../telemetry/tracing.ts';
 import {
   type Claim,
   readState,
@@ -200,14 +202,19 @@ export class WebhookSender {
   ): Promise<boolean> {
     const { config, database } = this.#options;
     const { signal } = held.lost;
-    const headers = headersOf(message, state);
+    const trace = startDeliverySpan(new URL(state.url).hostname);
+    const headers = { ...headersOf(message, state), ...trace.headers };
     const result = await send(config, { url: state.url, headers, body: message.body, signal, agent });
+    const { status = 0 } = result;
+    const isDelivered = status >= 200 && status < 300;
+    endSpan(trace.span, isDelivered ? undefined : (result.error ?? status));
     if (result.error === 'interrupted') {
       if (this.#stopping.signal.aborted) await release(database, held, true);
       return false;
     }
-    const { status = 0 } = result;
-    if (status >= 200 && status < 300) {
+    const delaySeconds = Math.max(0, Date.now() - Date.parse(message.at)) / 1000;
+    topics.delivery.publish({ isDelivered, delaySeconds });
+    if (isDelivered) {
       state.failedAttempts = 0;
       return recordSuccess(database, held, message, result);
     }

@@ -1,0 +1,96 @@
+// What a node shows to Prometheus: the metrics of its processes added up, and what one of them measures for all.
+import type pg from 'pg';
+import type { Config } from '../config.ts';
+import { openDatabase } from '../database/database.ts';
+import { listBackups } from '../features/backup/schedule.ts';
+import { version } from '../version.ts';
+import { addRuntimeMetrics } from './runtime-metrics.ts';
+import type { NodeMeasurements } from './worker-measurements.ts';
+
+/** Prometheus gives up after ten seconds by default. */
+const answerWithinMs = 2000;
+
+/** The figures read a row for each tenant, however many systems ask. */
+const figuresLastMs = 5000;
+
+interface Figures {
+  journalEntries: number;
+  webhookQueue: number;
+  webhookOldestSeconds: number;
+}
+
+export interface NodeMetrics {
+  /** In the text format of Prometheus. */
+  read(measurements: NodeMeasurements): Promise<string>;
+  contentType: string;
+  close(): Promise<void>;
+}
+
+export async function openNodeMetrics(
+  { BACKUP_DIR, WORKERS }: Pick<Config, 'BACKUP_DIR' | 'WORKERS'>,
+  connection: pg.ClientConfig,
+): Promise<NodeMetrics> {
+  const { Gauge, Registry } = await import('@prometheus-io/client');
+  // A pool of its own: a scrape neither waits for requests nor keeps them waiting.
+  const database = openDatabase(connection, { maxConnections: 1, requestDeadlineMs: answerWithinMs });
+  const registry = new Registry();
+  const registers = [registry];
+  const stopRuntimeMetrics = WORKERS > 1 ? await addRuntimeMetrics(registry) : undefined;
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const isUp = gauge('stamm_postgres_up', 'Whether PostgreSQL answers: 1 or 0.');
+  const workers = gauge('stamm_workers', 'Processes that serve requests.');
+  const journal = gauge('stamm_journal_entries', 'Entries that the journals of all tenants have ever got.');
+  const queue = gauge('stamm_webhook_queue', 'Changes that wait for delivery, over all endpoints.');
+  const oldest = gauge('stamm_webhook_oldest_seconds', 'Age of the oldest change that waits for delivery.');
+  const backupAge = gauge('stamm_backup_age_seconds', 'Age of the newest backup; +Inf where there is none.');
+  new Gauge({ name: 'stamm_info', help: 'The version of Stamm.', labelNames: ['version'], registers }).set(
+    { version },
+    1,
+  );
+
+  let figures: Promise<Figures> | undefined;
+  function readFigures(): Promise<Figures> {
+    if (figures) return figures;
+    figures = database.pool
+      .query<Figures>(
+        `SELECT journal_entries::float8 AS "journalEntries", webhook_queue::float8 AS "webhookQueue",
+           webhook_oldest_seconds AS "webhookOldestSeconds" FROM service_figures()`,
+      )
+      .then(({ rows }) => rows[0]!);
+    const forget = () => {
+      figures = undefined;
+    };
+    figures.then(() => setTimeout(forget, figuresLastMs).unref(), forget);
+    return figures;
+  }
+
+  async function measure(): Promise<void> {
+    const [found, backups] = await Promise.all([
+      readFigures().catch(() => undefined),
+      BACKUP_DIR === undefined ? undefined : listBackups(BACKUP_DIR).catch(() => []),
+    ]);
+    isUp.set(found ? 1 : 0);
+    if (found) {
+      journal.set(found.journalEntries);
+      queue.set(found.webhookQueue);
+      oldest.set(found.webhookOldestSeconds);
+    }
+    if (!backups) return backupAge.reset();
+    const newest = backups.at(-1);
+    backupAge.set(newest ? Math.max(0, Date.now() - newest.at) / 1000 : Number.POSITIVE_INFINITY);
+  }
+
+  return {
+    contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+    async read({ processes, ended }) {
+      workers.set(processes.length);
+      await measure();
+      const node = await registry.getMetricsAsJSON();
+      return Registry.aggregate([node, ended, ...processes]).metrics();
+    },
+    async close() {
+      stopRuntimeMetrics?.();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+// The metrics of one process. The process that owns the port adds those of all workers up.
+import type { MetricObjectWithValues, MetricValue } from '@prometheus-io/client';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import { topics } from '../telemetry/topics.ts';
+import { addRuntimeMetrics } from './runtime-metrics.ts';
+
+/** A form that fits into a message between processes. */
+export type Measurements = MetricObjectWithValues<MetricValue<string>>[];
+
+export interface ProcessMetrics {
+  read(): Promise<Measurements>;
+  close(): void;
+}
+
+const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const waitSeconds = [0.001, 0.005, 0.025, 0.1, 0.5, 2];
+const batchItems = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+const delaySeconds = [0.5, 1, 2.5, 5, 15, 60, 300, 3600, 86_400];
+
+export async function openProcessMetrics(
+  { REDIS_URL }: Pick<Config, 'REDIS_URL'>,
+  database: Database,
+): Promise<ProcessMetrics> {
+  const { Counter, Gauge, Histogram, Registry } = await import('@prometheus-io/client');
+  const registry = new Registry();
+  const registers = [registry];
+  const stopRuntimeMetrics = await addRuntimeMetrics(registry);
+
+  const requests = new Histogram({
+    name: 'stamm_request_duration_seconds',
+    help: 'Requests by method, route and status, with the time until their answer was sent.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: requestSeconds,
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'stamm_refusals_total',
+    help: 'Requests that were refused or failed, by error code.',
+    labelNames: ['code'],
+    registers,
+  });
+  const batches = new Histogram({
+    name: 'stamm_batch_items',
+    help: 'Batches by kind, with the number of requests that each of them served.',
+    labelNames: ['kind'],
+    buckets: batchItems,
+    registers,
+  });
+  const batchTimes = new Counter({
+    name: 'stamm_batch_seconds_total',
+    help: 'Time that batches took, by kind.',
+    labelNames: ['kind'],
+    registers,
+  });
+  const waits = new Histogram({
+    name: 'stamm_connection_wait_seconds',
+    help: 'How long work waited for a connection to the database.',
+    buckets: waitSeconds,
+    registers,
+  });
+  const lines = new Counter({ name: 'stamm_import_lines_total', help: 'Lines of imports.', registers });
+  const running = new Gauge({ name: 'stamm_imports_running', help: 'Imports under way.', registers });
+  const deliveries = new Histogram({
+    name: 'stamm_webhook_delay_seconds',
+    help: 'Time from a change to the end of an attempt to deliver it, by outcome.',
+    labelNames: ['outcome'],
+    buckets: delaySeconds,
+    registers,
+  });
+  new Gauge({
+    name: 'stamm_connections',
+    help: 'Connections to the database by state, and work that waits for one.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const { inUse, idle, waiting } = database.use;
+      this.set({ state: 'in_use' }, inUse);
+      this.set({ state: 'idle' }, idle);
+      this.set({ state: 'waiting' }, waiting);
+    },
+  });
+  let isRedisUp = true;
+  if (REDIS_URL !== undefined)
+    new Gauge({
+      name: 'stamm_redis_up',
+      help: 'Whether Redis answers: 1 or 0.',
+      aggregator: 'min',
+      registers,
+      collect() {
+        this.set(isRedisUp ? 1 : 0);
+      },
+    });
+
+  /** Resolving labels costs more than counting. Routes, methods and statuses are few. */
+  const known = new Map<string, ReturnType<typeof requests.labels>>();
+  const unsubscribe = [
+    topics.request.subscribe(({ method, route = 'unknown', status, code, seconds }) => {
+      const name = `${method} ${status} ${route}`;
+      const series = known.get(name) ?? requests.labels(method, route, String(status));
+      known.set(name, series);
+      series.observe(seconds);
+      if (code !== undefined) refusals.inc({ code });
+    }),
+    topics.batch.subscribe(({ kind, items, seconds }) => {
+      batches.observe({ kind }, items);
+      batchTimes.inc({ kind }, seconds);
+    }),
+    topics.connectionWait.subscribe(({ seconds }) => waits.observe(seconds)),
+    topics.importLines.subscribe((event) => lines.inc(event.lines)),
+    topics.runningImports.subscribe(({ change }) => running.inc(change)),
+    topics.delivery.subscribe((event) =>
+      deliveries.observe({ outcome: event.isDelivered ? 'delivered' : 'failed' }, event.delaySeconds),
+    ),
+    topics.redis.subscribe(({ isUp }) => {
+      isRedisUp = isUp;
+    }),
+  ];
+  return {
+    read: () => registry.getMetricsAsJSON(),
+    close() {
+      for (const end of unsubscribe) end();
+      stopRuntimeMetrics();
+    },
+  };
+}
