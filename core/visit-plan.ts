@@ -4,8 +4,8 @@ import { type DayParts, fromDayNumber, partsOf, toDayNumber } from './calendar-d
 import { lengthInMinutes } from './daylight-saving.ts';
 import type { Holiday, Holidays } from './holidays.ts';
 import { type OpenOn, type Span, spansOf, toOpenSpans, toWindow, type VisitWindow } from './open-windows.ts';
-import { isOpeningHours } from './opening-hours.ts';
-import { type AttendingInterval, isAttendingInterval, type NamesDay, toNamedDays } from './visits.ts';
+import type { OpeningHours } from './opening-hours.ts';
+import { type AttendingInterval, type NamesDay, toNamedDays } from './visits.ts';
 
 /** What a business does with visits on public holidays. */
 export const holidayRules = ['MOVE', 'SKIP', 'KEEP'] as const;
@@ -21,8 +21,9 @@ export const visitConflicts = ['closed', 'window_too_short', 'no_employee', 'no_
 export type VisitConflict = (typeof visitConflicts)[number];
 
 export interface VisitSite {
-  attendingIntervals: readonly unknown[];
-  openingHours: readonly unknown[];
+  attendingIntervals: readonly AttendingInterval[];
+  /** None means unknown, not closed. */
+  readonly openingHours: readonly OpeningHours[];
   validFrom?: string | undefined;
   validUntil?: string | undefined;
   timeZone: string;
@@ -66,13 +67,13 @@ export interface VisitPlan {
   conflicts: VisitConflict[];
 }
 
-/** Reads a site once for the questions about its days. Items of unknown shapes do not count. */
+/** Reads a site once for the questions about its days. */
 export function toVisitPlan(site: VisitSite, holidays: Holidays, holidayRule: HolidayRule): VisitPlan {
   const anchor = toDayNumber(site.anchor);
   const validFrom = site.validFrom ? toDayNumber(site.validFrom) : -Infinity;
   const validUntil = site.validUntil ? toDayNumber(site.validUntil) : Infinity;
   return {
-    rules: site.attendingIntervals.filter(isAttendingInterval).map((interval) => ({
+    rules: site.attendingIntervals.map((interval) => ({
       interval,
       names: toNamedDays(interval, anchor),
       tolerance: interval.toleranceInDays ?? 0,
@@ -81,8 +82,8 @@ export function toVisitPlan(site: VisitSite, holidays: Holidays, holidayRule: Ho
     })),
     // Most sites have no visit near the day in question.
     get openOn() {
-      const hours = site.openingHours.filter(isOpeningHours);
-      const openOn = hours.length > 0 ? toOpenSpans(hours) : undefined;
+      const { openingHours } = site;
+      const openOn = openingHours.length > 0 ? toOpenSpans(openingHours) : undefined;
       Object.defineProperty(this, 'openOn', { value: openOn });
       return openOn;
     },

@@ -129,6 +129,7 @@ export const fieldErrorCodes = [
   'invalid_json',
   'invalid_compression',
   'date_order',
+  'too_many_days',
   'forbidden_name',
   'number_out_of_range',
   'out_of_range',

@@ -337,6 +337,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Must not be before {other}.',
     de: 'Darf nicht vor {other} liegen.',
   },
+  too_many_days: {
+    en: 'At most {max} days. Ask for the rest separately.',
+    de: 'Höchstens {max} Tage. Den Rest getrennt abfragen.',
+  },
   forbidden_name: {
     en: 'The name "__proto__" is not allowed in a body.',
     de: 'Der Name "__proto__" ist im Inhalt nicht erlaubt.',

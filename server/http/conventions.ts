@@ -101,6 +101,13 @@ export function matchesEtag(header: string, etag: string): boolean {
   return header.split(',').some((part) => part.trim() === '*' || part.trim() === etag);
 }
 
+export function linkNextPage({ url }: FastifyRequest, reply: FastifyReply, cursor: string): void {
+  const [path = '', ...query] = url.split('?');
+  const parameters = new URLSearchParams(query.join('?'));
+  parameters.set('cursor', cursor);
+  reply.header('Link', `<${path}?${parameters}>; rel="next"`);
+}
+
 export function sendJson(reply: FastifyReply, json: string): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(json);
 }

@@ -22,6 +22,7 @@ import { proofRoutes } from '../features/sign-in/proof-routes.ts';
 import { sessionRoutes } from '../features/sign-in/session-routes.ts';
 import { tableCsvRoutes } from '../features/tables/table-routes.ts';
 import { viewRoutes } from '../features/views/view-routes.ts';
+import { visitSettingRoutes } from '../features/visits/holiday-rule.ts';
 import { webhookRoutes } from '../features/webhooks/webhook-routes.ts';
 import { resources } from '../resources/index.ts';
 import { officeHeaders } from './answer-headers.ts';
@@ -75,5 +76,6 @@ export async function officeRoutes(
   await office.register(requestRoutes, { database, resources });
   await office.register(mapRoutes, { database });
   await office.register(viewRoutes, { database, resources });
+  await office.register(visitSettingRoutes, { database });
   await office.register(leftEntryRoutes, { database, resources });
 }

@@ -11,6 +11,7 @@ import { importSchemas } from '../features/import/import-routes.ts';
 import { personalDataSchemas } from '../features/personal-data/personal-data-routes.ts';
 import { openapiInfo } from '../features/reference/openapi-document.ts';
 import { searchSchemas } from '../features/search/search-routes.ts';
+import { visitSchemas } from '../features/visits/visit-docs.ts';
 import { webhookDocs, webhookSchemas } from '../features/webhooks/openapi-webhooks.ts';
 import { resources } from '../resources/index.ts';
 
@@ -31,6 +32,7 @@ function listSchemas(): JsonSchema[] {
     ...binSchemas(resources),
     ...attentionSchemas,
     ...searchSchemas(resources),
+    ...visitSchemas,
     ...personalDataSchemas(resources),
     ...importSchemas(resources),
     ...webhookSchemas(resources),

@@ -15,6 +15,7 @@ import { eraseFileNames } from '../features/import-undo/import-list-routes.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
 import { searchRoutes } from '../features/search/search-routes.ts';
 import { workbookRoutes } from '../features/tables/table-routes.ts';
+import { visitRoutes } from '../features/visits/visit-routes.ts';
 import { eraseAnswers } from '../features/webhooks/deliveries.ts';
 import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
 import { resources } from '../resources/index.ts';
@@ -43,6 +44,7 @@ export async function addSharedRoutes(
   await scope.register(binRoutes, { database, resources });
   await scope.register(attentionRoutes, { database, resources });
   await scope.register(searchRoutes, { database, resources });
+  await scope.register(visitRoutes, { database });
   await scope.register(personalDataRoutes, {
     database,
     resources,

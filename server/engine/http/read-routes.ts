@@ -5,7 +5,13 @@ import type { Database } from '../../database/database.ts';
 import { buildTenantBatches } from '../../database/tenant-batches.ts';
 import { ApiError, validationError } from '../../errors.ts';
 
-import { etagOf, matchesEtag, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
+import {
+  etagOf,
+  linkNextPage,
+  matchesEtag,
+  refuseUnknownParameters,
+  sendJson,
+} from '../../http/conventions.ts';
 import { isStorableText } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
@@ -115,7 +121,7 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       ]);
       const page = cutPage(rows, list.limit);
       const nextCursor = rows.length > page.length ? encodeCursor(list.sort, page.at(-1)!) : undefined;
-      if (nextCursor) reply.header('Link', `<${nextAddress(request.url, nextCursor)}>; rel="next"`);
+      if (nextCursor) linkNextPage(request, reply, nextCursor);
       const members = [
         `"data":[${page.map((row) => row.json).join(',')}]`,
         `"nextCursor":${JSON.stringify(nextCursor ?? null)}`,
@@ -176,11 +182,4 @@ function buildReadOne(
     paceMs: 0,
   });
   return (tenantId: string, name: string, deadline: number) => reads.add({ tenantId, name }, deadline);
-}
-
-function nextAddress(url: string, cursor: string): string {
-  const [path = '', ...query] = url.split('?');
-  const parameters = new URLSearchParams(query.join('?'));
-  parameters.set('cursor', cursor);
-  return `${path}?${parameters}`;
 }

@@ -44,6 +44,7 @@ export const openapiInfo = {
       { name: 'Changes', description: 'Every change, in order.' },
       { name: 'Bin', description: 'Deleted objects that can be restored.' },
       { name: 'Attention', description: 'Entries that need attention.' },
+      { name: 'Visits', description: 'Visits that follow from the master data.' },
     ],
     security: [{ ApiKey: [] }],
     components: {

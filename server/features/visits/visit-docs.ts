@@ -1,0 +1,176 @@
+// What GET /visits declares.
+import { visitConflicts, visitReasons, visitStatuses } from '../../../core/visit-plan.ts';
+import type { JsonSchema } from '../../engine/definition/fields.ts';
+import { answer, errorResponses } from '../../engine/openapi/answers.ts';
+import { exampleId } from '../../engine/openapi/examples.ts';
+import { defaultLimit, maxLimit } from '../../engine/sql/list-query.ts';
+import { maxDays, visitInclusions } from './visit-request.ts';
+
+const day = (description: string, example: string) => ({
+  type: 'string',
+  format: 'date',
+  description,
+  examples: [example],
+});
+const id = (description: string) => ({ type: 'string', format: 'uuid', description });
+const text = (description?: string) => ({ type: 'string', ...(description && { description }) });
+const included = (name: string, properties: Record<string, JsonSchema>, required: string[]): JsonSchema => ({
+  type: 'object',
+  description: `With \`include=${name}\`.`,
+  properties,
+  required,
+});
+
+export const visitSchemas: readonly JsonSchema[] = [
+  {
+    $id: 'Visit',
+    title: 'Visit',
+    type: 'object',
+    properties: {
+      date: day('Day of the visit; of a skipped one, the day on which it would be.', '2026-12-24'),
+      siteId: id('Site that is visited.'),
+      customerId: id('Customer that owns the site.'),
+      employeeId: id('Employee assigned to the site.'),
+      status: {
+        type: 'string',
+        enum: visitStatuses,
+        description: 'Whether the visit takes place as planned, on another day, or not at all.',
+      },
+      movedFrom: day('The planned day of a moved visit.', '2026-12-25'),
+      reason: { type: 'string', enum: visitReasons, description: 'Why it is moved or skipped.' },
+      holiday: text('The public holiday, in the language of the request.'),
+      windows: {
+        type: 'array',
+        description:
+          'Times at which the visit is possible. Empty if they are unknown, or if the visit is skipped.',
+        items: {
+          type: 'object',
+          properties: {
+            from: text('`HH:mm` on the clock of the site.'),
+            until: text('Up to `24:00`. A time that is not after `from` is on the next day.'),
+          },
+          required: ['from', 'until'],
+        },
+      },
+      timeZone: text('IANA name of the time zone of `windows`.'),
+      durationInMinutes: { type: 'integer', description: 'Length of the visit.' },
+      preparationInMinutes: { type: 'integer', description: 'Preparation time before it.' },
+      conflicts: {
+        type: 'array',
+        items: { type: 'string', enum: visitConflicts },
+        description:
+          'What stands in the way: `closed` that day, `window_too_short` for the visit, `no_employee` who is active, `no_position` on the map.',
+      },
+      siteExternalId: text('With `include=externalIds`.'),
+      customerExternalId: text('With `include=externalIds`.'),
+      employeeExternalId: text('With `include=externalIds`.'),
+      site: included(
+        'site',
+        {
+          name: text(),
+          address: {
+            type: 'object',
+            properties: {
+              streetName: text(),
+              houseNumber: text(),
+              zipCode: text(),
+              city: text(),
+              location: {
+                type: 'object',
+                properties: { lat: { type: 'number' }, lng: { type: 'number' } },
+                required: ['lat', 'lng'],
+              },
+            },
+            required: ['streetName', 'houseNumber', 'zipCode', 'city'],
+            description: 'The first 200 characters of each text.',
+          },
+          hasKey: { type: 'boolean' },
+          needsAppointment: { type: 'boolean' },
+          comment: text(),
+        },
+        ['name', 'address', 'hasKey', 'needsAppointment'],
+      ),
+      customer: included('customer', { companyName: text(), phone: text() }, ['companyName']),
+      employee: included('employee', { firstName: text(), lastName: text() }, ['firstName', 'lastName']),
+      contactPerson: included(
+        'contactPerson',
+        { firstName: text(), lastName: text(), phone: text(), mobile: text() },
+        ['lastName'],
+      ),
+    },
+    required: ['date', 'siteId', 'customerId', 'status', 'windows', 'timeZone', 'conflicts'],
+  },
+  {
+    $id: 'VisitPage',
+    title: 'Page of visits',
+    type: 'object',
+    properties: {
+      data: { type: 'array', items: { $ref: 'Visit#' } },
+      nextCursor: {
+        type: ['string', 'null'],
+        description: 'Where the next page begins; null on the last one.',
+      },
+    },
+    required: ['data', 'nextCursor'],
+  },
+];
+
+export const visitDocs = {
+  operationId: 'listVisits',
+  summary: 'List visits',
+  description: `The visits that follow from intervals, opening hours, validity and the public holidays of each site, in the order of days and sites. At most ${maxDays} days per request.
+
+Skipped visits are listed with \`status\` \`SKIPPED\` and a reason. Follow \`nextCursor\`: a page may be shorter than \`limit\` and still have a next one.`,
+  tags: ['Visits'],
+  querystring: {
+    type: 'object',
+    properties: {
+      from: day('First day.', '2026-12-21'),
+      until: day(`Last day, at most ${maxDays - 1} days later.`, '2026-12-27'),
+      siteId: { type: 'string', description: 'Only of these sites, separated by commas.' },
+      siteExternalId: { type: 'string', description: 'The same by your own ids.' },
+      customerId: { type: 'string', description: 'Only of these customers, separated by commas.' },
+      customerExternalId: { type: 'string', description: 'The same by your own id.' },
+      employeeId: { type: 'string', description: 'Only of these employees, separated by commas.' },
+      employeeExternalId: { type: 'string', description: 'The same by your own id.' },
+      city: { type: 'string', description: 'Only in this city.' },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: maxLimit,
+        default: defaultLimit,
+        description: 'Page size.',
+      },
+      cursor: { type: 'string', description: '`nextCursor` from the previous page.' },
+      include: {
+        type: 'string',
+        description: `What to add to each visit, separated by commas: ${visitInclusions.join(', ')}.`,
+        examples: ['site,customer'],
+      },
+    },
+    required: ['from', 'until'],
+  },
+  response: {
+    200: answer('A page.', { $ref: 'VisitPage#' }, undefined, {
+      moved: {
+        data: [
+          {
+            date: '2026-12-24',
+            siteId: exampleId,
+            customerId: exampleId,
+            status: 'MOVED',
+            movedFrom: '2026-12-25',
+            reason: 'HOLIDAY',
+            holiday: 'Christmas Day',
+            windows: [{ from: '08:00', until: '17:00' }],
+            timeZone: 'Europe/Berlin',
+            durationInMinutes: 60,
+            conflicts: ['no_employee'],
+          },
+        ],
+        nextCursor: null,
+      },
+    }),
+    ...errorResponses(400, 401, 403, 429, 500),
+  },
+};

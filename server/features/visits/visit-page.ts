@@ -1,0 +1,81 @@
+// A page of visits in the order of days and sites. A page ends when it is full or its time is up: it can be short, or even
+// empty, and still have a next one.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type HolidayRule, type PlannedVisit, visitsOn } from '../../../core/visit-plan.ts';
+import type { Database } from '../../database/database.ts';
+import { type Piece, type PlannedSite, readPiece } from './planned-sites.ts';
+import { allVisits, type Place, startOf, type VisitRequest } from './visit-request.ts';
+
+export interface SiteVisit {
+  site: PlannedSite;
+  visit: PlannedVisit;
+}
+
+export interface VisitPage {
+  visits: SiteVisit[];
+  next: Place | undefined;
+}
+
+/** Time for the rest of the answer. */
+const reserveMs = 900;
+/** Longer turns would delay the requests of others. */
+const turnMs = 10;
+/** About one site in ten has a visit on a working day. */
+const sitesPerVisit = 10;
+const maxSitesPerPiece = 2000;
+/** Sites that a request keeps for its next days. */
+const maxKeptSites = 20_000;
+
+type Reader = { tenantId: string; deadline: number };
+
+export async function findVisits(
+  database: Database,
+  reader: Reader,
+  asked: VisitRequest,
+  holidayRule: HolidayRule,
+): Promise<VisitPage> {
+  const visits: SiteVisit[] = [];
+  const read = buildPieces(database, reader, asked, holidayRule);
+  let turnEnds = performance.now() + turnMs;
+  for (let place = asked.from; ; ) {
+    const { sites, isLast } = await read(place);
+    for (const site of sites) {
+      const found = visitsOn(site.plan, place.day);
+      const left = site.id === place.siteId ? found.slice(place.taken) : found;
+      const room = asked.limit - visits.length;
+      visits.push(...left.slice(0, room).map((visit) => ({ site, visit })));
+      if (left.length > room) {
+        const taken = found.length - left.length + room;
+        return { visits, next: { day: place.day, siteId: site.id, taken } };
+      }
+    }
+    const last = sites.at(-1);
+    if (isLast && place.day === asked.until) return { visits, next: undefined };
+    if (isLast || !last) place = startOf(place.day + 1);
+    else place = { day: place.day, siteId: last.id, taken: allVisits };
+    if (performance.now() > reader.deadline - reserveMs) return { visits, next: place };
+    if (performance.now() > turnEnds) {
+      await nextTurn();
+      turnEnds = performance.now() + turnMs;
+    }
+  }
+}
+
+/** Pieces of sites from a place on. The pieces of one day serve the next days too. */
+function buildPieces(database: Database, reader: Reader, asked: VisitRequest, holidayRule: HolidayRule) {
+  const kept = new Map<string, Piece>();
+  let keptSites = 0;
+  const count = Math.min(Math.max(asked.limit * sitesPerVisit, 200), maxSitesPerPiece);
+  return async ({ siteId, taken }: Place): Promise<Piece> => {
+    const comparison = taken === allVisits ? '>' : '>=';
+    const key = `${comparison} ${siteId}`;
+    const known = kept.get(key);
+    if (known) return known;
+    const piece = await readPiece(database, reader, asked, holidayRule, { comparison, siteId, count });
+    if (keptSites + piece.sites.length <= maxKeptSites) {
+      keptSites += piece.sites.length;
+      kept.set(key, piece);
+    }
+    return piece;
+  };
+}

@@ -1,0 +1,115 @@
+// The query string of GET /visits.
+import { fromDayNumber, isDay, toDayNumber } from '../../../core/calendar-days.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
+import { type Conditions, filterReaders, type Reading } from '../../engine/sql/list-filters.ts';
+import { defaultLimit, maxLimit } from '../../engine/sql/list-query.ts';
+import { type FieldError, validationError } from '../../errors.ts';
+import { readLimit } from '../../http/conventions.ts';
+import { site } from '../../resources/site.ts';
+
+export const maxDays = 92;
+
+export const visitInclusions = ['site', 'customer', 'employee', 'contactPerson', 'externalIds'] as const;
+export type VisitInclusion = (typeof visitInclusions)[number];
+
+/** Where a page goes on: at a site on a day, behind some visits of it. */
+export interface Place {
+  day: number;
+  siteId: string;
+  /** `allVisits` if the site is done. */
+  taken: number;
+}
+
+/** A site has at most 100 intervals, and each at most one visit on a day. */
+export const allVisits = 100;
+
+export interface VisitRequest extends Conditions {
+  from: Place;
+  /** The last day. */
+  until: number;
+  limit: number;
+  inclusions: ReadonlySet<VisitInclusion>;
+}
+
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+export function startOf(day: number): Place {
+  return { day, siteId: firstId, taken: 0 };
+}
+
+/** The filters of a list of sites, by the names that they have for visits. */
+const filters: Record<string, string> = {
+  siteId: 'id',
+  siteExternalId: 'externalId',
+  customerId: 'customerId',
+  customerExternalId: 'customerExternalId',
+  employeeId: 'assignedEmployeeId',
+  employeeExternalId: 'assignedEmployeeExternalId',
+  city: 'city',
+};
+
+const known = ['from', 'until', 'limit', 'cursor', 'include', ...Object.keys(filters)];
+
+/** Throws one error that names every invalid parameter. */
+export function parseVisitRequest(query: Record<string, unknown>): VisitRequest {
+  const fieldErrors: FieldError[] = [];
+  const reject = (name: string, code: FieldError['code'], params?: FieldError['params']) =>
+    void fieldErrors.push({ path: [name], code, ...(params && { params }) });
+  const conditions: Conditions = { conditions: [], values: [] };
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(query)) {
+    const filter = filters[name];
+    if (!known.includes(name)) reject(name, 'unknown_parameter', { known });
+    else if (typeof value !== 'string') reject(name, 'repeated_parameter');
+    else if (filter) {
+      const reading: Reading = {
+        request: conditions,
+        reject: (code, params) => reject(name, code, params),
+      };
+      filterReaders(site).get(filter)!(value, reading);
+    } else values.set(name, value);
+  }
+  const readDay = (name: string) => {
+    const value = values.get(name);
+    if (value === undefined) reject(name, 'required');
+    else if (!isDay(value)) reject(name, 'invalid_date');
+    else return toDayNumber(value);
+    return undefined;
+  };
+  const [first, until] = [readDay('from'), readDay('until')];
+  if (first !== undefined && until !== undefined) {
+    if (until < first) reject('until', 'date_order', { other: 'from' });
+    else if (until - first >= maxDays) reject('until', 'too_many_days', { max: maxDays });
+  }
+  const limit = readLimit(values.get('limit') ?? String(defaultLimit), maxLimit);
+  if (limit === undefined) reject('limit', 'out_of_range', { min: 1, max: maxLimit });
+  const inclusions = values.get('include')?.split(',') ?? [];
+  if (!inclusions.every((name) => (visitInclusions as readonly string[]).includes(name)))
+    reject('include', 'invalid_choice', { choices: visitInclusions });
+  const cursor = values.get('cursor');
+  const from = cursor === undefined ? startOf(first ?? 0) : decodeCursor(cursor);
+  const isInRange = from && from.day >= (first ?? from.day) && from.day <= (until ?? from.day);
+  if (cursor !== undefined && !isInRange) reject('cursor', 'invalid_cursor');
+  if (fieldErrors.length > 0) throw validationError(fieldErrors);
+  return {
+    ...conditions,
+    from: from!,
+    until: until!,
+    limit: limit!,
+    inclusions: new Set(inclusions as VisitInclusion[]),
+  };
+}
+
+export function encodeCursor({ day, siteId, taken }: Place): string {
+  return Buffer.from(JSON.stringify([fromDayNumber(day), siteId, taken])).toString('base64url');
+}
+
+function decodeCursor(cursor: string): Place | undefined {
+  try {
+    const [date, siteId, taken] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    const isSound = isDay(String(date)) && isUuid(String(siteId)) && Number.isInteger(taken) && taken >= 0;
+    return isSound ? { day: toDayNumber(date), siteId, taken } : undefined;
+  } catch {
+    return undefined;
+  }
+}

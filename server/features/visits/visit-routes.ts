@@ -1,0 +1,70 @@
+// Visits that follow from the master data.
+import type { FastifyInstance } from 'fastify';
+import type { Database } from '../../database/database.ts';
+import { languageOf, linkNextPage } from '../../http/conventions.ts';
+import type { Language } from '../../messages.ts';
+import { readHolidayRule } from './holiday-rule.ts';
+import { type Details, readDetails } from './visit-details.ts';
+import { visitDocs } from './visit-docs.ts';
+import { findVisits, type SiteVisit } from './visit-page.ts';
+import { encodeCursor, parseVisitRequest, type VisitInclusion } from './visit-request.ts';
+
+export async function visitRoutes(api: FastifyInstance, { database }: { database: Database }): Promise<void> {
+  api.get<{ Querystring: Record<string, unknown> }>(
+    '/visits',
+    { schema: visitDocs },
+    async (request, reply) => {
+      const asked = parseVisitRequest(request.query);
+      const language = languageOf(request);
+      const holidayRule = await readHolidayRule(database, request);
+      const { visits, next } = await findVisits(database, request, asked, holidayRule);
+      const details = await readDetails(database, request, visits, asked.inclusions);
+      const nextCursor = next ? encodeCursor(next) : null;
+      if (nextCursor) linkNextPage(request, reply, nextCursor);
+      return {
+        data: visits.map((found) => represent(found, details, asked.inclusions, language)),
+        nextCursor,
+      };
+    },
+  );
+}
+
+function represent(
+  found: SiteVisit,
+  details: Details,
+  inclusions: ReadonlySet<VisitInclusion>,
+  language: Language,
+) {
+  const { site, visit } = found;
+  const employee = details('employee', found);
+  const hasEmployee = employee?.json.active === true;
+  const member = (name: 'site' | 'customer' | 'contactPerson') =>
+    inclusions.has(name) ? details(name, found)?.json : undefined;
+  const externalId = (name: 'site' | 'customer' | 'employee') =>
+    inclusions.has('externalIds') ? (details(name, found)?.externalId ?? undefined) : undefined;
+  return {
+    date: visit.date,
+    siteId: site.id,
+    customerId: site.customerId,
+    employeeId: site.employeeId,
+    status: visit.status,
+    movedFrom: visit.movedFrom,
+    reason: visit.reason,
+    holiday: visit.holiday?.[language],
+    windows: visit.windows,
+    timeZone: site.timeZone,
+    durationInMinutes: visit.interval.durationInMinutes,
+    preparationInMinutes: site.preparationInMinutes,
+    conflicts: hasEmployee ? visit.conflicts : [...visit.conflicts, 'no_employee' as const],
+    siteExternalId: externalId('site'),
+    customerExternalId: externalId('customer'),
+    employeeExternalId: externalId('employee'),
+    site: member('site'),
+    customer: member('customer'),
+    employee:
+      employee && inclusions.has('employee')
+        ? { firstName: employee.json.firstName, lastName: employee.json.lastName }
+        : undefined,
+    contactPerson: member('contactPerson'),
+  };
+}

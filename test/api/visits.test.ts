@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { startService, validAddress, validSite } from '../service.ts';
+import { createPerson } from './office.ts';
+
+const service = await startService();
+const position = { lat: 53.5, lng: 10 };
+const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'];
+const openingHours = weekdays.map((dayOfWeek) => ({ dayOfWeek, opens: '08:00', closes: '17:00' }));
+const fridays = { frequency: 'WEEKLY', byDay: ['FRIDAY'], durationInMinutes: 60, toleranceInDays: 3 };
+
+interface Visit {
+  date: string;
+  siteId: string;
+  status: string;
+  conflicts: string[];
+  [name: string]: unknown;
+}
+
+async function startTenant() {
+  const { key, tenantId } = await service.createTenant();
+  const headers = { apikey: key };
+  const create = async (path: string, body: object): Promise<string> => {
+    const response = await service.post(path, body, { headers });
+    assert.equal(response.statusCode, 201, response.body);
+    return response.json().id;
+  };
+  const customerId = await service.createCustomer(
+    { companyName: 'Hotel Hafen', phone: '040 1' },
+    { headers },
+  );
+  const employeeId = await create('/employee', {
+    firstName: 'Jonas',
+    lastName: 'Harms',
+    externalId: 'HR-12',
+  });
+  const createSite = (changes: object = {}) =>
+    create('/customer/site', {
+      ...validSite(customerId),
+      address: { ...validAddress, zipCode: '20095', city: 'Hamburg', location: position },
+      attendingIntervals: [fridays],
+      openingHours,
+      assignedEmployeeId: employeeId,
+      ...changes,
+    });
+  const read = async (query: string): Promise<{ data: Visit[]; nextCursor: string | null }> => {
+    const response = await service.get(`/visits?${query}`, { headers });
+    assert.equal(response.statusCode, 200, response.body);
+    return response.json();
+  };
+  return { headers, tenantId, customerId, employeeId, create, createSite, read };
+}
+
+test('a visit says its day, times, people, and why it moves', async () => {
+  const { customerId, employeeId, createSite, read } = await startTenant();
+  const siteId = await createSite({ appointmentPreparationTimeInMinutes: 15 });
+  const { data, nextCursor } = await read('from=2026-12-21&until=2026-12-30');
+  assert.deepEqual(data, [
+    {
+      date: '2026-12-24',
+      siteId,
+      customerId,
+      employeeId,
+      status: 'MOVED',
+      movedFrom: '2026-12-25',
+      reason: 'HOLIDAY',
+      holiday: 'Christmas Day',
+      windows: [{ from: '08:00', until: '17:00' }],
+      timeZone: 'Europe/Berlin',
+      durationInMinutes: 60,
+      preparationInMinutes: 15,
+      conflicts: [],
+    },
+  ]);
+  assert.equal(nextCursor, null);
+});
+
+test('the holiday has its German name for those who read German', async () => {
+  const { headers, createSite } = await startTenant();
+  await createSite();
+  const german = { headers: { ...headers, 'accept-language': 'de' } };
+  const response = await service.get('/visits?from=2026-12-24&until=2026-12-24', german);
+  assert.equal(response.json().data[0].holiday, '1. Weihnachtstag');
+});
+
+test('conflicts are flagged: closed, too short, nobody assigned or active, no position', async () => {
+  const { create, createSite, read } = await startTenant();
+  const resigned = await create('/employee', { firstName: 'Ida', lastName: 'Voss', active: false });
+  const saturdays = { frequency: 'WEEKLY', byDay: ['SATURDAY'] };
+  const closed = await createSite({ attendingIntervals: [saturdays] });
+  const short = await createSite({ attendingIntervals: [{ ...fridays, durationInMinutes: 600 }] });
+  const nobody = await createSite({ assignedEmployeeId: undefined });
+  const inactive = await createSite({ assignedEmployeeId: resigned });
+  const unknown = await createSite({ assignedEmployeeId: randomUUID(), address: validAddress });
+  const { data } = await read('from=2026-11-20&until=2026-11-21');
+  const conflicts = Object.fromEntries(data.map((visit) => [visit.siteId, visit.conflicts]));
+  assert.deepEqual(conflicts, {
+    [closed]: ['closed'],
+    [short]: ['window_too_short'],
+    [nobody]: ['no_employee'],
+    [inactive]: ['no_employee'],
+    [unknown]: ['no_position', 'no_employee'],
+  });
+  const skipped = data.find(({ siteId }) => siteId === closed)!;
+  assert.deepEqual([skipped.status, skipped.reason, skipped.windows], ['SKIPPED', 'CLOSED', []]);
+});
+
+test('filters narrow the list by site, customer, employee and city', async () => {
+  const { customerId, employeeId, create, createSite, read } = await startTenant();
+  const other = await create('/employee', { firstName: 'Ida', lastName: 'Voss' });
+  const first = await createSite({ externalId: 'S1' });
+  const second = await createSite({
+    assignedEmployeeId: other,
+    address: { ...validAddress, city: 'Kiel', location: position },
+  });
+  const day = 'from=2026-11-20&until=2026-11-20';
+  const sitesOf = async (filter: string) => (await read(`${day}&${filter}`)).data.map(({ siteId }) => siteId);
+  assert.deepEqual(await sitesOf(`siteId=${second}`), [second]);
+  assert.deepEqual(await sitesOf(`siteId=${first},${second}`), [first, second]);
+  assert.deepEqual(await sitesOf('siteExternalId=S1'), [first]);
+  assert.deepEqual(await sitesOf(`customerId=${customerId}`), [first, second]);
+  assert.deepEqual(await sitesOf(`customerId=${randomUUID()}`), []);
+  assert.deepEqual(await sitesOf(`employeeId=${employeeId}`), [first]);
+  assert.deepEqual(await sitesOf('employeeExternalId=HR-12'), [first]);
+  assert.deepEqual(await sitesOf('city=Kiel'), [second]);
+});
+
+test('include adds names, addresses and own ids', async () => {
+  const { customerId, create, createSite, read } = await startTenant();
+  const contactPersonId = await create('/customer/contact-person', {
+    customerId,
+    lastName: 'Petersen',
+    phone: '040 2',
+  });
+  await createSite({ externalId: 'S1', contactPersonId, comment: 'Side entrance' });
+  const include = 'site,customer,employee,contactPerson,externalIds';
+  const { data } = await read(`from=2026-11-20&until=2026-11-20&include=${include}`);
+  const { site, customer, employee, contactPerson, siteExternalId, employeeExternalId } = data[0]!;
+  const { name, hasKey, needsAppointment } = validSite(customerId);
+  assert.deepEqual(site, {
+    name,
+    address: { ...validAddress, zipCode: '20095', city: 'Hamburg', location: position },
+    hasKey,
+    needsAppointment,
+    comment: 'Side entrance',
+  });
+  assert.deepEqual(customer, { companyName: 'Hotel Hafen', phone: '040 1' });
+  assert.deepEqual(employee, { firstName: 'Jonas', lastName: 'Harms' });
+  assert.deepEqual(contactPerson, { lastName: 'Petersen', phone: '040 2' });
+  assert.deepEqual([siteExternalId, employeeExternalId], ['S1', 'HR-12']);
+});
+
+test('pages of any size hold every visit once, in the order of days and sites', async () => {
+  const { createSite, read } = await startTenant();
+  const twice = { frequency: 'DAILY', timeFrom: '08:00' };
+  for (let index = 0; index < 7; index += 1)
+    await createSite({
+      attendingIntervals: index % 2 ? [fridays] : [twice, { ...twice, timeFrom: '12:00' }],
+    });
+  const range = 'from=2026-11-16&until=2026-11-22';
+  const key = ({ date, siteId, windows }: Visit) => JSON.stringify([date, siteId, windows]);
+  const whole = (await read(`${range}&limit=500`)).data.map(key);
+  assert.equal(whole.length, 4 * 2 * 7 + 3);
+  assert.deepEqual(whole, [...whole].sort());
+  for (const limit of [1, 3, 10]) {
+    const paged: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: { data: Visit[]; nextCursor: string | null } = await read(
+        `${range}&limit=${limit}${cursor && `&cursor=${cursor}`}`,
+      );
+      assert.ok(page.data.length <= limit);
+      paged.push(...page.data.map(key));
+      cursor = page.nextCursor;
+    }
+    assert.deepEqual(paged, whole);
+  }
+});
+
+test('a changed site has other visits immediately', async () => {
+  const { headers, createSite, read } = await startTenant();
+  const siteId = await createSite();
+  const attendingIntervals = [{ ...fridays, byDay: ['MONDAY'] }];
+  await service.patch(`/sites/${siteId}`, { attendingIntervals }, { headers });
+  const { data } = await read('from=2026-11-16&until=2026-11-22');
+  assert.deepEqual(
+    data.map(({ date }) => date),
+    ['2026-11-16'],
+  );
+});
+
+test('sites without intervals, of unknown shapes, or out of their validity have no visits', async () => {
+  const { createSite, read } = await startTenant();
+  await createSite({ attendingIntervals: undefined });
+  await createSite({ attendingIntervals: [] });
+  await createSite({ attendingIntervals: [{ every: 'week' }] });
+  await createSite({ validUntil: '2026-11-01' });
+  assert.deepEqual((await read('from=2026-11-16&until=2026-11-22')).data, []);
+});
+
+test('a wrong query names every invalid parameter', async () => {
+  const { headers } = await startTenant();
+  const errorsOf = async (query: string) => {
+    const response = await service.get(`/visits?${query}`, { headers });
+    assert.equal(response.statusCode, 400, response.body);
+    return response
+      .json()
+      .errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
+  };
+  assert.deepEqual(await errorsOf(''), ['from required', 'until required']);
+  assert.deepEqual(await errorsOf('from=2026-02-30&until=x'), ['from invalid_date', 'until invalid_date']);
+  assert.deepEqual(await errorsOf('from=2026-01-02&until=2026-01-01'), ['until date_order']);
+  assert.deepEqual(await errorsOf('from=2026-01-01&until=2026-04-03'), ['until too_many_days']);
+  const range = 'from=2026-01-01&until=2026-04-02';
+  assert.deepEqual(await errorsOf(`${range}&siteId=x&limit=0&include=all&colour=1&cursor=x&city=a&city=b`), [
+    'siteId invalid_uuid',
+    'colour unknown_parameter',
+    'city repeated_parameter',
+    'limit out_of_range',
+    'include invalid_choice',
+    'cursor invalid_cursor',
+  ]);
+  const foreign = Buffer.from(JSON.stringify(['2025-01-01', randomUUID(), 0])).toString('base64url');
+  assert.deepEqual(await errorsOf(`${range}&cursor=${foreign}`), ['cursor invalid_cursor']);
+});
+
+test('another business sees nothing, whichever ids it asks for', async () => {
+  const owner = await startTenant();
+  const siteId = await owner.createSite();
+  const stranger = await startTenant();
+  const day = 'from=2026-11-20&until=2026-11-20';
+  for (const filter of [
+    '',
+    `&siteId=${siteId}`,
+    `&customerId=${owner.customerId}`,
+    `&employeeId=${owner.employeeId}`,
+  ])
+    assert.deepEqual((await stranger.read(day + filter)).data, []);
+});
+
+test('the business chooses the holiday rule, Pflege only reads it, and a change is on record', async () => {
+  const { tenantId, createSite, read } = await startTenant();
+  await createSite();
+  const clerk = await createPerson(service, { tenantId });
+  const carer = await createPerson(service, { tenantId, role: 'PFLEGE' });
+  const holiday = 'from=2026-12-24&until=2026-12-25';
+  const statuses = async () => (await read(holiday)).data.map(({ date, status }) => `${date} ${status}`);
+  assert.deepEqual((await carer.call('GET', '/visit-settings')).json(), { holidayRule: 'MOVE' });
+  assert.equal((await carer.call('PUT', '/visit-settings', { holidayRule: 'KEEP' })).statusCode, 403);
+  assert.deepEqual(await statuses(), ['2026-12-24 MOVED']);
+  assert.equal((await clerk.call('PUT', '/visit-settings', { holidayRule: 'KEEP' })).statusCode, 200);
+  assert.deepEqual(await statuses(), ['2026-12-25 PLANNED']);
+  assert.equal((await clerk.call('PUT', '/visit-settings', { holidayRule: 'SKIP' })).statusCode, 200);
+  assert.deepEqual(await statuses(), ['2026-12-25 SKIPPED']);
+  assert.equal((await clerk.call('PUT', '/visit-settings', { holidayRule: 'NEVER' })).statusCode, 400);
+  const { data } = (await clerk.call('GET', '/audit?event=SETTINGS_CHANGED')).json();
+  assert.deepEqual(
+    data.map(({ details }: { details: object }) => details),
+    [{ holidayRule: 'SKIP' }, { holidayRule: 'KEEP' }],
+  );
+});
+
+test('Pflege reads visits without private phone numbers', async () => {
+  const { tenantId, customerId, create, createSite } = await startTenant();
+  const contactPersonId = await create('/customer/contact-person', {
+    customerId,
+    lastName: 'Petersen',
+    mobile: '0171 5550199',
+  });
+  await createSite({ contactPersonId });
+  const carer = await createPerson(service, { tenantId, role: 'PFLEGE' });
+  const seen = await carer.call('GET', '/visits?from=2026-11-20&until=2026-11-20&include=contactPerson');
+  assert.equal(seen.statusCode, 200, seen.body);
+  assert.equal(seen.json().data[0].contactPerson.lastName, 'Petersen');
+  assert.doesNotMatch(seen.body, /5550199/);
+});
