@@ -1,5 +1,5 @@
 // A dialog with a form: its fields, the failure, and the two buttons.
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, Group, type ModalProps, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Dialog } from './dialog.tsx';
@@ -15,6 +15,7 @@ interface FormDialogProps {
   error?: unknown;
   onSubmit: () => void;
   onClose: () => void;
+  modal?: Partial<ModalProps>;
   children: ReactNode;
 }
 
@@ -22,8 +23,9 @@ export function FormDialog(props: FormDialogProps) {
   const { t } = useTranslation();
   const { title, action, isDangerous = false, isDisabled = false, error, onSubmit, onClose } = props;
   return (
-    <Dialog onClose={onClose} title={title}>
+    <Dialog onClose={onClose} title={title} {...props.modal}>
       <form
+        noValidate
         onSubmit={(event) => {
           event.preventDefault();
           // React passes events of a dialog on to the form that opened it.

@@ -5,6 +5,7 @@ import { lazyRouteComponent, Outlet, useLocation } from '@tanstack/react-router'
 import { Suspense, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../icons.tsx';
+import { SearchButtonProps } from '../search/search-button.tsx';
 import classes from './frame.module.css';
 import { PageLoading } from './loading.tsx';
 import { Logo } from './logo.tsx';
@@ -13,6 +14,7 @@ import { Navigation } from './navigation.tsx';
 const SearchDialog = lazyRouteComponent(() => import('../search/search-dialog.tsx'), 'SearchDialog');
 /** Loads before the click or the second key of Ctrl+K. */
 const preloadSearch = () => SearchDialog.preload?.();
+const buttonIntent = { onPointerEnter: preloadSearch, onFocus: preloadSearch };
 
 export function Frame() {
   const { t } = useTranslation();
@@ -40,46 +42,47 @@ export function Frame() {
   }, [pathname]);
 
   return (
-    <div className={classes.frame} data-open={isOpen || undefined}>
-      <a href="#content" className="skip-link">
-        {t('app.skip')}
-      </a>
-      <header className={classes.header}>
-        <Burger
-          opened={isOpen}
-          onClick={toggle}
-          size="sm"
-          aria-label={t('app.menu')}
-          aria-expanded={isOpen}
-          aria-controls="navigation"
-        />
-        <Logo size={24} />
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="lg"
-          ml="auto"
-          aria-label={t('search.title')}
-          onPointerEnter={preloadSearch}
-          onFocus={preloadSearch}
-          onClick={search.open}
-        >
-          <Icon name="search" size={20} />
-        </ActionIcon>
-      </header>
-      <aside className={classes.navbar} id="navigation" aria-label="Stamm">
-        <Navigation onSearch={search.open} onSearchIntent={preloadSearch} />
-      </aside>
-      <main id="content" ref={main} tabIndex={-1} className={classes.main}>
-        <Suspense fallback={<PageLoading />}>
-          <Outlet />
-        </Suspense>
-      </main>
-      {isSearching && (
-        <Suspense>
-          <SearchDialog onClose={search.close} />
-        </Suspense>
-      )}
-    </div>
+    <SearchButtonProps value={{ onClick: search.open, ...buttonIntent }}>
+      <div className={classes.frame} data-open={isOpen || undefined}>
+        <a href="#content" className="skip-link">
+          {t('app.skip')}
+        </a>
+        <header className={classes.header}>
+          <Burger
+            opened={isOpen}
+            onClick={toggle}
+            size="sm"
+            aria-label={t('app.menu')}
+            aria-expanded={isOpen}
+            aria-controls="navigation"
+          />
+          <Logo size={24} />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            ml="auto"
+            aria-label={t('search.title')}
+            onClick={search.open}
+            {...buttonIntent}
+          >
+            <Icon name="search" size={20} />
+          </ActionIcon>
+        </header>
+        <aside className={classes.navbar} id="navigation" aria-label="Stamm">
+          <Navigation />
+        </aside>
+        <main id="content" ref={main} tabIndex={-1} className={classes.main}>
+          <Suspense fallback={<PageLoading />}>
+            <Outlet />
+          </Suspense>
+        </main>
+        {isSearching && (
+          <Suspense>
+            <SearchDialog onClose={search.close} />
+          </Suspense>
+        )}
+      </div>
+    </SearchButtonProps>
   );
 }

@@ -4,7 +4,6 @@ import {
   Button,
   Divider,
   Group,
-  Kbd,
   Popover,
   Stack,
   Text,
@@ -21,19 +20,14 @@ import { attentionCountQuery } from '../api/records.ts';
 import { useIsAdministrator, useMe } from '../api/session.ts';
 import { Icon, type IconName, resourceIcon } from '../icons.tsx';
 import { forgetDrafts } from '../records/drafts.ts';
-import searchClasses from '../search/search.module.css';
+import { SearchButton } from '../search/search-button.tsx';
 import { formatNumber } from '../texts/format.ts';
 import classes from './frame.module.css';
 import { Logo } from './logo.tsx';
 import { tellFailure } from './notices.tsx';
 import { Preferences } from './preferences.tsx';
 
-interface NavigationProps {
-  onSearch: () => void;
-  onSearchIntent: () => void;
-}
-
-export function Navigation({ onSearch, onSearchIntent }: NavigationProps) {
+export function Navigation() {
   const { t } = useTranslation();
   const { business } = useMe();
   const isAdministrator = useIsAdministrator();
@@ -48,19 +42,7 @@ export function Navigation({ onSearch, onSearchIntent }: NavigationProps) {
         </Text>
       </Stack>
       <div className={classes.search}>
-        <UnstyledButton
-          className={searchClasses.button}
-          onClick={onSearch}
-          onPointerEnter={onSearchIntent}
-          onFocus={onSearchIntent}
-          aria-keyshortcuts="Control+K"
-        >
-          <Icon name="search" size={16} />
-          {t('search.title')}
-          <Kbd size="xs" aria-hidden="true">
-            {t('search.key')}
-          </Kbd>
-        </UnstyledButton>
+        <SearchButton>{t('search.title')}</SearchButton>
       </div>
       <nav className={classes.links} aria-label={t('navigation.label')}>
         <NavigationLink to="/" icon="home" isExact>

@@ -14,6 +14,7 @@ import { Icon, resourceIcon } from '../icons.tsx';
 import { ActorIcon, actorHint, actorText } from '../records/actor.tsx';
 import { Card } from '../records/card.tsx';
 import record from '../records/record.module.css';
+import { SearchButton } from '../search/search-button.tsx';
 import { formatAgo, formatNumber } from '../texts/format.ts';
 import { AttentionCard } from './attention-card.tsx';
 import { Checklist } from './checklist.tsx';
@@ -34,6 +35,9 @@ export function HomePage() {
         title={t(greeting, { name: person.name })}
         text={t('home.text', { business: business.name })}
       />
+      <div className={classes.search}>
+        <SearchButton isLarge>{t('home.search')}</SearchButton>
+      </div>
       {isAdministrator && <WebhookNotice />}
       <Numbers />
       <div className={classes.columns}>

@@ -1,37 +1,40 @@
 // The values of an object, those that are there; what is missing is not worth a line each.
-import { CopyButton, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, CopyButton, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { lazyRouteComponent } from '@tanstack/react-router';
+import { type MouseEvent, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, type Field, labelOf, titleOf, valueAt } from '../api/definitions.ts';
+import { useIsAdministrator } from '../api/session.ts';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { approximatePositionQuery, type Address as PostalAddress } from '../map/approximate-position.ts';
 import { formatNumber } from '../texts/format.ts';
 import { Card } from './card.tsx';
 import { addressText, isAddress } from './columns.ts';
+import { forCare } from './form-layout.ts';
 import classes from './record.module.css';
 import { Value } from './value.tsx';
 
+const FieldEditor = lazyRouteComponent(() => import('./field-editor.tsx'), 'FieldEditor');
+
 export function Details({ definition, entity }: { definition: Definition; entity: Entity }) {
   const { t } = useTranslation();
-  const shown = definition.fields.filter((field) => isWorthALine(definition, field, entity));
+  const isAdministrator = useIsAdministrator();
+  const changeable = isAdministrator ? definition : forCare(definition);
+  const canEdit = (field: Field) => changeable.fields.includes(field) && !field.twinOf;
+  const shown = definition.fields.filter((field) => isWorthALine(definition, field, entity, canEdit(field)));
   return (
     <Card title={t('record.details')} icon={resourceIcon(definition.name)}>
       <dl className={classes.details}>
         {shown.map((field) => (
-          <div
+          <Line
             key={field.path}
-            className={(field.maxLength ?? 0) >= 150 && !field.format ? classes.wide : undefined}
-          >
-            <dt>{titleOf(field)}</dt>
-            <dd>
-              {isAddress(field) ? (
-                <Address value={entity[field.name]} isOnMap={definition.name === 'site'} />
-              ) : (
-                <Single field={field} entity={entity} />
-              )}
-            </dd>
-          </div>
+            definition={changeable}
+            field={field}
+            entity={entity}
+            canEdit={canEdit(field)}
+          />
         ))}
         <div>
           <dt>Id</dt>
@@ -51,11 +54,79 @@ export function Details({ definition, entity }: { definition: Definition; entity
   );
 }
 
-/** The page's head says the name and the status already. */
-function isWorthALine(definition: Definition, field: Field, entity: Entity): boolean {
+interface LineProps {
+  definition: Definition;
+  field: Field;
+  entity: Entity;
+  canEdit: boolean;
+}
+
+function Line({ definition, field, entity, canEdit }: LineProps) {
+  const { t } = useTranslation();
+  const [isEditing, setIsEditing] = useState(false);
+  const title = titleOf(field);
+  const value = isAddress(field) ? (
+    <Address value={entity[field.name]} isOnMap={definition.name === 'site'} />
+  ) : (
+    <Single field={field} entity={entity} />
+  );
+  const isWide = (field.maxLength ?? 0) >= 150 && !field.format;
+  if (isEditing) {
+    return (
+      <div className={classes.wide}>
+        <dt>{title}</dt>
+        <dd>
+          <Suspense fallback={value}>
+            <FieldEditor
+              definition={definition}
+              entity={entity}
+              field={field}
+              onDone={() => setIsEditing(false)}
+            />
+          </Suspense>
+        </dd>
+      </div>
+    );
+  }
+  return (
+    <div className={isWide ? classes.wide : undefined}>
+      <dt>{title}</dt>
+      <dd className={canEdit ? classes.editable : undefined}>
+        {canEdit ? (
+          // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the button does the same.
+          <div onClick={(event) => isPlainClick(event) && setIsEditing(true)}>{value}</div>
+        ) : (
+          value
+        )}
+        {canEdit && (
+          <ActionIcon
+            className={classes.pencil}
+            variant="subtle"
+            color="gray"
+            size="sm"
+            aria-label={t('record.editField', { title })}
+            title={t('actions.edit')}
+            onPointerEnter={() => FieldEditor.preload?.()}
+            onClick={() => setIsEditing(true)}
+          >
+            <Icon name="pencil" size={14} />
+          </ActionIcon>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+/** Links stay links, and a selected text can be copied. */
+function isPlainClick({ target }: MouseEvent): boolean {
+  return !(target as HTMLElement).closest('a, button') && window.getSelection()?.isCollapsed !== false;
+}
+
+/** The page's head says the name and the status already. The status has a line where it can be changed. */
+function isWorthALine(definition: Definition, field: Field, entity: Entity, canEdit: boolean): boolean {
   const value = valueAt(entity, field.path);
-  const isInHead =
-    value === labelOf(definition, entity) || (field.name === 'status' && field.kind === 'choice');
+  const isStatus = field.name === 'status' && field.kind === 'choice';
+  const isInHead = value === labelOf(definition, entity) || (isStatus && !canEdit);
   return field.kind !== 'list' && value !== undefined && value !== '' && !isInHead;
 }
 

@@ -1,5 +1,6 @@
 // The input of a field, chosen by its kind.
 import { Select, Switch, Textarea, TextInput } from '@mantine/core';
+import { createContext, use } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Field, titleOf } from '../api/definitions.ts';
 import { DayInput } from '../frame/day-input.tsx';
@@ -18,15 +19,15 @@ export interface FieldInputProps {
   currency?: unknown;
 }
 
-export function inputId(path: string): string {
-  return `field-${path.replaceAll('.', '-')}`;
-}
+/** A form over another form has fields of the same names. */
+export const IdPrefix = createContext('field');
 
 const autoComplete: Record<string, string> = { email: 'off', phone: 'off' };
 
 export function FieldInput({ field, value, onChange, error, near, currency }: FieldInputProps) {
   const { t } = useTranslation();
-  const common = { id: inputId(field.path), label: titleOf(field), error, required: isMarked(field) };
+  const id = `${use(IdPrefix)}-${field.path.replaceAll('.', '-')}`;
+  const common = { id, label: titleOf(field), error, required: isMarked(field) };
   if (field.reference)
     return (
       <ReferencePicker

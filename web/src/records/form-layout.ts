@@ -56,3 +56,16 @@ export function layoutOf({ name, fields }: Definition): FormLayout {
     rare: plain.filter(isRare),
   };
 }
+
+/** Without lists, rare fields and the position: what a record that is made on the way needs at first. */
+export function shortForm(definition: Definition): Definition {
+  const { main, groups } = layoutOf(definition);
+  const short = groups.map((group) => ({ ...group, fields: group.fields!.filter(({ fields }) => !fields) }));
+  return { ...definition, fields: [...main, ...short] };
+}
+
+/** The part of a definition that the role Pflege may change. */
+export function forCare(definition: Definition): Definition {
+  const fields = definition.fields.filter(({ name }) => definition.careFields.includes(name));
+  return { ...definition, fields, requiredOneOf: [] };
+}

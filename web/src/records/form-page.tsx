@@ -1,7 +1,7 @@
 // Pages that create and edit an object.
 import { useQuery } from '@tanstack/react-query';
-import { lazyRouteComponent, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Suspense, useRef, useState } from 'react';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, toApiError } from '../api/client.ts';
 import {
@@ -19,11 +19,11 @@ import { Lines } from '../frame/loading.tsx';
 import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { decimalSeparator } from '../texts/format.ts';
-import { copyValues, startValues, toNewBody, toPatch, toValues, type Values } from './form-values.ts';
+import { forCare } from './form-layout.ts';
+import { copyValues, startValues, toNewBody, type Values } from './form-values.ts';
 import { RecordForm } from './record-form.tsx';
+import { useEditing } from './use-editing.tsx';
 import { useUndo } from './use-undo.ts';
-
-const Conflict = lazyRouteComponent(() => import('./conflict.tsx'), 'Conflict');
 
 export function CreationPage() {
   const { collection = '' } = useParams({ strict: false });
@@ -150,12 +150,6 @@ export function EditingPage() {
   return entity ? <Editing key={entity.id} definition={changeable} stored={entity} /> : <Lines count={8} />;
 }
 
-/** The part of a definition that the role Pflege may change. */
-function forCare(definition: Definition): Definition {
-  const fields = definition.fields.filter(({ name }) => definition.careFields.includes(name));
-  return { ...definition, fields, requiredOneOf: [] };
-}
-
 interface EditingProps {
   definition: Definition;
   stored: Entity;
@@ -164,35 +158,14 @@ interface EditingProps {
 function Editing({ definition, stored }: EditingProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const forgetReadings = useForgetReadings();
-  const { tellSaved } = useUndo();
-  const [base, setBase] = useState(stored);
-  const [conflict, setConflict] = useState<{ current: Entity | undefined; values: Values }>();
   const isSettled = useRef(false);
   const { collection } = definition;
   const params = { collection, id: stored.id };
   const name = labelOf(definition, stored);
-  const initial = toValues(definition, base, decimalSeparator());
-
-  async function save(values: Values, seen: Entity) {
-    const before = toValues(definition, seen, decimalSeparator());
-    const body = toPatch(definition, before, values, decimalSeparator());
-    let saved: Entity;
-    try {
-      saved = await call<Entity>('PATCH', `/${collection}/${stored.id}`, { body, version: seen.version });
-    } catch (error) {
-      if (toApiError(error).status !== 412) throw error;
-      const current = await call<Entity>('GET', `/${collection}/${stored.id}`).catch(() => undefined);
-      setConflict({ current, values });
-      throw error;
-    }
-    setConflict(undefined);
+  const { version, initial, save, dialog } = useEditing(definition, stored, async () => {
     isSettled.current = true;
-    await forgetReadings();
     await navigate({ to: '/data/$collection/$id', params, replace: true });
-    tellSaved(definition, seen, saved);
-  }
-
+  });
   return (
     <>
       <PageHead
@@ -204,31 +177,15 @@ function Editing({ definition, stored }: EditingProps) {
       />
       <RecordForm
         // Resets the form when the person takes the stored version.
-        key={base.version}
+        key={version}
         definition={definition}
         initial={initial}
         saveTitle={t('actions.save')}
         isSettled={isSettled}
         onCancel={() => navigate({ to: '/data/$collection/$id', params })}
-        onSave={(values) => save(values, base)}
+        onSave={save}
       />
-      {conflict && (
-        <Suspense>
-          <Conflict
-            definition={definition}
-            name={name}
-            before={initial}
-            mine={conflict.values}
-            current={conflict.current}
-            onSave={(values) => save(values, conflict.current!)}
-            onTakeTheirs={() => {
-              setBase(conflict.current!);
-              setConflict(undefined);
-            }}
-            onClose={() => setConflict(undefined)}
-          />
-        </Suspense>
-      )}
+      {dialog}
     </>
   );
 }

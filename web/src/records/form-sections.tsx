@@ -64,7 +64,9 @@ export function FormSections({ definition, values, errors, onChange }: FormSecti
               <CustomerAddress definition={definition} group={address} values={values} onChange={onChange} />
             </Group>
             <div className={classes.addressGrid}>{leavesOf(address.fields!).map(input)}</div>
-            <PositionButton path={`${address.path}.location`} values={values} onChange={onChange} />
+            {address.fields!.some(({ name }) => name === 'location') && (
+              <PositionButton path={`${address.path}.location`} values={values} onChange={onChange} />
+            )}
           </fieldset>
         )}
       </Card>
@@ -105,16 +107,21 @@ function Rare({ isNeeded: isNeededNow, children }: { isNeeded: boolean; children
   const isShown = isOpen || isNeededNow;
   return (
     <section>
-      <Button
-        variant="subtle"
-        px="xs"
-        aria-expanded={isShown}
-        leftSection={<Icon name={isShown ? 'down' : 'right'} size={16} />}
-        onClick={() => setIsOpen(!isShown)}
-        disabled={isNeededNow && isShown}
-      >
-        {t('form.more')}
-      </Button>
+      {isNeededNow ? (
+        <Text component="h2" fw={600} size="sm" px="xs" py={8}>
+          {t('form.more')}
+        </Text>
+      ) : (
+        <Button
+          variant="subtle"
+          px="xs"
+          aria-expanded={isOpen}
+          leftSection={<Icon name={isOpen ? 'down' : 'right'} size={16} />}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {t('form.more')}
+        </Button>
+      )}
       <Collapse expanded={isShown}>
         <div className={`panel ${classes.rare}`}>{children}</div>
       </Collapse>

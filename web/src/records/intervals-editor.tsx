@@ -48,7 +48,7 @@ export function IntervalsEditor({ items, onChange }: EditorProps) {
       ))}
       <Group>
         <Button
-          size="compact-md"
+          size="compact-sm"
           variant="light"
           leftSection={<Icon name="plus" size={14} />}
           onClick={() =>

@@ -2,11 +2,13 @@
 import { Group, Loader, Select, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueries } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ComponentType, createContext, Suspense, use, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { hintOf, labelOf, pluralOf, useDefinitions } from '../api/definitions.ts';
+import { type Definition, hintOf, labelOf, nounOf, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { fewQuery } from '../api/records.ts';
+import { useIsAdministrator } from '../api/session.ts';
+import { Icon } from '../icons.tsx';
 
 interface ReferencePickerProps {
   resources: readonly string[];
@@ -21,10 +23,28 @@ interface ReferencePickerProps {
   near?: Record<string, string | undefined>;
 }
 
+export interface CreationDialogProps {
+  definition: Definition;
+  /** What was typed into the picker. */
+  name: string;
+  near: Record<string, string | undefined>;
+  onCreated: (id: string) => void;
+  onClose: () => void;
+}
+
+/** Creates what a picker does not find. Without it, a picker offers only what exists. */
+export const PickerCreation = createContext<ComponentType<CreationDialogProps> | undefined>(undefined);
+
+/** Stands for a record that does not exist yet. */
+const newPrefix = 'new:';
+
 export function ReferencePicker({ resources, value, onChange, near = {}, ...input }: ReferencePickerProps) {
   const { t } = useTranslation();
   const [search, setSearch] = useState('');
   const [isOpen, setIsOpen] = useState(false);
+  const [creation, setCreation] = useState<{ definition: Definition; name: string }>();
+  const CreationDialog = use(PickerCreation);
+  const mayCreate = useIsAdministrator() && CreationDialog !== undefined;
   const { data: chosen, isFetched } = useNamed(resources, value);
   const chosenLabel = chosen ? labelOf(chosen.definition, chosen.entity) : undefined;
   const typed = search.trim() === chosenLabel ? '' : search.trim();
@@ -56,37 +76,72 @@ export function ReferencePicker({ resources, value, onChange, near = {}, ...inpu
     );
     groups[place]?.items.unshift({ value, label: chosenLabel ?? unknown });
   }
+  if (mayCreate) {
+    for (const [index, definition] of definitions.entries()) {
+      const label = t(typed ? 'form.createNamed' : 'form.new', { title: nounOf(definition), name: typed });
+      groups[index]!.items.push({ value: `${newPrefix}${definition.name}`, label });
+    }
+  }
+
+  function choose(id: string | null) {
+    if (!id?.startsWith(newPrefix)) return onChange(id ?? undefined);
+    const definition = definitions.find(({ name }) => name === id.slice(newPrefix.length));
+    if (definition) setCreation({ definition, name: typed });
+  }
+
   return (
-    <Select
-      {...input}
-      data={definitions.length > 1 ? groups : (groups[0]?.items ?? [])}
-      value={value ?? null}
-      onChange={(id) => onChange(id ?? undefined)}
-      searchable
-      clearable
-      clearButtonProps={{ 'aria-label': t('actions.remove') }}
-      // The service has searched already.
-      filter={({ options }) => options}
-      onSearchChange={setSearch}
-      onDropdownOpen={() => setIsOpen(true)}
-      placeholder={t('form.search')}
-      nothingFoundMessage={
-        results.some(({ isFetching }) => isFetching) ? t('form.searching') : t('form.noResult')
-      }
-      rightSection={isOpen && results.some(({ isFetching }) => isFetching) ? <Loader size={14} /> : undefined}
-      maxDropdownHeight={320}
-      renderOption={({ option }) => (
-        <Group wrap="nowrap" gap="sm">
-          <Stack gap={0}>
-            <Text size="sm">{option.label}</Text>
-            {hints.get(option.value) && (
-              <Text size="xs" c="dimmed">
-                {hints.get(option.value)}
-              </Text>
-            )}
-          </Stack>
-        </Group>
+    <>
+      <Select
+        {...input}
+        data={definitions.length > 1 ? groups : (groups[0]?.items ?? [])}
+        value={value ?? null}
+        onChange={choose}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': t('actions.remove') }}
+        // The service has searched already.
+        filter={({ options }) => options}
+        onSearchChange={setSearch}
+        onDropdownOpen={() => setIsOpen(true)}
+        placeholder={t('form.search')}
+        nothingFoundMessage={
+          results.some(({ isFetching }) => isFetching) ? t('form.searching') : t('form.noResult')
+        }
+        rightSection={
+          isOpen && results.some(({ isFetching }) => isFetching) ? <Loader size={14} /> : undefined
+        }
+        maxDropdownHeight={320}
+        renderOption={({ option }) => (
+          <Group
+            wrap="nowrap"
+            gap="sm"
+            c={option.value.startsWith(newPrefix) ? 'var(--stamm-leaf)' : undefined}
+          >
+            {option.value.startsWith(newPrefix) && <Icon name="plus" size={16} />}
+            <Stack gap={0}>
+              <Text size="sm">{option.label}</Text>
+              {hints.get(option.value) && (
+                <Text size="xs" c="dimmed">
+                  {hints.get(option.value)}
+                </Text>
+              )}
+            </Stack>
+          </Group>
+        )}
+      />
+      {creation && CreationDialog && (
+        <Suspense>
+          <CreationDialog
+            {...creation}
+            near={near}
+            onCreated={(id) => {
+              setCreation(undefined);
+              onChange(id);
+            }}
+            onClose={() => setCreation(undefined)}
+          />
+        </Suspense>
       )}
-    />
+    </>
   );
 }

@@ -1,0 +1,97 @@
+// Forms that spare a way: creating what a picker does not find, and editing one field where it stands.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { createPerson } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
+import { until } from '../waiting.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+
+describe('forms', { skip: withoutChromium }, () => {
+  let office: Office;
+  let visit: Visit;
+  before(async () => {
+    office = await openOffice();
+    visit = await office.enter((await createPerson(office)).email);
+  });
+
+  test('a picker creates the customer that it does not find, and the form keeps what was typed', async () => {
+    const { page, complaints } = visit;
+    await page.goto(`${office.origin}/data/sites/new`);
+    await page.getByLabel('Bezeichnung').fill('Foyer');
+    await page.getByRole('combobox', { name: 'Kunde' }).fill('Floristik Nord');
+    await page.getByRole('option', { name: 'Kunde „Floristik Nord“ anlegen' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Kunde anlegen' });
+    assert.equal(await dialog.getByLabel('Firma').inputValue(), 'Floristik Nord');
+
+    // The service refuses it without an address, and the dialog stays.
+    await dialog.getByRole('button', { name: 'Anlegen und übernehmen' }).click();
+    await dialog.locator('#new-customer-address-city[aria-invalid=true]').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    // Typed text is not thrown away by a key.
+    await dialog.getByLabel('Straße').fill('Deichstraße');
+    await page.keyboard.press('Escape');
+    await dialog.getByLabel('PLZ').fill('20459');
+    await dialog.getByLabel('Ort').fill('Hamburg');
+    await dialog.getByRole('button', { name: 'Anlegen und übernehmen' }).click();
+    await dialog.waitFor({ state: 'detached' });
+
+    const chosen = page.getByRole('combobox', { name: 'Kunde' });
+    await until('the new customer is chosen', async () => (await chosen.inputValue()) === 'Floristik Nord');
+    assert.equal(await page.getByLabel('Bezeichnung').inputValue(), 'Foyer');
+    await page.getByRole('button', { name: 'Adresse des Kunden übernehmen' }).click();
+    await page.locator('#field-address-city[value=Hamburg]').waitFor();
+    await page.getByRole('button', { name: 'Speichern', exact: true }).click();
+    await page.getByRole('heading', { name: 'Foyer', level: 1 }).waitFor();
+    const { data } = (await office.get('/sites?q=Foyer')).json();
+    const { data: customers } = (await office.get('/customers?q=Floristik')).json();
+    assert.equal(customers.length, 1);
+    assert.equal(data[0].customerId, customers[0].id);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('one field is edited on the page, refused in its words, saved, and taken back', async () => {
+    const { page, complaints } = visit;
+    const id = await office.createCustomer({
+      companyName: 'Hotel Elbe',
+      email: 'a@elbe.example',
+      phone: '040 1',
+    });
+    await page.goto(`${office.origin}/data/customers/${id}`);
+    await page.getByRole('button', { name: 'E-Mail bearbeiten' }).click();
+    await page.getByLabel('E-Mail').fill('kein-at');
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.locator('#field-email[aria-invalid=true]').waitFor();
+    await page.getByLabel('E-Mail').fill('b@elbe.example');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'b@elbe.example' }).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('button', { name: 'Rückgängig' }).click();
+    await page.getByRole('link', { name: 'a@elbe.example' }).waitFor();
+    assert.equal((await office.get(`/customers/${id}`)).json().email, 'a@elbe.example');
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a field edited on the page shows what somebody else saved meanwhile', async () => {
+    const { page } = visit;
+    const id = await office.createCustomer({ companyName: 'Hotel Bille', phone: '040 1' });
+    await page.goto(`${office.origin}/data/customers/${id}`);
+    await page.getByRole('button', { name: 'Telefon bearbeiten' }).click();
+    await page.getByLabel('Telefon').fill('040 2');
+    const other = await office.patch(`/customers/${id}`, { phone: '040 3' });
+    assert.equal(other.statusCode, 200, other.body);
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Zwischenzeitlich geändert' });
+    await dialog.getByText('040 3').waitFor();
+    await dialog.getByRole('button', { name: 'Auswahl speichern' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: '040 2' }).waitFor();
+    assert.equal((await office.get(`/customers/${id}`)).json().phone, '040 2');
+  });
+
+  test('the search over everything opens from the first page', async () => {
+    const { page } = visit;
+    await page.goto(`${office.origin}/`);
+    await page.getByRole('button', { name: /^Suchen nach Name/ }).click();
+    await page.getByRole('combobox', { name: 'Alles durchsuchen' }).waitFor();
+  });
+});
