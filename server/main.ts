@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { backup } from './commands/backup.ts';
 import { check } from './commands/check.ts';
-import type { Command, CommandContext } from './commands/command.ts';
+import type { Command, CommandContext, Outcome } from './commands/command.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { importCommand } from './commands/import.ts';
@@ -71,14 +71,20 @@ async function main(words: readonly string[]): Promise<number> {
     throw new UsageError(`There is no command "${words.join(' ')}".\n\n${overview}`);
   }
   if (wantsHelp) return print(helpFor(command));
-  const context: CommandContext = {
-    ...parseOptions(command, words.slice(command.name.split(' ').length)),
-    config: readConfig(process.env),
-  };
-  const outcome = await command.run(context);
+  const parsed = parseOptions(command, words.slice(command.name.split(' ').length));
+  const outcome = await run(command, parsed);
   if (outcome === undefined) return 0;
-  print(context.isJson ? JSON.stringify(outcome.json) : outcome.text);
+  print(parsed.isJson ? JSON.stringify(outcome.json) : outcome.text);
   return outcome.exitCode ?? 0;
+}
+
+async function run(command: Command, options: Omit<CommandContext, 'config'>): Promise<Outcome | undefined> {
+  try {
+    return await command.run({ ...options, config: readConfig(process.env) });
+  } catch (error) {
+    if (!(error instanceof ConfigError && options.isJson && command.refuseSettings)) throw error;
+    return command.refuseSettings(error);
+  }
 }
 
 function parseOptions(command: Command, words: string[]): Omit<CommandContext, 'config'> {

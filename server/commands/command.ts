@@ -33,6 +33,8 @@ export interface Command {
   flags?: Record<string, string>;
   /** Nothing is printed for a command that answers with nothing. */
   run(context: CommandContext): Promise<Outcome | undefined>;
+  /** What it answers with --json where settings are wrong; other commands say so on stderr. */
+  refuseSettings?(error: Error): Outcome;
 }
 
 /** Names the database on stderr: an operator with several of them sees a wrong one, and a script reads stdout. */

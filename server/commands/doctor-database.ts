@@ -5,12 +5,7 @@ import { type Database, openDatabase } from '../database/database.ts';
 import { findClusterFaults, findUndistributed, hasCitus } from '../database/distribution.ts';
 import { buildWriteProbe } from '../features/health/write-probe.ts';
 import { connectionsInAll } from '../process/connection-count.ts';
-
-export interface Finding {
-  check: string;
-  status: 'ok' | 'warning' | 'failed';
-  message: string;
-}
+import type { Finding } from './doctor-trouble.ts';
 
 const diskFull = '53100';
 
@@ -22,12 +17,12 @@ export async function checkWrites(client: pg.Client, login: pg.ClientConfig): Pr
   );
   if (rows[0]!.is_standby) {
     const message = 'the server is a standby and takes no writes: let DATABASE_URL name the primary';
-    return { check, status: 'failed', message };
+    return { check, status: 'failed', message, code: 'standby' };
   }
   if (rows[0]!.is_read_only) {
     const message =
       'the database is read-only: find and reset default_transaction_read_only of server, database or login';
-    return { check, status: 'failed', message };
+    return { check, status: 'failed', message, code: 'read_only' };
   }
   return withDatabase(login, async (database) => {
     const probe = buildWriteProbe(database);
@@ -38,7 +33,7 @@ export async function checkWrites(client: pg.Client, login: pg.ClientConfig): Pr
       const { code, message } = error as pg.DatabaseError;
       const isFull = code === diskFull;
       const reason = isFull ? "the disk of the database is full: make room on the server's disk" : message;
-      return { check, status: 'failed', message: reason };
+      return { check, status: 'failed', message: reason, code: isFull ? 'disk_full' : 'writes_refused' };
     } finally {
       probe.close();
     }
@@ -58,13 +53,14 @@ export async function checkServiceSession(login: pg.ClientConfig): Promise<Findi
         : {
             check: 'jit',
             status: 'warning',
+            code: 'jit_on',
             message: 'on for requests, which makes searches slow: ALTER SYSTEM SET jit = off',
           },
     ];
     if (!mayImport) {
       const message =
         'requests may not make temporary tables, so imports fail. Run: GRANT TEMPORARY ON DATABASE … TO stamm_service';
-      findings.push({ check: 'imports', status: 'warning', message });
+      findings.push({ check: 'imports', status: 'warning', message, code: 'temporary_tables_refused' });
     }
     return findings;
   });
@@ -87,8 +83,35 @@ export async function checkConnections(client: pg.Client, config: Config): Promi
     : {
         check: 'connections',
         status: 'warning',
+        code: 'connections_few',
         message: `${count}: raise max_connections, or lower DATABASE_CONNECTIONS or WORKERS`,
       };
+}
+
+const mostSkewMs = 5000;
+
+/** Sessions, links and retries compare times of the node with times of the database. */
+export async function checkClock(client: pg.Client, now = () => Date.now()): Promise<Finding[]> {
+  const askedAt = now();
+  const { rows } = await client.query<{ ms: number }>(
+    'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms',
+  );
+  const skewMs = Math.max(askedAt - rows[0]!.ms, rows[0]!.ms - now());
+  if (skewMs < mostSkewMs) return [];
+  const message = `the clocks of this machine and of the database differ by ${Math.round(skewMs / 1000)} s: set both by NTP`;
+  return [{ check: 'clock', status: 'warning', message, code: 'clocks_differ' }];
+}
+
+export async function checkWebhooks(client: pg.Client): Promise<Finding[]> {
+  const { rows } = await client.query<{ failing: number; paused: number }>(
+    `SELECT count(*) FILTER (WHERE paused_at IS NULL)::integer AS failing,
+       count(*) FILTER (WHERE paused_at IS NOT NULL)::integer AS paused
+     FROM webhook WHERE failing_since IS NOT NULL OR paused_because IN ('GONE', 'FAILED')`,
+  );
+  const { failing, paused } = rows[0]!;
+  if (failing + paused === 0) return [];
+  const message = `${failing} endpoints fail and ${paused} are paused after failures: "webhook list --tenant ID" names them, "webhook test" shows why`;
+  return [{ check: 'webhooks', status: 'warning', message, code: 'webhooks_failing' }];
 }
 
 /** On a Citus cluster: whether all tables of tenants are distributed, and the workers can be used. None elsewhere. */
@@ -98,10 +121,11 @@ export async function checkDistribution(client: pg.Client): Promise<Finding[]> {
   const missing = await findUndistributed(client);
   if (missing.length > 0) {
     const message = `not on the workers yet: ${missing.join(', ')}. Run: stamm migrate`;
-    return [{ check, status: 'failed', message }];
+    return [{ check, status: 'failed', message, code: 'tables_undistributed' }];
   }
   const faults = await findClusterFaults(client);
-  if (faults.length > 0) return faults.map((message) => ({ check, status: 'failed', message }));
+  if (faults.length > 0)
+    return faults.map((message) => ({ check, status: 'failed', message, code: 'cluster_fault' }));
   const { rows } = await client.query<{ workers: number }>(
     'SELECT count(*)::integer AS workers FROM pg_dist_node WHERE shouldhaveshards',
   );

@@ -8,17 +8,19 @@ import { serviceRole } from '../database/database.ts';
 import { nameAccount } from '../database/embedded/programs.ts';
 import { findPendingMigrations } from '../database/migrations.ts';
 import { inspectServiceLogin, type ServiceLogin } from '../database/service-login.ts';
-import { listBackups } from '../features/backup/schedule.ts';
 import { ownLoginAdvice } from '../process/service.ts';
 import { findServingAccount } from '../process/serving-account.ts';
-import type { Command } from './command.ts';
+import type { Command, Outcome } from './command.ts';
 import {
+  checkClock,
   checkConnections,
   checkDistribution,
   checkServiceSession,
+  checkWebhooks,
   checkWrites,
-  type Finding,
 } from './doctor-database.ts';
+import { checkBackups, checkMail, checkPorts, checkRedis, checkTraces } from './doctor-surroundings.ts';
+import { describeDatabaseTrouble, type Finding } from './doctor-trouble.ts';
 
 const neededNodeVersion = 26;
 const lowDiskBytes = 1024 ** 3;
@@ -30,32 +32,39 @@ export const doctor: Command = {
   async run({ config }) {
     // Settings have been read by now: had one been wrong, that would have been the answer.
     const findings: Finding[] = [
-      checkRuntime(),
+      checkRuntime(process.versions.node),
       { check: 'settings', status: 'ok', message: 'all settings can be read' },
       checkProxy(config),
       ...checkPublicUrl(config),
+      ...(await checkPorts(config)),
       ...(await checkDatabase(config)),
       ...(await checkRedis(config)),
+      ...(await checkMail(config)),
+      ...(await checkTraces(config)),
       await checkBackups(config),
     ];
-    const hasFailure = findings.some((finding) => finding.status === 'failed');
-    const marks = { ok: '✓', warning: '!', failed: '✗' };
-    const lines = findings.map(
-      ({ check, status, message }) => `${marks[status]} ${check.padEnd(11)} ${message}`,
-    );
-    return { text: lines.join('\n'), json: { ok: !hasFailure, findings }, exitCode: hasFailure ? 1 : 0 };
+    return report(findings);
+  },
+  refuseSettings(error) {
+    return report([{ check: 'settings', status: 'failed', message: error.message, code: 'settings_wrong' }]);
   },
 };
 
-function checkRuntime(): Finding {
-  const isRecent = Number.parseInt(process.versions.node, 10) >= neededNodeVersion;
-  return {
-    check: 'runtime',
-    status: isRecent ? 'ok' : 'failed',
-    message: isRecent
-      ? `Node ${process.versions.node} on ${process.platform} ${process.arch}`
-      : `Node ${process.versions.node} is too old. Run "npm ci", which brings the right one, and start through npm.`,
-  };
+function report(findings: readonly Finding[]): Outcome {
+  const hasFailure = findings.some((finding) => finding.status === 'failed');
+  const marks = { ok: '✓', warning: '!', failed: '✗' };
+  const lines = findings.map(
+    ({ check, status, message }) => `${marks[status]} ${check.padEnd(11)} ${message}`,
+  );
+  return { text: lines.join('\n'), json: { ok: !hasFailure, findings }, exitCode: hasFailure ? 1 : 0 };
+}
+
+export function checkRuntime(version: string): Finding {
+  const check = 'runtime';
+  if (Number.parseInt(version, 10) >= neededNodeVersion)
+    return { check, status: 'ok', message: `Node ${version} on ${process.platform} ${process.arch}` };
+  const message = `Node ${version} is too old. Run "npm ci", which brings the right one, and start through npm.`;
+  return { check, status: 'failed', message, code: 'node_too_old' };
 }
 
 /** Whether a proxy is in front cannot be seen from here, only whether one would be believed. */
@@ -70,6 +79,7 @@ function checkProxy({ HOST, TRUST_PROXY }: Config): Finding {
     : {
         check,
         status: 'warning',
+        code: 'proxy_untrusted',
         message: `HOST=${HOST} is open to the network and TRUST_PROXY is empty: put a proxy with TLS in front and name its address there. Without it, all people behind the proxy share one address and its limits.`,
       };
 }
@@ -79,7 +89,7 @@ function checkPublicUrl({ PUBLIC_URL, TRUST_PROXY }: Config): Finding[] {
   if (PUBLIC_URL !== undefined || TRUST_PROXY.length === 0) return [];
   const message =
     'PUBLIC_URL is not set: links and passkeys use the address of each request. Set it to the address that people open.';
-  return [{ check: 'address', status: 'warning', message }];
+  return [{ check: 'address', status: 'warning', message, code: 'public_url_missing' }];
 }
 
 async function checkDatabase(config: Config): Promise<Finding[]> {
@@ -96,12 +106,14 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
         return [
           database,
           await checkWrites(client, login.client),
+          ...(await checkClock(client)),
           await checkConnections(client, config),
           ...(await checkDistribution(client)),
           migrations,
           role,
           checkLogin(connection, login),
           ...(await checkServiceSession(login.client)),
+          ...(await checkWebhooks(client)),
           ...(await checkAccount(config, connection, login)),
           ...disk,
         ];
@@ -110,7 +122,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
       await connection.close();
     }
   } catch (error) {
-    return [{ check: 'database', status: 'failed', message: (error as Error).message }, ...disk];
+    return [describeDatabaseTrouble(error), ...disk];
   }
 }
 
@@ -119,6 +131,7 @@ async function checkMigrations(client: pg.Client): Promise<Finding> {
   return {
     check: 'migrations',
     status: pending.length === 0 ? 'ok' : 'warning',
+    ...(pending.length > 0 && { code: 'schema_old' }),
     message:
       pending.length === 0
         ? 'up to date'
@@ -137,6 +150,7 @@ async function checkRole(client: pg.Client): Promise<Finding> {
     ? {
         check: 'role',
         status: 'failed',
+        code: 'role_unsafe',
         message: `${serviceRole} bypasses row-level security. Run: ALTER ROLE ${serviceRole} NOSUPERUSER NOBYPASSRLS`,
       }
     : {
@@ -149,7 +163,7 @@ async function checkRole(client: pg.Client): Promise<Finding> {
 function checkLogin({ client }: Connection, login: ServiceLogin): Finding {
   if (login.obstacle) {
     const message = `requests have no login of their own (${login.obstacle}). Start the service, which makes it; if it cannot, ${ownLoginAdvice}`;
-    return { check: 'login', status: 'warning', message };
+    return { check: 'login', status: 'warning', message, code: 'login_missing' };
   }
   const whose = login.client === client ? 'the login of DATABASE_URL' : 'a login of their own';
   return {
@@ -176,46 +190,11 @@ async function checkDisk(dataDir: string): Promise<Finding> {
     const free = `${(freeBytes / 1024 ** 3).toFixed(1)} GiB free for ${dataDir}`;
     return freeBytes >= lowDiskBytes
       ? { check: 'disk', status: 'ok', message: free }
-      : { check: 'disk', status: 'warning', message: `${free}: make room, or move DATA_DIR` };
-  }
-}
-
-async function checkBackups({ BACKUP_DIR, BACKUP_EVERY }: Config): Promise<Finding> {
-  const check = 'backup';
-  if (BACKUP_DIR === undefined) {
-    return {
-      check,
-      status: 'warning',
-      message: 'the service makes none: set BACKUP_DIR, or run "backup" by other means',
-    };
-  }
-  const newest = (await listBackups(BACKUP_DIR).catch(() => [])).at(-1);
-  if (!newest) return { check, status: 'warning', message: `there is none in ${BACKUP_DIR} yet` };
-  const hours = Math.floor((Date.now() - newest.at) / 3_600_000);
-  const isOld = hours >= 2 * BACKUP_EVERY;
-  const message = `the newest is ${newest.path}, ${hours} hours old`;
-  return isOld
-    ? { check, status: 'warning', message: `${message}: see the log for what keeps it from newer ones` }
-    : { check, status: 'ok', message };
-}
-
-async function checkRedis(config: Config): Promise<Finding[]> {
-  if (config.REDIS_URL === undefined) return [];
-  const { Redis } = await import('ioredis');
-  const redis = new Redis(config.REDIS_URL, {
-    lazyConnect: true,
-    retryStrategy: () => null,
-    connectTimeout: 2000,
-  });
-  redis.on('error', () => {});
-  try {
-    await redis.connect();
-    await redis.ping();
-    return [{ check: 'redis', status: 'ok', message: 'answers, and counts requests' }];
-  } catch (error) {
-    const message = `does not answer (${(error as Error).message}): PostgreSQL counts requests until it does. Check REDIS_URL.`;
-    return [{ check: 'redis', status: 'warning', message }];
-  } finally {
-    redis.disconnect();
+      : {
+          check: 'disk',
+          status: 'warning',
+          message: `${free}: make room, or move DATA_DIR`,
+          code: 'disk_low',
+        };
   }
 }

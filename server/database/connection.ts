@@ -50,6 +50,7 @@ export async function openConnection(config: ConnectionConfig, use: Use): Promis
   } catch (error) {
     throw new ConnectionError(
       `The database at ${place} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and that the database runs, or unset DATABASE_URL to use the PostgreSQL that Stamm brings.`,
+      { cause: error },
     );
   }
 }
@@ -113,7 +114,9 @@ export async function asDatabaseOwner<Result>(
   client.on('error', () => {});
   try {
     await client.connect().catch((error) => {
-      throw new ConnectionError(`The database does not answer: ${reasonOf(error)}. Try again later.`);
+      throw new ConnectionError(`The database does not answer: ${reasonOf(error)}. Try again later.`, {
+        cause: error,
+      });
     });
     return await work(client);
   } finally {

@@ -1,0 +1,147 @@
+// What `doctor` looks at beside the database: ports, mail, Redis, the receiver of traces, backups. Mostly it reports trouble
+// only.
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { Config } from '../config.ts';
+import { listBackups } from '../features/backup/schedule.ts';
+import type { Finding } from './doctor-trouble.ts';
+
+const patienceMs = 3000;
+
+export async function checkPorts({ HOST, METRICS_HOST, METRICS_PORT, PORT }: Config): Promise<Finding[]> {
+  const findings = [await checkPort('PORT', HOST, PORT)];
+  if (METRICS_PORT !== undefined) findings.push(await checkPort('METRICS_PORT', METRICS_HOST, METRICS_PORT));
+  return findings.flat();
+}
+
+async function checkPort(setting: string, host: string, port: number): Promise<Finding[]> {
+  if (port === 0) return [];
+  const code = await tryToListen(host, port);
+  if (code === undefined || (code === 'EADDRINUSE' && (await isStamm(setting, host, port)))) return [];
+  const check = 'port';
+  const where = `${setting}=${port} on ${host}`;
+  switch (code) {
+    case 'EADDRINUSE': {
+      const message = `${where} is taken by another program: stop it ("ss -ltnp" names it), or choose another port`;
+      return [{ check, status: 'failed', message, code: 'port_taken' }];
+    }
+    case 'EACCES': {
+      const message = `${where} needs root: choose a port above 1023, or start Stamm as root`;
+      return [{ check, status: 'failed', message, code: 'port_forbidden' }];
+    }
+    default: {
+      const message = `${where} cannot be opened (${code}): use 127.0.0.1, or 0.0.0.0 for all addresses`;
+      return [{ check, status: 'failed', message, code: 'address_unknown' }];
+    }
+  }
+}
+
+function tryToListen(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** A running service of ours is no trouble. */
+async function isStamm(setting: string, host: string, port: number): Promise<boolean> {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  const path = setting === 'PORT' ? 'openapi.json' : 'metrics';
+  const answer = await ask(`http://${name}:${port}/${path}`).catch(() => undefined);
+  return /"title":\s*"Stamm|^# HELP stamm_/m.test(answer ?? '');
+}
+
+async function ask(url: string): Promise<string> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(patienceMs) });
+  return response.text();
+}
+
+export async function checkMail({ SMTP_URL }: Config): Promise<Finding[]> {
+  if (SMTP_URL === undefined) return [];
+  const check = 'mail';
+  const { createTransport } = await import('nodemailer');
+  const timeouts = { connectionTimeout: patienceMs, greetingTimeout: patienceMs, socketTimeout: patienceMs };
+  const transport = createTransport({ url: SMTP_URL, ...timeouts });
+  try {
+    await transport.verify();
+    return [{ check, status: 'ok', message: 'the mail server accepts this login' }];
+  } catch (error) {
+    const { code, message: reason } = error as Error & { code?: string };
+    const isLogin = code === 'EAUTH';
+    const message = isLogin
+      ? `the mail server refuses the login (${reason}): correct user and password in SMTP_URL`
+      : `the mail server does not answer (${reason}): check host, port and smtp or smtps in SMTP_URL`;
+    return [{ check, status: 'warning', message, code: isLogin ? 'mail_login_refused' : 'mail_unreachable' }];
+  } finally {
+    transport.close();
+  }
+}
+
+export async function checkTraces(config: Config): Promise<Finding[]> {
+  const url = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (url === undefined) return [];
+  const check = 'traces';
+  try {
+    await ask(url);
+    return [{ check, status: 'ok', message: `the receiver at ${new URL(url).host} answers` }];
+  } catch {
+    const message = `the receiver at ${new URL(url).host} does not answer, so traces are lost: start it, or correct OTEL_EXPORTER_OTLP_ENDPOINT`;
+    return [{ check, status: 'warning', message, code: 'traces_unreachable' }];
+  }
+}
+
+export async function checkRedis({ REDIS_URL }: Config): Promise<Finding[]> {
+  if (REDIS_URL === undefined) return [];
+  const check = 'redis';
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(REDIS_URL, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 2000 });
+  redis.on('error', () => {});
+  try {
+    await redis.connect();
+    await redis.ping();
+    return [{ check, status: 'ok', message: 'answers, and counts requests' }];
+  } catch (error) {
+    const message = `does not answer (${(error as Error).message}): PostgreSQL counts requests until it does. Start it, or check REDIS_URL.`;
+    return [{ check, status: 'warning', message, code: 'redis_unreachable' }];
+  } finally {
+    redis.disconnect();
+  }
+}
+
+export async function checkBackups({ BACKUP_DIR, BACKUP_EVERY }: Config): Promise<Finding> {
+  const check = 'backup';
+  const warn = (code: string, message: string): Finding => ({ check, status: 'warning', message, code });
+  if (BACKUP_DIR === undefined)
+    return warn('backup_off', 'the service makes none: set BACKUP_DIR, or run "backup" by other means');
+  const closed = await findClosed(BACKUP_DIR);
+  if (closed)
+    return warn(
+      'backup_folder_closed',
+      `${BACKUP_DIR} ${closed}: correct this, or set BACKUP_DIR to another folder`,
+    );
+  const newest = (await listBackups(BACKUP_DIR).catch(() => [])).at(-1);
+  if (!newest)
+    return warn(
+      'backup_missing',
+      `there is none in ${BACKUP_DIR} yet: the running service makes the first within a minute`,
+    );
+  const hours = Math.floor((Date.now() - newest.at) / 3_600_000);
+  const message = `the newest is ${newest.path}, ${hours} hours old`;
+  return hours >= 2 * BACKUP_EVERY
+    ? warn('backup_old', `${message}: see the log for what keeps it from newer ones`)
+    : { check, status: 'ok', message };
+}
+
+/** The service makes a folder that is missing. */
+async function findClosed(folder: string): Promise<string | undefined> {
+  const found = await stat(folder).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) return found.code === 'ENOENT' ? undefined : `cannot be opened (${found.code})`;
+  if (!found.isDirectory()) return 'is no folder';
+  const error = await access(folder, constants.W_OK).then(
+    () => undefined,
+    (reason: NodeJS.ErrnoException) => reason,
+  );
+  return error && `cannot be written to (${error.code})`;
+}
