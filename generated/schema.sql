@@ -268,6 +268,30 @@ CREATE INDEX ended_key_use_by_age ON ended_key_use USING btree (last_used_at);
 SELECT isolate_tenants('ended_key_use');
 GRANT DELETE, INSERT, SELECT, UPDATE ON ended_key_use TO stamm_service;
 
+-- former_external_id: External ids that a merge left without an object of their own. An object that has the id itself comes first.
+CREATE TABLE former_external_id (
+  tenant_id uuid NOT NULL,
+  resource text NOT NULL,
+  external_id text NOT NULL,
+  id uuid NOT NULL,  -- The object that answers now.
+  CONSTRAINT former_external_id_pkey PRIMARY KEY (tenant_id, resource, external_id)
+);
+CREATE INDEX former_external_id_by_id ON former_external_id USING btree (tenant_id, id);
+SELECT isolate_tenants('former_external_id');
+GRANT DELETE, INSERT, SELECT, UPDATE ON former_external_id TO stamm_service;
+
+-- former_id: Ids of objects that were merged into another one.
+CREATE TABLE former_id (
+  tenant_id uuid NOT NULL,
+  former_id uuid NOT NULL,
+  id uuid NOT NULL,  -- The object that answers now, never one that was merged itself.
+  merged_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT former_id_pkey PRIMARY KEY (tenant_id, former_id)
+);
+CREATE INDEX former_id_by_id ON former_id USING btree (tenant_id, id);
+SELECT isolate_tenants('former_id');
+GRANT DELETE, INSERT, SELECT, UPDATE ON former_id TO stamm_service;
+
 -- idempotent_request: Creations sent with an Idempotency-Key, written in the transaction of their row.
 CREATE TABLE idempotent_request (
   tenant_id uuid NOT NULL,
@@ -1166,7 +1190,12 @@ AS $function$
   ), removed AS (
     DELETE FROM deleted_object USING old
     WHERE deleted_object.tenant_id = old.tenant_id AND deleted_object.resource = old.resource AND deleted_object.id = old.id
-    RETURNING 1
+    RETURNING deleted_object.tenant_id, deleted_object.id
+  ), removed_ids AS (
+    DELETE FROM former_id USING removed WHERE former_id.tenant_id = removed.tenant_id AND former_id.id = removed.id
+  ), removed_external_ids AS (
+    DELETE FROM former_external_id USING removed
+    WHERE former_external_id.tenant_id = removed.tenant_id AND former_external_id.id = removed.id
   )
   SELECT count(*)::integer FROM removed
 $function$;

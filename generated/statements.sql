@@ -2,8 +2,11 @@
 
 -- insert customer
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT customer.id FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.external_id) END AS external_id_holder
+    SELECT sent.*,
+        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.external_id)) END AS external_id_holder
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
         address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
         address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
@@ -375,10 +378,18 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.add
 
 -- insert contact-person
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT contact_person.id FROM contact_person
-WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.external_id) END AS external_id_holder ,
-    coalesce(sent.customer_id,
-    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    SELECT sent.*,
+        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.external_id)) END AS external_id_holder ,
+    CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
+    sent.customer_id) END AS resolved_customer_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
         salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
         customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
@@ -501,31 +512,38 @@ moved AS (
   SELECT id, version, json FROM written;
 
 -- compare contact-person
-WITH sent AS MATERIALIZED (
-  SELECT sent.*, coalesce(sent.customer_id,
-      (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-      last_name text, first_name text, salutation text, role text, email text, phone text, mobile text, language text,
-      comment text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, origin text, changes json)
-), compared AS MATERIALIZED (
-  SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-      stored.* , resolved_customer_id
-  FROM sent, LATERAL (SELECT * FROM contact_person AS subject
-    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-)
-SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-    '"customerId":' || to_json(compared.customer_id), '"lastName":' || to_json(compared.last_name),
-    '"firstName":' || to_json(compared.first_name), '"salutation":' || to_json(compared.salutation),
-    '"role":' || to_json(compared.role), '"email":' || to_json(compared.email), '"phone":' || to_json(compared.phone),
-    '"mobile":' || to_json(compared.mobile), '"language":' || to_json(compared.language),
-    '"comment":' || to_json(compared.comment), '"externalId":' || to_json(compared.external_id),
-    '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  , resolved_customer_id
-FROM compared;
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*,
+        CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
+    sent.customer_id) END AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+        last_name text, first_name text, salutation text, role text, email text, phone text, mobile text,
+        language text, comment text, external_id text, customer_external_id text, version integer, actor text,
+        actor_id uuid, request_id uuid, origin text, changes json)
+  ), compared AS MATERIALIZED (
+    SELECT sent.place,
+        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , resolved_customer_id
+    FROM sent, LATERAL (SELECT * FROM contact_person AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+  )
+  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+      '"customerId":' || to_json(compared.customer_id), '"lastName":' || to_json(compared.last_name),
+      '"firstName":' || to_json(compared.first_name), '"salutation":' || to_json(compared.salutation),
+      '"role":' || to_json(compared.role), '"email":' || to_json(compared.email),
+      '"phone":' || to_json(compared.phone), '"mobile":' || to_json(compared.mobile),
+      '"language":' || to_json(compared.language), '"comment":' || to_json(compared.comment),
+      '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
+      '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+      '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+    , resolved_customer_id
+  FROM compared;
 
 -- update unlocked contact-person
   WITH sent AS MATERIALIZED (
@@ -658,8 +676,9 @@ moved AS (
   ), written AS (
     INSERT INTO contact_person (tenant_id, id, version, created_at, customer_id, last_name, first_name, salutation,
         role, email, phone, mobile, language, comment, external_id)
-    SELECT tenant_id, id, version, created_at, customer_id, last_name, first_name, salutation, role, email, phone,
-        mobile, language, comment, external_id FROM sent
+    SELECT tenant_id, id, version, created_at, coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id), sent.customer_id), last_name,
+    first_name, salutation, role, email, phone, mobile, language, comment, external_id FROM sent
     RETURNING tenant_id, id, version, external_id, contact_person.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(contact_person.role, 200), left(contact_person.email, 200)), '=' || left(contact_person.external_id, 200),
         '+' || left(contact_person.phone, 200), '+' || left(contact_person.mobile, 200)) AS details
@@ -708,10 +727,18 @@ AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.cus
 
 -- insert contract
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT contract.id FROM contract
-WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.external_id) END AS external_id_holder ,
-    coalesce(sent.customer_id,
-    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
+    SELECT sent.*,
+        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND former.external_id = sent.external_id)) END AS external_id_holder ,
+    CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
+    sent.customer_id) END AS resolved_customer_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
         contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
         status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
@@ -831,31 +858,37 @@ moved AS (
   SELECT id, version, json FROM written;
 
 -- compare contract
-WITH sent AS MATERIALIZED (
-  SELECT sent.*, coalesce(sent.customer_id,
-      (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-      start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
-      net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
-      version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
-), compared AS MATERIALIZED (
-  SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-      stored.* , resolved_customer_id
-  FROM sent, LATERAL (SELECT * FROM contract AS subject
-    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-)
-SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-    '"customerId":' || to_json(compared.customer_id), '"startDate":' || to_json(compared.start_date),
-    '"type":' || to_json(compared.type), '"contractNumber":' || to_json(compared.contract_number),
-    '"endDate":' || to_json(compared.end_date), '"noticePeriodInMonths":' || compared.notice_period_in_months::text,
-    '"netPrice":' || compared.net_price::text, '"billingInterval":' || to_json(compared.billing_interval),
-    '"status":' || to_json(compared.status), '"externalId":' || to_json(compared.external_id),
-    '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-  , resolved_customer_id
-FROM compared;
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*,
+        CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
+    sent.customer_id) END AS resolved_customer_id
+    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
+        start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
+        net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  ), compared AS MATERIALIZED (
+    SELECT sent.place,
+        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
+        stored.* , resolved_customer_id
+    FROM sent, LATERAL (SELECT * FROM contract AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
+  )
+  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
+      '"customerId":' || to_json(compared.customer_id), '"startDate":' || to_json(compared.start_date),
+      '"type":' || to_json(compared.type), '"contractNumber":' || to_json(compared.contract_number),
+      '"endDate":' || to_json(compared.end_date), '"noticePeriodInMonths":' || compared.notice_period_in_months::text,
+      '"netPrice":' || compared.net_price::text, '"billingInterval":' || to_json(compared.billing_interval),
+      '"status":' || to_json(compared.status), '"externalId":' || to_json(compared.external_id),
+      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
+      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+    , resolved_customer_id
+  FROM compared;
 
 -- update unlocked contract
   WITH sent AS MATERIALIZED (
@@ -982,8 +1015,9 @@ moved AS (
   ), written AS (
     INSERT INTO contract (tenant_id, id, version, created_at, customer_id, start_date, type, contract_number, end_date,
         notice_period_in_months, net_price, billing_interval, status, external_id)
-    SELECT tenant_id, id, version, created_at, customer_id, start_date, type, contract_number, end_date,
-        notice_period_in_months, net_price, billing_interval, status, external_id FROM sent
+    SELECT tenant_id, id, version, created_at, coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id), sent.customer_id), start_date, type,
+    contract_number, end_date, notice_period_in_months, net_price, billing_interval, status, external_id FROM sent
     RETURNING tenant_id, id, version, external_id, contract.search_text, concat_ws(E'\x01', '',
         '=' || left(contract.external_id, 200)) AS details
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
@@ -1027,8 +1061,11 @@ SELECT count(*)::integer AS total FROM contract AS subject WHERE subject.tenant_
 
 -- insert employee
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT employee.id FROM employee
-WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.external_id) END AS external_id_holder
+    SELECT sent.*,
+        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'employee' AND former.external_id = sent.external_id)) END AS external_id_holder
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
         email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
@@ -1326,8 +1363,11 @@ SELECT count(*)::integer AS total FROM employee AS subject WHERE subject.tenant_
 
 -- insert product
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT product.id FROM product
-WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external_id) END AS external_id_holder
+    SELECT sent.*,
+        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.external_id)) END AS external_id_holder
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
         unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
         external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
@@ -1636,23 +1676,47 @@ SELECT count(*)::integer AS total FROM product AS subject WHERE subject.tenant_i
 
 -- insert site
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT site.id FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.external_id) END AS external_id_holder ,
-    coalesce(sent.customer_id,
-    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id,
-    CASE WHEN sent.service_record_recipient_external_id IS NULL THEN sent.service_record_recipient_id
-ELSE coalesce(sent.service_record_recipient_id,
-    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.service_record_recipient_external_id),
-    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.service_record_recipient_external_id)) END AS resolved_service_record_recipient_id,
-    CASE WHEN sent.assigned_employee_external_id IS NULL THEN sent.assigned_employee_id
-ELSE coalesce(sent.assigned_employee_id,
-    (SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.assigned_employee_external_id)) END AS resolved_assigned_employee_id,
-    CASE WHEN sent.contact_person_external_id IS NULL THEN sent.contact_person_id
-ELSE coalesce(sent.contact_person_id,
-    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.contact_person_external_id)) END AS resolved_contact_person_id,
-    CASE WHEN sent.contract_external_id IS NULL THEN sent.contract_id
-ELSE coalesce(sent.contract_id,
-    (SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id)) END AS resolved_contract_id
+    SELECT sent.*,
+        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.external_id)) END AS external_id_holder ,
+    CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
+    sent.customer_id) END AS resolved_customer_id,
+    CASE WHEN sent.service_record_recipient_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.service_record_recipient_id),
+    sent.service_record_recipient_id)
+WHEN sent.service_record_recipient_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.service_record_recipient_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.service_record_recipient_external_id)),
+    coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.service_record_recipient_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.service_record_recipient_external_id))) END AS resolved_service_record_recipient_id,
+    CASE WHEN sent.assigned_employee_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.assigned_employee_id), sent.assigned_employee_id)
+WHEN sent.assigned_employee_external_id IS NOT NULL THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.assigned_employee_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'employee' AND former.external_id = sent.assigned_employee_external_id))) END AS resolved_assigned_employee_id,
+    CASE WHEN sent.contact_person_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contact_person_id), sent.contact_person_id)
+WHEN sent.contact_person_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.contact_person_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.contact_person_external_id))) END AS resolved_contact_person_id,
+    CASE WHEN sent.contract_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contract_id), sent.contract_id)
+WHEN sent.contract_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND former.external_id = sent.contract_external_id))) END AS resolved_contract_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text, address_street_name text,
         address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
         address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
@@ -1839,21 +1903,43 @@ moved AS (
 
 -- compare site
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, coalesce(sent.customer_id,
-        (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id)) AS resolved_customer_id,
-        CASE WHEN sent.service_record_recipient_external_id IS NULL THEN sent.service_record_recipient_id
-ELSE coalesce(sent.service_record_recipient_id,
-    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.service_record_recipient_external_id),
-    (SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.service_record_recipient_external_id)) END AS resolved_service_record_recipient_id,
-    CASE WHEN sent.assigned_employee_external_id IS NULL THEN sent.assigned_employee_id
-ELSE coalesce(sent.assigned_employee_id,
-    (SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.assigned_employee_external_id)) END AS resolved_assigned_employee_id,
-    CASE WHEN sent.contact_person_external_id IS NULL THEN sent.contact_person_id
-ELSE coalesce(sent.contact_person_id,
-    (SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.contact_person_external_id)) END AS resolved_contact_person_id,
-    CASE WHEN sent.contract_external_id IS NULL THEN sent.contract_id
-ELSE coalesce(sent.contract_id,
-    (SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id)) END AS resolved_contract_id
+    SELECT sent.*,
+        CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
+    sent.customer_id) END AS resolved_customer_id,
+    CASE WHEN sent.service_record_recipient_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.service_record_recipient_id),
+    sent.service_record_recipient_id)
+WHEN sent.service_record_recipient_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.service_record_recipient_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.service_record_recipient_external_id)),
+    coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.service_record_recipient_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.service_record_recipient_external_id))) END AS resolved_service_record_recipient_id,
+    CASE WHEN sent.assigned_employee_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.assigned_employee_id), sent.assigned_employee_id)
+WHEN sent.assigned_employee_external_id IS NOT NULL THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.assigned_employee_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'employee' AND former.external_id = sent.assigned_employee_external_id))) END AS resolved_assigned_employee_id,
+    CASE WHEN sent.contact_person_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contact_person_id), sent.contact_person_id)
+WHEN sent.contact_person_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.contact_person_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.contact_person_external_id))) END AS resolved_contact_person_id,
+    CASE WHEN sent.contract_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contract_id), sent.contract_id)
+WHEN sent.contract_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND former.external_id = sent.contract_external_id))) END AS resolved_contract_id
     FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
         name text, address_street_name text, address_house_number text, address_zip_code text, address_city text,
         address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
@@ -2076,13 +2162,21 @@ moved AS (
         assigned_employee_external_id, contact_person_id, contact_person_external_id, contract_id,
         contract_external_id, valid_from, valid_until, time_zone, external_id, attending_intervals_is_known,
         opening_hours_is_known)
-    SELECT tenant_id, id, version, created_at, customer_id, name, address_street_name, address_house_number,
-        address_zip_code, address_city, address_location_lat, address_location_lng, needs_appointment, has_key,
-        comment, appointment_preparation_time_in_minutes, attending_intervals, opening_hours,
-        service_record_recipient_id, service_record_recipient_external_id, call_out_fee, assigned_employee_id,
-        assigned_employee_external_id, contact_person_id, contact_person_external_id, contract_id,
-        contract_external_id, valid_from, valid_until, time_zone, external_id, attending_intervals_is_known,
-        opening_hours_is_known FROM sent
+    SELECT tenant_id, id, version, created_at, coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id), sent.customer_id), name,
+    address_street_name, address_house_number, address_zip_code, address_city, address_location_lat,
+    address_location_lng, needs_appointment, has_key, comment, appointment_preparation_time_in_minutes,
+    attending_intervals, opening_hours, coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.service_record_recipient_id),
+    sent.service_record_recipient_id), service_record_recipient_external_id, call_out_fee,
+    coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.assigned_employee_id), sent.assigned_employee_id),
+    assigned_employee_external_id, coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contact_person_id), sent.contact_person_id),
+    contact_person_external_id, coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contract_id), sent.contract_id),
+    contract_external_id, valid_from, valid_until, time_zone, external_id, attending_intervals_is_known,
+    opening_hours_is_known FROM sent
     RETURNING tenant_id, id, version, external_id, site.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
         left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details ,
@@ -2149,16 +2243,30 @@ ELSE octet_length(subject.opening_hours::text) END, 0) + coalesce(octet_length(s
 SELECT count(*)::integer AS total FROM site AS subject WHERE subject.tenant_id = $1;
 
 -- site needs attention: unresolved_reference of serviceRecordRecipientId
-subject.service_record_recipient_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.service_record_recipient_id) OR EXISTS (SELECT FROM customer AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.service_record_recipient_id));
+subject.service_record_recipient_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id
+    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.service_record_recipient_id),
+    subject.service_record_recipient_id)) OR EXISTS (SELECT FROM customer AS named WHERE named.tenant_id = subject.tenant_id
+    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.service_record_recipient_id),
+    subject.service_record_recipient_id)));
 
 -- site needs attention: unresolved_reference of assignedEmployeeId
-subject.assigned_employee_id IS NOT NULL AND NOT (EXISTS (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.assigned_employee_id));
+subject.assigned_employee_id IS NOT NULL AND NOT (EXISTS (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id
+    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.assigned_employee_id),
+    subject.assigned_employee_id)));
 
 -- site needs attention: unresolved_reference of contactPersonId
-subject.contact_person_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.contact_person_id));
+subject.contact_person_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id
+    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.contact_person_id),
+    subject.contact_person_id)));
 
 -- site needs attention: unresolved_reference of contractId
-subject.contract_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contract AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.contract_id));
+subject.contract_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contract AS named WHERE named.tenant_id = subject.tenant_id
+    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.contract_id), subject.contract_id)));
 
 -- site needs attention: pending_reference of serviceRecordRecipientExternalId
 subject.service_record_recipient_external_id IS NOT NULL;
@@ -2193,13 +2301,23 @@ subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL;
 
 -- insert container
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT container.id FROM container
-WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.external_id) END AS external_id_holder ,
-    coalesce(sent.site_id,
-    (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
-    CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
-ELSE coalesce(sent.product_id,
-    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id
+    SELECT sent.*,
+        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND former.external_id = sent.external_id)) END AS external_id_holder ,
+    CASE WHEN sent.site_id IS NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.site_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id) END AS resolved_site_id,
+    CASE WHEN sent.product_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id)
+WHEN sent.product_external_id IS NOT NULL THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.product_external_id))) END AS resolved_product_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
         product_id uuid, product_external_id text, material text, color text, length_in_cm bigint, width_in_cm bigint,
         height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
@@ -2335,11 +2453,19 @@ moved AS (
 
 -- compare container
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, coalesce(sent.site_id,
-        (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
-        CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
-ELSE coalesce(sent.product_id,
-    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id
+    SELECT sent.*,
+        CASE WHEN sent.site_id IS NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.site_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id) END AS resolved_site_id,
+    CASE WHEN sent.product_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id)
+WHEN sent.product_external_id IS NOT NULL THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.product_external_id))) END AS resolved_product_id
     FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text,
         culture_system text, site_id uuid, product_id uuid, product_external_id text, material text, color text,
         length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
@@ -2507,9 +2633,12 @@ moved AS (
     INSERT INTO container (tenant_id, id, version, created_at, name, culture_system, site_id, product_id,
         product_external_id, material, color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm,
         volume_in_litres, has_water_level_indicator, ownership, label_code, comment, external_id)
-    SELECT tenant_id, id, version, created_at, name, culture_system, site_id, product_id, product_external_id,
-        material, color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres,
-        has_water_level_indicator, ownership, label_code, comment, external_id FROM sent
+    SELECT tenant_id, id, version, created_at, name, culture_system, coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id),
+    coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id), product_external_id,
+    material, color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres,
+    has_water_level_indicator, ownership, label_code, comment, external_id FROM sent
     RETURNING tenant_id, id, version, external_id, container.search_text, concat_ws(E'\x01', '',
         '=' || left(container.external_id, 200)) AS details , product_external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
@@ -2556,23 +2685,38 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
 SELECT count(*)::integer AS total FROM container AS subject WHERE subject.tenant_id = $1;
 
 -- container needs attention: unresolved_reference of productId
-subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.product_id));
+subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id
+    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id), subject.product_id)));
 
 -- container needs attention: pending_reference of productExternalId
 subject.product_external_id IS NOT NULL;
 
 -- insert plant
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, CASE WHEN sent.external_id IS NOT NULL THEN (SELECT plant.id FROM plant
-WHERE plant.tenant_id = sent.tenant_id AND plant.external_id = sent.external_id) END AS external_id_holder ,
-    coalesce(sent.site_id,
-    (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
-    CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
-ELSE coalesce(sent.product_id,
-    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id,
-    CASE WHEN sent.container_external_id IS NULL THEN sent.container_id
-ELSE coalesce(sent.container_id,
-    (SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id)) END AS resolved_container_id
+    SELECT sent.*,
+        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT plant.id FROM plant WHERE plant.tenant_id = sent.tenant_id AND plant.external_id = sent.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'plant' AND former.external_id = sent.external_id)) END AS external_id_holder ,
+    CASE WHEN sent.site_id IS NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.site_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id) END AS resolved_site_id,
+    CASE WHEN sent.product_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id)
+WHEN sent.product_external_id IS NOT NULL THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.product_external_id))) END AS resolved_product_id,
+    CASE WHEN sent.container_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.container_id), sent.container_id)
+WHEN sent.container_external_id IS NOT NULL THEN coalesce(coalesce((SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND former.external_id = sent.container_external_id))) END AS resolved_container_id
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
         product_external_id text, common_name text, quantity bigint, container_id uuid, container_external_id text,
         building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
@@ -2713,14 +2857,25 @@ moved AS (
 
 -- compare plant
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, coalesce(sent.site_id,
-        (SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id)) AS resolved_site_id,
-        CASE WHEN sent.product_external_id IS NULL THEN sent.product_id
-ELSE coalesce(sent.product_id,
-    (SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id)) END AS resolved_product_id,
-    CASE WHEN sent.container_external_id IS NULL THEN sent.container_id
-ELSE coalesce(sent.container_id,
-    (SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id)) END AS resolved_container_id
+    SELECT sent.*,
+        CASE WHEN sent.site_id IS NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.site_external_id))
+ELSE coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id) END AS resolved_site_id,
+    CASE WHEN sent.product_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id)
+WHEN sent.product_external_id IS NOT NULL THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.product_external_id))) END AS resolved_product_id,
+    CASE WHEN sent.container_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.container_id), sent.container_id)
+WHEN sent.container_external_id IS NOT NULL THEN coalesce(coalesce((SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND former.external_id = sent.container_external_id))) END AS resolved_container_id
     FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, site_id uuid,
         botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
         container_id uuid, container_external_id text, building text, floor text, room text, position text,
@@ -2895,9 +3050,14 @@ moved AS (
     INSERT INTO plant (tenant_id, id, version, created_at, site_id, botanical_name, product_id, product_external_id,
         common_name, quantity, container_id, container_external_id, building, floor, room, position, height_in_cm,
         planted_on, removed_on, status, ownership, label_code, comment, external_id)
-    SELECT tenant_id, id, version, created_at, site_id, botanical_name, product_id, product_external_id, common_name,
-        quantity, container_id, container_external_id, building, floor, room, position, height_in_cm, planted_on,
-        removed_on, status, ownership, label_code, comment, external_id FROM sent
+    SELECT tenant_id, id, version, created_at, coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id), botanical_name,
+    coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id), product_external_id,
+    common_name, quantity, coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.container_id), sent.container_id),
+    container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on, status, ownership,
+    label_code, comment, external_id FROM sent
     RETURNING tenant_id, id, version, external_id, plant.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(plant.building, 200), left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)),
         '=' || left(plant.external_id, 200)) AS details , product_external_id, container_external_id
@@ -2947,10 +3107,14 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
 SELECT count(*)::integer AS total FROM plant AS subject WHERE subject.tenant_id = $1;
 
 -- plant needs attention: unresolved_reference of productId
-subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.product_id));
+subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id
+    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id), subject.product_id)));
 
 -- plant needs attention: unresolved_reference of containerId
-subject.container_id IS NOT NULL AND NOT (EXISTS (SELECT FROM container AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.container_id));
+subject.container_id IS NOT NULL AND NOT (EXISTS (SELECT FROM container AS named WHERE named.tenant_id = subject.tenant_id
+    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.container_id), subject.container_id)));
 
 -- plant needs attention: pending_reference of productExternalId
 subject.product_external_id IS NOT NULL;

@@ -25,6 +25,8 @@ const statusOfCode = {
   conflict: 409,
   has_dependants: 409,
   owner_deleted: 409,
+  merged_object: 409,
+  too_many_references: 409,
   email_taken: 409,
   own_account: 409,
   several_businesses: 409,

@@ -145,6 +145,14 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'It belongs to a deleted record. Restore that one first.',
     de: 'Er gehört zu einem gelöschten Eintrag. Diesen bitte zuerst wiederherstellen.',
   },
+  merged_object: {
+    en: 'It was merged into another record. Use the one in "id".',
+    de: 'Er wurde mit einem anderen Eintrag zusammengeführt. Bitte "id" verwenden.',
+  },
+  too_many_references: {
+    en: 'Too many records refer to it. Move some of them first.',
+    de: 'Zu viele Einträge hängen daran. Bitte zuerst einige verschieben.',
+  },
   request_in_progress: {
     en: 'A request with this Idempotency-Key is running. Retry shortly.',
     de: 'Eine Anfrage mit diesem Idempotency-Key läuft. Bitte gleich erneut versuchen.',

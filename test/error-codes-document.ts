@@ -17,6 +17,8 @@ const remedies: Partial<Record<ErrorCode, string>> = {
   not_found: 'Check the id. The object may be deleted, or belong to another business.',
   conflict: 'Read the object with `id`, or choose another value for `field`.',
   has_dependants: 'Delete `dependants` first, or send `cascade=true`.',
+  merged_object:
+    'Use `id`, the record that it was merged into. A former name reads and writes, but never deletes.',
   request_in_progress: 'Wait a second, then repeat it with the same key.',
   version_mismatch: 'Read the object again, apply your change, and send its new `ETag`.',
   content_encoding: 'Compress with a known encoding, or send the body as it is.',

@@ -8,6 +8,7 @@ import { attentionSchemas } from '../features/attention/attention-routes.ts';
 import { binSchemas } from '../features/bin/bin-docs.ts';
 import { journalSchemas } from '../features/changes/changes-routes.ts';
 import { importSchemas } from '../features/import/import-routes.ts';
+import { mergeSchemas } from '../features/merging/merge-docs.ts';
 import { personalDataSchemas } from '../features/personal-data/personal-data-routes.ts';
 import { openapiInfo } from '../features/reference/openapi-document.ts';
 import { searchSchemas } from '../features/search/search-routes.ts';
@@ -30,6 +31,7 @@ function listSchemas(): JsonSchema[] {
     ...resources.flatMap(resourceSchemas),
     ...journalSchemas,
     ...binSchemas(resources),
+    ...mergeSchemas,
     ...attentionSchemas,
     ...searchSchemas(resources),
     ...visitSchemas,

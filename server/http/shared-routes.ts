@@ -12,6 +12,7 @@ import { noteImport } from '../features/checklist/checklist-routes.ts';
 import { importRoutes } from '../features/import/import-routes.ts';
 import type { OpenSession } from '../features/import/import-transaction.ts';
 import { eraseFileNames } from '../features/import-undo/import-list-routes.ts';
+import { mergeRoutes } from '../features/merging/merge-routes.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
 import { searchRoutes } from '../features/search/search-routes.ts';
 import { workbookRoutes } from '../features/tables/table-routes.ts';
@@ -42,6 +43,7 @@ export async function addSharedRoutes(
   await scope.register(workbookRoutes, { database, resources });
   await scope.register(changeRoutes, { database, resources });
   await scope.register(binRoutes, { database, resources });
+  await scope.register(mergeRoutes, { database, resources });
   await scope.register(attentionRoutes, { database, resources });
   await scope.register(searchRoutes, { database, resources });
   await scope.register(visitRoutes, { database });

@@ -121,6 +121,11 @@ const labels = createRoute({
   path: '/labels/$collection',
   component: lazyRouteComponent(() => import('./paper/labels-page.tsx'), 'LabelsPage'),
 });
+const merge = createRoute({
+  getParentRoute: () => office,
+  path: '/data/$collection/$id/merge',
+  component: lazyRouteComponent(() => import('./records/merge-page.tsx'), 'MergePage'),
+});
 const attention = createRoute({
   getParentRoute: () => office,
   path: '/attention',
@@ -194,6 +199,7 @@ export const router = createRouter({
       editing,
       siteSheet,
       labels,
+      merge,
       attention,
       map,
       requests,

@@ -3,6 +3,7 @@ import { type JsonBody, parseJson } from '../../http/json-body.ts';
 import { type Definition, type Reference, referencesOf } from '../definition/definition.ts';
 import type { Fields } from '../definition/fields.ts';
 import { isObject } from '../definition/validation.ts';
+import type { Stored } from '../sql/row-store.ts';
 
 /** An object as it is stored, without the members that the service itself keeps. */
 export function parseStored(json: string): JsonBody {
@@ -25,6 +26,17 @@ function withoutOwnMembers(value: unknown): unknown {
     [name: string]: unknown;
   };
   return fields;
+}
+
+/** A former external id finds the object that others were merged into. That object keeps its own. */
+export function underOwnName(body: JsonBody, current: Stored): JsonBody {
+  if (!current.isFormerName || !isObject(body.value)) return body;
+  const { externalId: own } = parseStored(current.json).value as { externalId?: string };
+  const rename = (value: unknown) => {
+    const { externalId: _former, ...rest } = value as Record<string, unknown>;
+    return own === undefined ? rest : { ...rest, externalId: own };
+  };
+  return { ...body, value: rename(body.value), exact: body.exact && rename(body.exact) };
 }
 
 const nothing: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, fieldErrors: [] };

@@ -16,6 +16,7 @@ import { isStorableText } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { readDocs } from '../openapi/routes.ts';
+import { findCurrentIds } from '../sql/former-names.ts';
 import {
   buildCountQuery,
   buildListQuery,
@@ -69,6 +70,20 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
     return query(request, { ...statement, name }, true);
   }
 
+  /** The object that one with this name was merged into. */
+  async function readMerged(
+    { tenantId, deadline }: FastifyRequest,
+    form: Form,
+    column: 'id' | 'external_id',
+    name: string,
+  ): Promise<Found | undefined> {
+    const sought = column === 'id' ? name.toLowerCase() : name;
+    const find = (client: pg.ClientBase) =>
+      findCurrentIds(client, tenantId, definition.name, column, [sought]);
+    const [id] = (await database.inTenants([tenantId], find, { deadline })).values();
+    return id === undefined ? undefined : readById[form](tenantId, id, deadline);
+  }
+
   function answerOne(
     { headers }: FastifyRequest,
     reply: FastifyReply,
@@ -91,7 +106,9 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       const { id } = request.params;
       const form = formOf(request);
       if (!isUuid(id)) throw new ApiError('not_found');
-      const stored = await readById[form](request.tenantId, id, request.deadline);
+      const stored =
+        (await readById[form](request.tenantId, id, request.deadline)) ??
+        (await readMerged(request, form, 'id', id));
       return answerOne(request, reply, form, stored);
     },
   );
@@ -103,7 +120,9 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       const { externalId } = request.params;
       const form = formOf(request);
       if (!isStorableText(externalId)) throw new ApiError('not_found');
-      const stored = await readByExternalId[form](request.tenantId, externalId, request.deadline);
+      const stored =
+        (await readByExternalId[form](request.tenantId, externalId, request.deadline)) ??
+        (await readMerged(request, form, 'external_id', externalId));
       return answerOne(request, reply, form, stored);
     },
   );

@@ -35,7 +35,7 @@ import {
   type Stored,
 } from '../sql/row-store.ts';
 import { buildUpsertBatches, type Upsert, type Upserted } from '../sql/upsert-batches.ts';
-import { mergeInto } from './merge-patch.ts';
+import { mergeInto, underOwnName } from './merge-patch.ts';
 
 export interface ResourceContext {
   database: Database;
@@ -96,7 +96,7 @@ export function addWriteRoutes(
         const current = await writes.find(client, request.tenantId, { externalId }, 'FOR NO KEY UPDATE');
         demandVersion(request, current);
         const stored = current
-          ? await replace(client, current, checked, request.tenantId, author)
+          ? await replace(client, current, check(underOwnName(body, current)), request.tenantId, author)
           : await insertUpserted(client, { row, author });
         const { id, version } = stored;
         if (isDryRun(request)) {
@@ -139,7 +139,7 @@ export function addWriteRoutes(
         const current = await findNamed(client, request, 'FOR NO KEY UPDATE');
         if (!current && !mayCreate) throw new ApiError('not_found');
         demandVersion(request, current);
-        if (current) return (await merge(client, current, body, request, reply)).json;
+        if (current) return (await merge(client, current, underOwnName(body, current), request, reply)).json;
         const created = mergeInto(definition, undefined, body);
         const { row, ignoredFields } = await checkNew(created, request, reply, (work) => work(client));
         const stored = await insertUpserted(client, { row, author: authorOf(request) });
@@ -159,7 +159,8 @@ export function addWriteRoutes(
         refuseUnknownParameters(request, ['dryRun', 'cascade']);
         const isCascade = readFlag(request, 'cascade', false);
         const deleted = await inTransaction(request, async (client) => {
-          const { id } = await findForChange(client, request, 'FOR UPDATE');
+          const { id, isFormerName } = await findForChange(client, request, 'FOR UPDATE');
+          if (isFormerName) throw new ApiError('merged_object', { details: { id } });
           return writes.deleteRow(client, request.tenantId, id, authorOf(request), isCascade);
         });
         if (isCascade) return { deleted };
@@ -234,7 +235,7 @@ export function addWriteRoutes(
     };
     const ids = { tenant_id: request.tenantId, id: randomUUIDv7() };
     const upsert: Upsert = {
-      row: { ...pickExternalIds(sent.row), ...ids },
+      row: { ...pickNames(sent.row), ...ids },
       creation: sent.fieldErrors.length === 0 ? { ...checkWhole(sent).row, ...ids } : undefined,
       become: (current) => checkWhole(check(mergeInto(definition, current, body))),
       isMerge: true,
@@ -248,10 +249,14 @@ export function addWriteRoutes(
   }
 
   /** An invalid one would fail the statement for everybody in it. */
-  function pickExternalIds(row: Row): Row {
-    const names = ['external_id', ...references.map(({ externalColumn }) => externalColumn)];
+  function pickNames(row: Row): Row {
+    const texts = ['external_id', ...references.map(({ externalColumn }) => externalColumn)];
+    const ids = references.map(({ column }) => column.name);
     return Object.fromEntries(
-      names.filter((name) => typeof row[name] === 'string').map((name) => [name, row[name]]),
+      [
+        ...texts.filter((name) => typeof row[name] === 'string'),
+        ...ids.filter((name) => typeof row[name] === 'string' && isUuid(row[name])),
+      ].map((name) => [name, row[name]]),
     );
   }
 

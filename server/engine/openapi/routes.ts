@@ -39,7 +39,7 @@ const changeHeaders = {
   ...etagHeader,
   'Stamm-Changed': { type: 'string', enum: ['true', 'false'], description: 'Whether anything changed.' },
 };
-const ifMatch = {
+export const ifMatch = {
   type: 'object',
   properties: {
     ...originHeader,

@@ -131,6 +131,11 @@ export const sharedSchemas: readonly JsonSchema[] = [
       field: { type: 'string', description: 'The field to look at.' },
       code: { $ref: 'AttentionCode#' },
       message: { type: 'string', description: 'The same in a sentence.' },
+      duplicateIds: {
+        type: 'array',
+        items: { type: 'string', format: 'uuid' },
+        description: 'For `probable_duplicate`: the other objects, at most 20. All of them are one entry.',
+      },
     },
     required: ['resource', 'id', 'field', 'code', 'message'],
   },

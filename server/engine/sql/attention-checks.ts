@@ -13,6 +13,8 @@ import {
 } from '../definition/definition.ts';
 import type { Fields } from '../definition/fields.ts';
 
+import { currentId } from './former-names.ts';
+
 export interface AttentionCheck {
   resource: string;
   field: string;
@@ -24,6 +26,8 @@ export interface AttentionCheck {
   finding: string;
   /** No index has the answer: the check reads every row. */
   needsScan: boolean;
+  /** Of duplicates, which are one entry: a condition on the object that stands for all, and the ids of the others. */
+  group?: { isFirst: string; others: string };
 }
 
 export interface AttentionEntry {
@@ -32,6 +36,8 @@ export interface AttentionEntry {
   field: string;
   code: AttentionCode;
   message: string;
+  /** Of duplicates: the other objects. */
+  duplicateIds?: string[];
 }
 
 export function attentionChecksOf(definition: Definition): AttentionCheck[] {
@@ -89,13 +95,19 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
     ),
     ...(definition.duplicateFields
       ? [
-          check(
-            'probable_duplicate',
-            definition.nameField,
-            `EXISTS (SELECT ${twins(definition)})`,
-            `(SELECT string_agg(other.id::text, ',' ORDER BY other.id) ${twins(definition)})`,
-            true,
-          ),
+          {
+            ...check(
+              'probable_duplicate',
+              definition.nameField,
+              `EXISTS (SELECT ${twins(definition)})`,
+              `(SELECT string_agg(other.id::text, ',' ORDER BY other.id) ${twins(definition)})`,
+              true,
+            ),
+            group: {
+              isFirst: `NOT EXISTS (SELECT ${twins(definition)} AND other.id < subject.id)`,
+              others: `(SELECT array_agg(twin.id) FROM (SELECT other.id ${twins(definition)} ORDER BY other.id LIMIT ${maxDuplicates}) AS twin)`,
+            },
+          },
         ]
       : []),
     ...definition.attentions.map(({ code, field, condition, finding }) =>
@@ -104,10 +116,14 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
   ];
 }
 
+/** Named in one entry. */
+export const maxDuplicates = 20;
+
 function unresolved(column: string, resources: readonly string[]): string {
   const exists = resources.map(
     (resource) =>
-      `EXISTS (SELECT FROM ${tableOf(resource)} AS named WHERE named.tenant_id = subject.tenant_id AND named.id = ${column})`,
+      `EXISTS (SELECT FROM ${tableOf(resource)} AS named WHERE named.tenant_id = subject.tenant_id
+        AND named.id = ${currentId(column, 'subject.tenant_id')})`,
   );
   return `${column} IS NOT NULL AND NOT (${exists.join(' OR ')})`;
 }

@@ -4,9 +4,11 @@ import {
   type Definition,
   looseReferencesOf,
   type Owner,
+  referencesOf,
   sqlType,
   uniqueColumnsOf,
 } from '../definition/definition.ts';
+import { currentId } from './former-names.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
 import { addedWords, removedWords, wordColumns } from './search-words.ts';
@@ -86,6 +88,7 @@ const ofDeletion = 'bin.tenant_id = $1 AND bin.root_id = $2';
 export function buildRestore(definition: Definition): Statement {
   const { name, table } = definition;
   const written = writtenColumns(definition).map((column) => column.name);
+  const references = new Set(referencesOf(definition).map(({ column }) => column.name));
   const returned = looseReferencesOf(definition).map(({ externalColumn }) => `, ${externalColumn}`);
   return {
     name: `restore ${name}`,
@@ -97,7 +100,7 @@ export function buildRestore(definition: Definition): Statement {
         WHERE ${ofDeletion} AND bin.resource = '${name}'
       ), written AS (
         INSERT INTO ${table} (tenant_id, id, version, created_at, ${written.join(', ')})
-        SELECT tenant_id, id, version, created_at, ${written.join(', ')} FROM sent
+        SELECT tenant_id, id, version, created_at, ${written.map((column) => (references.has(column) ? currentId(`sent.${column}`) : column)).join(', ')} FROM sent
         RETURNING tenant_id, id, version, external_id, ${wordColumns(definition, definition.table)} ${returned.join('')}
       ), ${addedWords(definition)}, ${journalled(definition, 'CREATED')}
       SELECT * FROM written`,
@@ -111,7 +114,7 @@ export function missingOwnerQuery({ name }: Definition, { column, table, resourc
       AND NOT EXISTS (SELECT FROM deleted_object AS other WHERE other.tenant_id = $1 AND other.root_id = $2
         AND other.resource = '${resource}' AND other.id = kept.${column.name})
       AND NOT EXISTS (SELECT FROM ${table} AS owner
-        WHERE owner.tenant_id = $1 AND owner.id = kept.${column.name} FOR KEY SHARE)
+        WHERE owner.tenant_id = $1 AND owner.id = ${currentId(`kept.${column.name}`, '$1')} FOR KEY SHARE)
     LIMIT 1`;
 }
 

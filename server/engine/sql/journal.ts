@@ -9,6 +9,10 @@ export function actorTypeOf(alias: string): string {
     WHEN ${alias}.actor IN ('command line', 'demo') THEN 'COMMAND_LINE' ELSE 'PERSON' END`;
 }
 
+/** A member of a tombstone: the object that the deleted one was merged into. */
+export const mergedInto = `'"mergedInto":' || CASE WHEN entry.action = 'DELETED' THEN (SELECT to_json(former.id)
+    FROM former_id AS former WHERE former.tenant_id = entry.tenant_id AND former.former_id = entry.resource_id) END`;
+
 /** An entry of the journal as JSON, over the table named "entry". */
 export const entryRepresentation = `'{' || concat_ws(',',   '"cursor":"' || entry.position || '"',
   '"at":' || ${timestamp('entry.at')},
@@ -22,6 +26,7 @@ export const entryRepresentation = `'{' || concat_ws(',',   '"cursor":"' || entr
   '"actorType":"' || ${actorTypeOf('entry')} || '"',
   '"requestId":' || to_json(entry.request_id),
   '"origin":' || to_json(entry.origin),
+  ${mergedInto},
   '"changes":' || entry.changes::text) || '}'`;
 
 /**

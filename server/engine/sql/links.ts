@@ -4,13 +4,7 @@
 // other writers of the tenant have committed, and of two that need each other the second sees the first.
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
-import {
-  type Definition,
-  looseReferencesOf,
-  type Reference,
-  referrersOf,
-  tableOf,
-} from '../definition/definition.ts';
+import { type Definition, looseReferencesOf, type Reference, referrersOf } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
 import { journalled } from './journal.ts';
 import { findByExternalId, type Statement } from './statements.ts';
@@ -143,7 +137,7 @@ function buildLink(name: string, referrer: Definition, source: string): Statemen
   const lookUps = references.map((reference) => {
     const { externalColumn, resources } = reference;
     const objects = resources.map((resource) =>
-      findByExternalId(tableOf(resource), `awaiting.${externalColumn}`, 'awaiting.tenant_id'),
+      findByExternalId(resource, `awaiting.${externalColumn}`, 'awaiting.tenant_id'),
     );
     return `CASE WHEN awaiting.${externalColumn} IS NOT NULL THEN coalesce(${objects.join(', ')}) END AS ${found(reference)}`;
   });

@@ -10,13 +10,14 @@ import {
   tableOf,
 } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
+import { buildRedirection } from './former-names.ts';
 import { findHolders } from './value-look-up.ts';
 
 type OwnerKey = 'id' | 'external_id';
 
 /** The ids of the objects that exist, of those that rows name in `member`. */
 type FindNamed = (
-  table: string,
+  resource: string,
   key: OwnerKey,
   rows: readonly Row[],
   member: string,
@@ -26,6 +27,7 @@ export function buildReferenceLookUp(definition: Definition) {
   const owners = ownersOf(definition);
   const looseReferences = looseReferencesOf(definition);
   const references = referencesOf(definition);
+  const redirectReferences = buildRedirection(definition);
 
   async function resolveOwners(
     rows: readonly Row[],
@@ -33,10 +35,10 @@ export function buildReferenceLookUp(definition: Definition) {
     find: FindNamed,
   ): Promise<void> {
     for (const owner of owners) {
-      const { column, externalColumn, externalName, table, resource } = owner;
+      const { column, externalColumn, externalName, resource } = owner;
       const fieldError = { code: 'reference_not_found', params: { resource } } as const;
       const external = rows.filter((row) => row[externalColumn] !== undefined);
-      const known = await find(table, 'external_id', external, externalColumn);
+      const known = await find(resource, 'external_id', external, externalColumn);
       for (const row of external) {
         const id = known.get(row);
         if (!id) fieldErrors.get(row)!.push({ ...fieldError, path: [externalName] });
@@ -46,7 +48,7 @@ export function buildReferenceLookUp(definition: Definition) {
       const direct = rows.filter(
         (row) => row[externalColumn] === undefined && row[column.name] !== undefined,
       );
-      const existing = await find(table, 'id', direct, column.name);
+      const existing = await find(resource, 'id', direct, column.name);
       for (const row of direct) {
         if (!existing.has(row)) fieldErrors.get(row)!.push({ ...fieldError, path: column.path });
       }
@@ -63,7 +65,7 @@ export function buildReferenceLookUp(definition: Definition) {
       const { column, externalColumn, resources } = reference;
       let open = rows.filter((row) => row[externalColumn] !== undefined);
       for (const resource of resources) {
-        const known = await find(tableOf(resource), 'external_id', open, externalColumn);
+        const known = await find(resource, 'external_id', open, externalColumn);
         for (const [row, id] of known) {
           if (differs(row, reference, id)) continue;
           row[column.name] = id;
@@ -90,22 +92,26 @@ export function buildReferenceLookUp(definition: Definition) {
   }
 
   /** The same for many rows of a tenant; returns the errors of each. */
-  function resolveReferencesOfAll(
+  async function resolveReferencesOfAll(
     client: pg.ClientBase,
     tenantId: string,
     rows: readonly Row[],
   ): Promise<FieldError[][]> {
-    return resolve(rows, (table, key, some, member) => lockNamed(client, tenantId, table, key, some, member));
+    await redirectReferences(client, rows);
+    return resolve(rows, (resource, key, some, member) =>
+      lockNamed(client, tenantId, resource, key, some, member),
+    );
   }
 
   /** The owners that rows of any tenants name and that do not exist. For rows that are not written: it locks nothing. */
-  function findOwnerErrors(client: pg.ClientBase, rows: readonly Row[]): Promise<FieldError[][]> {
-    const copies = rows.map((row) => ({ ...row }));
+  async function findOwnerErrors(client: pg.ClientBase, rows: readonly Row[]): Promise<FieldError[][]> {
+    const copies: Row[] = rows.map((row) => ({ ...row }));
     const fieldErrors = new Map<Row, FieldError[]>(copies.map((row) => [row, []]));
-    return resolveOwners(copies, fieldErrors, (table, key, some, member) => {
+    await resolveOwners(copies, fieldErrors, (resource, key, some, member) => {
       const type = key === 'id' ? 'uuid' : 'text';
-      return findHolders(client, { table, column: key, type }, some, member);
-    }).then(() => copies.map((row) => fieldErrors.get(row)!));
+      return findHolders(client, { resource, column: key, type }, some, member);
+    });
+    return copies.map((row) => fieldErrors.get(row)!);
   }
 
   /** Whether a row names something by both ids, which must then be compared before it is written. */
@@ -130,18 +136,31 @@ function ambiguous({ column, externalName }: Reference): FieldError {
 async function lockNamed(
   client: pg.ClientBase,
   tenantId: string,
-  table: string,
+  resource: string,
   key: OwnerKey,
   rows: readonly Row[],
   member: string,
 ): Promise<Map<Row, string>> {
   if (rows.length === 0) return new Map();
+  const table = tableOf(resource);
+  const names = [...new Set(rows.map((row) => String(row[member])))];
   const { rows: found } = await client.query<{ id: string; name: string }>(
     `SELECT id, ${key} AS name FROM ${table} WHERE tenant_id = $1 AND ${key} = ANY ($2)
      ORDER BY id FOR KEY SHARE`,
-    [tenantId, [...new Set(rows.map((row) => row[member]))]],
+    [tenantId, names],
   );
   const ids = new Map(found.map(({ id, name }) => [name, id]));
+  const missing = names.filter((name) => !ids.has(name));
+  if (key === 'external_id' && missing.length > 0) {
+    const { rows: former } = await client.query<{ id: string; name: string }>(
+      `SELECT holder.id, former.external_id AS name FROM former_external_id AS former
+       JOIN ${table} AS holder ON holder.tenant_id = $1 AND holder.id = former.id
+       WHERE former.tenant_id = $1 AND former.resource = $3 AND former.external_id = ANY ($2)
+       ORDER BY holder.id FOR KEY SHARE OF holder`,
+      [tenantId, missing, resource],
+    );
+    for (const { id, name } of former) ids.set(name, id);
+  }
   return new Map(
     rows.flatMap((row) => {
       const id = ids.get(String(row[member]));

@@ -43,6 +43,8 @@ export function buildRestoration(all: readonly Definition[]) {
     for (const kind of own) await demandOwners(client, kind, deletion);
     for (const kind of own) await demandFreeValues(client, kind, deletion);
     const { actor, actor_id, request_id, origin } = authorColumns(author);
+    // A merged object that comes back has its names for itself again.
+    await forgetFormerNames(client, deletion);
     for (const kind of own) {
       const values = [...deletion, actor, actor_id, request_id, origin];
       const { rows } = await client.query<RestoredRow>({ ...kind.restore, values });
@@ -71,6 +73,20 @@ export function buildRestoration(all: readonly Definition[]) {
 /** References that are not there count as absent, as in a row that was sent. */
 function withoutNulls(row: RestoredRow): Partial<RestoredRow> {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}
+
+async function forgetFormerNames(client: pg.ClientBase, deletion: readonly string[]): Promise<void> {
+  await client.query(
+    `DELETE FROM former_id WHERE tenant_id = $1 AND former_id IN (
+       SELECT id FROM deleted_object WHERE tenant_id = $1 AND root_id = $2)`,
+    [...deletion],
+  );
+  await client.query(
+    `DELETE FROM former_external_id AS former USING deleted_object AS bin
+     WHERE former.tenant_id = $1 AND bin.tenant_id = $1 AND bin.root_id = $2
+       AND former.resource = bin.resource AND former.external_id = bin.content->>'external_id'`,
+    [...deletion],
+  );
 }
 
 async function demandFreeValues(

@@ -13,6 +13,7 @@ import {
 import type { Row } from '../definition/validation.ts';
 import { buildDelete } from './bin.ts';
 import { type Dependant, lockDependants } from './dependants.ts';
+import { findCurrentIds } from './former-names.ts';
 import { buildLinks } from './links.ts';
 import { buildReferenceLookUp } from './reference-look-up.ts';
 import { representation } from './representation.ts';
@@ -29,6 +30,8 @@ export interface Stored {
   id: string;
   version: number;
   json: string;
+  /** Whether the name that found it belonged to an object that was merged into this one. */
+  isFormerName?: boolean;
 }
 
 /** The new state of an object, and the fields that differ. */
@@ -141,7 +144,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
           ({ row, columns }) => columns.includes(column) && row[name] !== undefined && !conflicts.has(row),
         )
         .map(({ row }) => row);
-      const place = { table: definition.table, column: name, type: sqlType(column) };
+      const place = { resource: definition.name, column: name, type: sqlType(column) };
       for (const [row, id] of await findHolders(client, place, rows, name)) {
         if (id !== row.id) conflicts.set(row, conflictAt(column, id));
       }
@@ -155,13 +158,21 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     key: { id: string } | { externalId: string },
     lock: '' | 'FOR UPDATE' | 'FOR NO KEY UPDATE' = '',
   ): Promise<Stored | undefined> {
-    const [column, value] = 'id' in key ? ['id', key.id] : ['external_id', key.externalId];
+    const [column, value] =
+      'id' in key ? (['id', key.id.toLowerCase()] as const) : (['external_id', key.externalId] as const);
     const { rows } = await client.query<Stored>({
       name: `find ${definition.name} by ${column} ${lock}`,
       text: `${selection} WHERE tenant_id = $1 AND ${column} = $2 ${lock}`,
       values: [tenantId, value],
     });
-    return rows[0];
+    if (rows[0]) return rows[0];
+    const current = await findCurrentIds(client, tenantId, definition.name, column, [value]);
+    if (current.size === 0) return undefined;
+    const { rows: found } = await client.query<Stored>(
+      `${selection} WHERE tenant_id = $1 AND id = $2 ${lock}`,
+      [tenantId, current.get(value)],
+    );
+    return found[0] && { ...found[0], isFormerName: true };
   }
 
   /** Locks the objects with these names, in one order to avoid deadlocks. */
@@ -179,6 +190,25 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
       [tenantId, names],
     );
     return new Map(rows.map((row) => [row.name, row]));
+  }
+
+  /** The same, former names included. */
+  async function findAllCurrent(
+    client: pg.ClientBase,
+    tenantId: string,
+    column: 'id' | 'external_id',
+    names: readonly string[],
+  ): Promise<Map<string, Stored>> {
+    const found = await findAll(client, tenantId, column, names);
+    const missing = names.filter((name) => !found.has(name));
+    const current = await findCurrentIds(client, tenantId, definition.name, column, missing);
+    if (current.size === 0) return found;
+    const objects = await findAll(client, tenantId, 'id', [...new Set(current.values())]);
+    for (const [name, id] of current) {
+      const object = objects.get(id);
+      if (object) found.set(name, { ...object, isFormerName: true });
+    }
+    return found;
   }
 
   /** Updates locked objects. The rows hold the ids of their owners, and no other object holds their unique values. */
@@ -283,6 +313,7 @@ export function buildWrites(definition: Definition, all: readonly Definition[]) 
     namesTwice,
     find,
     findAll,
+    findAllCurrent,
     updateRows,
     findUpdateConflicts,
     deleteRow,

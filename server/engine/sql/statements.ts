@@ -10,6 +10,7 @@ import {
   sqlType,
   tableOf,
 } from '../definition/definition.ts';
+import { currentId, formerHolder } from './former-names.ts';
 import { journalled } from './journal.ts';
 import { representation } from './representation.ts';
 import { addedWords, changedWords, formerWordColumns, wordColumns } from './search-words.ts';
@@ -58,20 +59,24 @@ export function resolvedId({ column }: Reference): string {
  * for one with the result of a sub-select.
  */
 export function resolveOwner(owner: Owner): string {
-  return `coalesce(sent.${owner.column.name}, ${findByExternalId(owner.table, `sent.${owner.externalColumn}`)}) AS ${resolvedId(owner)}`;
+  const { column, externalColumn, resource } = owner;
+  return `CASE WHEN sent.${column.name} IS NULL THEN ${findByExternalId(resource, `sent.${externalColumn}`)}
+    ELSE ${currentId(`sent.${column.name}`)} END AS ${resolvedId(owner)}`;
 }
 
-/** An SQL expression: the id of the object of the same tenant that has this external id. */
-export function findByExternalId(table: string, externalId: string, tenantId = 'sent.tenant_id'): string {
-  return `(SELECT ${table}.id FROM ${table} WHERE ${table}.tenant_id = ${tenantId} AND ${table}.external_id = ${externalId})`;
+/** An SQL expression: the id of the object of the same tenant that has this external id, or had it before a merge. */
+export function findByExternalId(resource: string, externalId: string, tenantId = 'sent.tenant_id'): string {
+  const table = tableOf(resource);
+  return `coalesce((SELECT ${table}.id FROM ${table} WHERE ${table}.tenant_id = ${tenantId} AND ${table}.external_id = ${externalId}),
+    (${formerHolder(resource, 'external_id', externalId, tenantId)}))`;
 }
 
 /** Most rows name nothing externally, and look nothing up. */
 export function resolveLoosely(reference: Reference): string {
   const { column, externalColumn, resources } = reference;
-  const found = resources.map((resource) => findByExternalId(tableOf(resource), `sent.${externalColumn}`));
-  return `CASE WHEN sent.${externalColumn} IS NULL THEN sent.${column.name}
-    ELSE coalesce(sent.${column.name}, ${found.join(', ')}) END AS ${resolvedId(reference)}`;
+  const found = resources.map((resource) => findByExternalId(resource, `sent.${externalColumn}`));
+  return `CASE WHEN sent.${column.name} IS NOT NULL THEN ${currentId(`sent.${column.name}`)}
+    WHEN sent.${externalColumn} IS NOT NULL THEN coalesce(${found.join(', ')}) END AS ${resolvedId(reference)}`;
 }
 
 /** Without this or a lock, the planner joins all owners of the tenant instead of looking one up. */
@@ -91,9 +96,8 @@ export function ownerExists(owner: Owner, lock: typeof unlocked | 'FOR KEY SHARE
 }
 
 /** The object that has the external id of a sent row already. */
-function holder(table: string): string {
-  return `CASE WHEN sent.external_id IS NOT NULL THEN (SELECT ${table}.id FROM ${table}
-    WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.external_id = sent.external_id) END AS external_id_holder`;
+function holder({ name }: Definition): string {
+  return `CASE WHEN sent.external_id IS NOT NULL THEN ${findByExternalId(name, 'sent.external_id')} END AS external_id_holder`;
 }
 
 /**
@@ -129,7 +133,7 @@ export function buildInsert(definition: Definition): Statement {
     name: `insert ${definition.name}`,
     text: `
       WITH sent AS MATERIALIZED (
-        SELECT sent.*, ${holder(definition.table)} ${resolutions.join('')}
+        SELECT sent.*, ${holder(definition)} ${resolutions.join('')}
         FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
       ), written AS (
         INSERT INTO ${definition.table} (tenant_id, id, ${names.join(', ')})

@@ -22,7 +22,7 @@ import { resolvedId } from './statements.ts';
 import { buildComparison, buildGuardedUpdate } from './upsert-statements.ts';
 
 export interface Upsert {
-  /** The fields to compare. A merge has only external ids: its own and those of references. */
+  /** The fields to compare. A merge has only its own external id and what it refers to. */
   row: NewRow;
   /** The row of a new object; undefined if the body is incomplete. */
   creation: NewRow | undefined;
@@ -149,18 +149,28 @@ export function buildUpsertBatches(
     }
   }
 
+  /** The transaction of its own looks for a former external id before it refuses. */
+  async function createUnlessDemanded(upsert: Upsert, deadline: number): Promise<Upserted | undefined> {
+    try {
+      upsert.demand(undefined);
+    } catch {
+      return undefined;
+    }
+    return upsert.creation && create(upsert, upsert.creation, deadline);
+  }
+
   async function change(upsert: Upsert, current: Found, deadline: number): Promise<Upserted | undefined> {
     const { author, isMerge } = upsert;
     const after = upsert.become(current);
     const row: NewRow = { ...after.row, tenant_id: upsert.row.tenant_id, id: current.id };
     for (const owner of owners) {
-      if (row[owner.externalColumn] === undefined) continue;
-      row[owner.column.name] = current[resolvedId(owner)] ?? undefined;
-      if (row[owner.column.name] === undefined) return undefined;
+      const id = current[resolvedId(owner)];
+      if (row[owner.externalColumn] !== undefined && !id) return undefined;
+      if (id) row[owner.column.name] = id;
     }
     for (const reference of looseReferences) {
       const id = current[resolvedId(reference)];
-      if (row[reference.externalColumn] === undefined || !id) continue;
+      if (!id) continue;
       row[reference.column.name] = id;
       delete row[reference.externalColumn];
     }
@@ -185,8 +195,8 @@ export function buildUpsertBatches(
       const found = await finds.add(upsert, deadline).catch((error) => {
         throw error instanceof ApiError ? error : toReadError(error);
       });
+      if (!found) return createUnlessDemanded(upsert, deadline);
       upsert.demand(found);
-      if (!found) return upsert.creation && create(upsert, upsert.creation, deadline);
       return found.is_same ? unchanged(found) : change(upsert, found, deadline);
     },
   };

@@ -98,7 +98,7 @@ async function findEntries(
   let place: Place = from;
   while (place.check < checks.length) {
     const { resource, field, code, ...check } = checks[place.check]!;
-    const { rows } = await database.queryInTenants<{ id: string | null; scanned_to: string | null }>(
+    const { rows } = await database.queryInTenants<FoundRow>(
       [tenantId],
       {
         text: check.needsScan ? scanQuery(check) : indexedQuery(check),
@@ -106,10 +106,15 @@ async function findEntries(
       },
       { deadline },
     );
-    const found = rows.flatMap(({ id }) => (id === null ? [] : [id]));
+    const found = rows.filter(({ id }) => id !== null);
     const message = text(code, language);
-    entries.push(...found.map((id) => ({ resource, id, field, code, message, check: place.check })));
-    if (entries.length >= limit) return { entries, next: { check: place.check, after: found.at(-1)! } };
+    entries.push(
+      ...found.map(({ id, others }) => ({
+        ...{ resource, id: id!, field, code, message, check: place.check },
+        ...(others && { duplicateIds: others }),
+      })),
+    );
+    if (entries.length >= limit) return { entries, next: { check: place.check, after: found.at(-1)!.id! } };
     const scannedTo = rows[0]?.scanned_to ?? null;
     place = scannedTo === null ? { check: place.check + 1, after: nothing } : { ...place, after: scannedTo };
     if (performance.now() > deadline - reserveMs && place.check < checks.length)
@@ -118,11 +123,22 @@ async function findEntries(
   return { entries, next: undefined };
 }
 
-type Condition = Pick<AttentionCheck, 'table' | 'condition'>;
+interface FoundRow {
+  id: string | null;
+  others?: string[] | null;
+  scanned_to: string | null;
+}
 
-/** Without the entries that the office has left as they are. */
+type Condition = Pick<AttentionCheck, 'table' | 'condition' | 'group'>;
+
+/** Without the entries that the office has left as they are, and one entry for each group of duplicates. */
 export function openOnly(check: AttentionCheck): AttentionCheck {
-  return { ...check, condition: `${check.condition} AND NOT EXISTS (SELECT ${leftEntry(check)})` };
+  const conditions = [
+    check.condition,
+    ...(check.group ? [check.group.isFirst] : []),
+    `NOT EXISTS (SELECT ${leftEntry(check)})`,
+  ];
+  return { ...check, condition: conditions.join(' AND ') };
 }
 
 function indexedQuery({ table, condition }: Condition): string {
@@ -131,13 +147,14 @@ function indexedQuery({ table, condition }: Condition): string {
 }
 
 /** The next rows in the order of ids, and where they end; scanned_to is NULL behind the last of all. */
-function scanQuery({ table, condition }: Condition): string {
+function scanQuery({ table, condition, group }: Condition): string {
   return `WITH piece AS MATERIALIZED (
       SELECT * FROM ${table} WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT ${scannedRows}
     ), piece_end AS (
       SELECT CASE WHEN count(*) = ${scannedRows} THEN max(id::text) END AS scanned_to FROM piece
     )
-    SELECT subject.id, piece_end.scanned_to FROM piece_end
+    SELECT subject.id, piece_end.scanned_to ${group ? `, CASE WHEN subject.id IS NOT NULL THEN ${group.others} END AS others` : ''}
+    FROM piece_end
     LEFT JOIN piece AS subject ON (${condition}) ORDER BY subject.id LIMIT $3`;
 }
 

@@ -91,6 +91,11 @@ export const journalSchemas: readonly JsonSchema[] = [
       },
       requestId: { type: 'string', format: 'uuid', description: 'The request that did it.' },
       origin: { type: 'string', description: 'What the writer sent as `Stamm-Origin`.', examples: ['erp'] },
+      mergedInto: {
+        type: 'string',
+        format: 'uuid',
+        description: 'For a deletion by a merge: the object that answers for this one now.',
+      },
       changes: {
         type: 'object',
         description: 'For a change: each field that changed, with `from` and `to`; absent means no value.',

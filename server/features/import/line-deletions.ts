@@ -34,8 +34,8 @@ async function deleteOfOneKind(
   const sound = lines.filter((line) => !outcomes.has(line));
   const namesIn = (column: 'id' | 'external_id') =>
     sound.flatMap(({ checked }) => (checked.row[column] as string | undefined) ?? []);
-  const byExternalId = await writes.findAll(client, tenantId, 'external_id', namesIn('external_id'));
-  const byId = await writes.findAll(client, tenantId, 'id', namesIn('id'));
+  const byExternalId = await writes.findAllCurrent(client, tenantId, 'external_id', namesIn('external_id'));
+  const byId = await writes.findAllCurrent(client, tenantId, 'id', namesIn('id'));
   const found = sound.map((line) => {
     const { external_id: externalId, id } = line.checked.row as { external_id?: string; id?: string };
     return { line, current: externalId === undefined ? byId.get(id!) : byExternalId.get(externalId) };
@@ -48,7 +48,9 @@ async function deleteOfOneKind(
   );
   const deletions = new Map<string, CheckedLine>();
   for (const { line, current } of open) {
-    if (!current || deletions.has(current.id)) outcomes.set(line, new ApiError('not_found'));
+    if (current?.isFormerName)
+      outcomes.set(line, new ApiError('merged_object', { details: { id: current.id } }));
+    else if (!current || deletions.has(current.id)) outcomes.set(line, new ApiError('not_found'));
     else deletions.set(current.id, line);
   }
   const deleted = await writes.deleteRows(

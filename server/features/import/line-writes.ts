@@ -3,7 +3,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import { type Checked, isObject } from '../../engine/definition/validation.ts';
-import { mergeInto, parseStored } from '../../engine/http/merge-patch.ts';
+import { mergeInto, parseStored, underOwnName } from '../../engine/http/merge-patch.ts';
 import { toSentRow } from '../../engine/sql/creation-batches.ts';
 import type { NewRow, Stored } from '../../engine/sql/row-store.ts';
 import { ApiError, validationError } from '../../errors.ts';
@@ -39,26 +39,67 @@ async function upsertLines(
 ): Promise<void> {
   for (const resource of resources) {
     let waiting = lines.filter((line) => line.resource === resource);
+    const currentNames = await findCurrentNames(client, resource, waiting, writer);
     while (waiting.length > 0) {
       // Of lines with the same externalId or id, each follows the one before it.
-      const wave = firstOfEachName(waiting);
-      await writeWave(client, resource, [...wave], writer, outcomes);
+      const wave = firstOfEachName(waiting, currentNames);
+      await writeWave(client, resource, [...wave], currentNames, writer, outcomes);
       // Another writer stored it between the look and the write: now it can be found and replaced.
       const overtaken = [...wave].filter(
         (line) => line.action !== 'create' && isExternalIdTaken(outcomes.get(line)!),
       );
       for (const line of overtaken) outcomes.delete(line);
-      if (overtaken.length > 0) await writeWave(client, resource, overtaken, writer, outcomes);
+      if (overtaken.length > 0) {
+        const named = await findCurrentNames(client, resource, overtaken, writer);
+        await writeWave(client, resource, overtaken, named, writer, outcomes);
+      }
       waiting = waiting.filter((line) => !wave.has(line));
     }
   }
 }
 
-function firstOfEachName(lines: readonly CheckedLine[]): Set<CheckedLine> {
+/** Lines that name their object by its id or by a former name, with the id and the name that it has now. */
+type CurrentNames = ReadonlyMap<CheckedLine, { id: string; name: string; isFormer: boolean }>;
+
+async function findCurrentNames(
+  client: pg.ClientBase,
+  { definition: { name, table } }: ImportedResource,
+  lines: readonly CheckedLine[],
+  { tenantId }: Writer,
+): Promise<CurrentNames> {
+  const named = lines.filter((line) => nameOf(line) !== undefined);
+  if (named.length === 0) return new Map();
+  const current = 'subject.id, coalesce(subject.external_id, subject.id::text) AS name';
+  const { rows } = await client.query<{ sent: string; id: string; name: string; is_former: boolean }>(
+    `SELECT former.external_id AS sent, ${current}, true AS is_former FROM former_external_id AS former
+     JOIN ${table} AS subject ON subject.tenant_id = $1 AND subject.id = former.id
+     WHERE former.tenant_id = $1 AND former.resource = '${name}' AND former.external_id = ANY ($2)
+       AND NOT EXISTS (SELECT FROM ${table} AS holder WHERE holder.tenant_id = $1 AND holder.external_id = former.external_id)
+     UNION ALL SELECT former.former_id::text, ${current}, true FROM former_id AS former
+     JOIN ${table} AS subject ON subject.tenant_id = $1 AND subject.id = former.id
+     WHERE former.tenant_id = $1 AND former.former_id = ANY ($3)
+     UNION ALL SELECT subject.id::text, ${current}, false FROM ${table} AS subject
+     WHERE subject.tenant_id = $1 AND subject.id = ANY ($3)`,
+    [
+      tenantId,
+      named.flatMap((line) => externalIdOf(line) ?? []),
+      named.flatMap((line) => mergedIdOf(line) ?? []),
+    ],
+  );
+  const bySent = new Map(rows.map(({ sent, is_former: isFormer, ...now }) => [sent, { ...now, isFormer }]));
+  return new Map(
+    named.flatMap((line) => {
+      const found = bySent.get(nameOf(line)!);
+      return found ? [[line, found] as const] : [];
+    }),
+  );
+}
+
+function firstOfEachName(lines: readonly CheckedLine[], currentNames: CurrentNames): Set<CheckedLine> {
   const seen = new Set<string>();
   return new Set(
     lines.filter((line) => {
-      const name = externalIdOf(line) ?? mergedIdOf(line);
+      const name = currentNames.get(line)?.name ?? nameOf(line);
       if (name === undefined) return true;
       if (seen.has(name)) return false;
       seen.add(name);
@@ -90,12 +131,13 @@ async function writeWave(
   client: pg.ClientBase,
   resource: ImportedResource,
   lines: readonly CheckedLine[],
+  currentNames: CurrentNames,
   writer: Writer,
   outcomes: Outcomes,
 ): Promise<void> {
   const { writes, replacement } = resource;
   const { tenantId, author } = writer;
-  const all = await prepareWrites(client, resource, lines, tenantId);
+  const all = await prepareWrites(client, resource, lines, currentNames, tenantId);
   const isLost = ({ line, current }: Write) => mergedIdOf(line) !== undefined && !current;
   for (const { line } of all.filter(isLost)) outcomes.set(line, new ApiError('not_found'));
   const prepared = all.filter((write) => !isLost(write));
@@ -188,6 +230,7 @@ async function prepareWrites(
   client: pg.ClientBase,
   { definition, check, writes }: ImportedResource,
   lines: readonly CheckedLine[],
+  currentNames: CurrentNames,
   tenantId: string,
 ): Promise<Write[]> {
   const isSought = ({ action, body, checked }: CheckedLine) =>
@@ -201,26 +244,39 @@ async function prepareWrites(
     'external_id',
     sought.map((line) => externalIdOf(line)!),
   );
+  const idOf = (line: CheckedLine) =>
+    line.action === 'create' ? undefined : (currentNames.get(line)?.id ?? mergedIdOf(line));
   const byId = await writes.findAll(
     client,
     tenantId,
     'id',
-    lines.flatMap((line) => mergedIdOf(line) ?? []),
+    lines.flatMap((line) => idOf(line) ?? []),
   );
+  const findCurrent = (line: CheckedLine): Stored | undefined => {
+    const id = idOf(line);
+    if (id === undefined) return line.action === 'create' ? undefined : stored.get(externalIdOf(line) ?? '');
+    const object = byId.get(id);
+    return object && { ...object, isFormerName: currentNames.get(line)?.isFormer ?? false };
+  };
   return lines.map((line) => {
     const id = mergedIdOf(line);
-    const current =
-      id !== undefined
-        ? byId.get(id)
-        : line.action === 'create'
-          ? undefined
-          : stored.get(externalIdOf(line) ?? '');
+    const current = findCurrent(line);
     const isMerged = line.action === 'merge' && current;
-    const patch = id !== undefined && current ? withoutBlankClears(withoutId(line.body), current) : line.body;
-    const checked = isMerged ? check(mergeInto(definition, current, patch)) : line.checked;
+    const body = current && id === undefined ? underOwnName(line.body, current) : line.body;
+    const patch = id !== undefined && current ? withoutBlankClears(withoutId(body), current) : body;
+    const isRenamed = body !== line.body;
+    const checked = isMerged
+      ? check(mergeInto(definition, current, patch))
+      : isRenamed
+        ? check(body)
+        : line.checked;
     const row = { ...checked.row, tenant_id: tenantId, id: current?.id ?? randomUUIDv7() };
     return { line, checked, row, current };
   });
+}
+
+function nameOf(line: CheckedLine): string | undefined {
+  return externalIdOf(line) ?? mergedIdOf(line);
 }
 
 /** The object's own id, of a line that is merged by it. */

@@ -11,15 +11,25 @@ import { refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
 
 const maxIds = 100;
 
+interface NamedRow {
+  json: string;
+  is_deleted: boolean;
+  former_id: string | null;
+  id: string;
+}
+
 export async function namedObjectRoutes(
   office: FastifyInstance,
   { database, resources }: { database: Database; resources: readonly Definition[] },
 ): Promise<void> {
   for (const definition of resources) {
     // Those who may restore also learn the names of deleted objects.
-    const text = `SELECT ${representation(definition, 'subject')} AS json, false AS is_deleted FROM ${definition.table} AS subject
-      WHERE tenant_id = $1 AND id = ANY ($2::uuid[])
-      UNION ALL SELECT ${binRepresentation([definition])}, true FROM deleted_object AS bin
+    const text = `SELECT ${representation(definition, 'subject')} AS json, false AS is_deleted, NULL::uuid AS former_id, id
+      FROM ${definition.table} AS subject WHERE tenant_id = $1 AND id = ANY ($2::uuid[])
+      UNION ALL SELECT ${representation(definition, 'subject')}, false, former.former_id, former.id FROM former_id AS former
+      JOIN ${definition.table} AS subject ON subject.tenant_id = $1 AND subject.id = former.id
+      WHERE former.tenant_id = $1 AND former.former_id = ANY ($2::uuid[])
+      UNION ALL SELECT ${binRepresentation([definition])}, true, NULL, id FROM deleted_object AS bin
       WHERE tenant_id = $1 AND resource = '${definition.name}' AND id = ANY ($2::uuid[]) AND $3 AND ${isRestorable('bin')}`;
     office.get(`/named/${definition.collection}`, async (request, reply) => {
       refuseUnknownParameters(request, ['ids']);
@@ -28,14 +38,21 @@ export async function namedObjectRoutes(
         throw validationError([{ path: ['ids'], code: 'too_many_items', params: { max: maxIds } }]);
       if (!ids.every(isUuid)) throw validationError([{ path: ['ids'], code: 'invalid_uuid' }]);
       const { tenantId, deadline } = request;
-      const { rows } = await database.queryInTenants<{ json: string; is_deleted: boolean }>(
+      const { rows } = await database.queryInTenants<NamedRow>(
         [tenantId],
         { text, values: [tenantId, ids, sessionOf(request).person.role === 'VERWALTUNG'] },
         { deadline },
       );
       const list = (isDeleted: boolean) =>
         rows.filter((row) => row.is_deleted === isDeleted).map(({ json }) => json);
-      return sendJson(reply, `{"data":[${list(false)}],"deleted":[${list(true)}]}`);
+      // Ids that were merged: the objects that answer for them are in the data.
+      const former = Object.fromEntries(
+        rows.flatMap((row) => (row.former_id === null ? [] : [[row.former_id, row.id]])),
+      );
+      return sendJson(
+        reply,
+        `{"data":[${list(false)}],"deleted":[${list(true)}],"former":${JSON.stringify(former)}}`,
+      );
     });
   }
 }

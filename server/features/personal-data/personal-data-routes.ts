@@ -61,14 +61,15 @@ export async function personalDataRoutes(
   api.get<IdRoute>(path, { schema: docs.read }, async (request, reply) => {
     refuseUnknownParameters(request, []);
     const { tenantId, deadline } = request;
-    const id = idOf(request);
+    const named = idOf(request);
     const work = async (client: pg.ClientBase) => {
-      const { definition, person } = await findPerson(client, tenantId, id, '');
+      const { definition, person } = await findPerson(client, tenantId, named, '');
+      const id = person?.id ?? named;
       const inBin = person ? undefined : await findInBin(client, tenantId, definition, id);
       const { rows: history } = await client.query<{ json: string }>(
         `SELECT ${entryRepresentation} AS json FROM journal AS entry
-         WHERE entry.tenant_id = $1 AND entry.resource_id = $2 AND entry.resource = $3 ORDER BY entry.position`,
-        [tenantId, id, definition.name],
+         WHERE entry.tenant_id = $1 AND entry.resource_id = ANY ($2) AND entry.resource = $3 ORDER BY entry.position`,
+        [tenantId, await findAllIds(client, tenantId, id), definition.name],
       );
       const references = await findReferences(client, tenantId, definition, id);
       // Published before there were others.
@@ -104,12 +105,14 @@ export async function personalDataRoutes(
   async function erase(
     client: pg.ClientBase,
     request: FastifyRequest,
-    id: string,
+    named: string,
     texts: NamedTexts | undefined,
   ): Promise<void> {
     const { tenantId } = request;
     const author = authorOf(request);
-    const { definition, writes, person } = await findPerson(client, tenantId, id, 'FOR UPDATE');
+    const { definition, writes, person } = await findPerson(client, tenantId, named, 'FOR UPDATE');
+    const id = person?.id ?? named;
+    const ids = await findAllIds(client, tenantId, id);
     await client.query(`SET LOCAL statement_timeout = ${longStatementMs}`);
     if (texts) await demandTurn(client, tenantId);
     const records = texts ? await redaction.lockRecords(client, tenantId, id, texts) : [];
@@ -119,18 +122,19 @@ export async function personalDataRoutes(
       ? await redaction.redactRecords(client, tenantId, records, texts, author)
       : undefined;
     if (texts) await redactEntries(client, tenantId, entries!, texts);
-    await removeFromBin(client, tenantId, definition, [id], resources);
+    await removeFromBin(client, tenantId, definition, ids, resources);
     if (texts) await redaction.redactBin(client, tenantId, texts);
     // The entries stay, so that the feed keeps its order and tells the deletion; what they said of the person goes.
     await client.query(
       `UPDATE journal SET changes = NULL, external_id = NULL
-       WHERE tenant_id = $1 AND resource_id = $2 AND resource = $3`,
-      [tenantId, id, definition.name],
+       WHERE tenant_id = $1 AND resource_id = ANY ($2) AND resource = $3`,
+      [tenantId, ids, definition.name],
     );
+    await client.query('DELETE FROM former_external_id WHERE tenant_id = $1 AND id = $2', [tenantId, id]);
     // The key stays taken, so that a late retry does not bring the person back.
     await client.query(
-      `UPDATE idempotent_request SET fingerprint = '' WHERE tenant_id = $1 AND resource_id = $2`,
-      [tenantId, id],
+      `UPDATE idempotent_request SET fingerprint = '' WHERE tenant_id = $1 AND resource_id = ANY ($2)`,
+      [tenantId, ids],
     );
     const details = { resource: definition.name, redactedRecords: redacted };
     if (!isDryRun(request))
@@ -179,6 +183,15 @@ export async function personalDataRoutes(
     }
     return references;
   }
+}
+
+/** The id and those of records that were merged into this one. */
+async function findAllIds(client: pg.ClientBase, tenantId: string, id: string): Promise<string[]> {
+  const { rows } = await client.query<{ former_id: string }>(
+    'SELECT former_id FROM former_id WHERE tenant_id = $1 AND id = $2',
+    [tenantId, id],
+  );
+  return [id, ...rows.map((row) => row.former_id)];
 }
 
 async function findInBin(

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { buildObjectQuery, type CurrentObject } from '../../engine/sql/current-objects.ts';
+import { mergedInto } from '../../engine/sql/journal.ts';
 import { jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
 import { timestamp } from '../../engine/sql/representation.ts';
 import { version } from '../../version.ts';
@@ -36,6 +37,7 @@ const entryJson = `'{' || concat_ws(',',
   '"action":' || to_json(entry.action),
   '"cursor":"' || entry.position || '"',
   '"origin":' || to_json(entry.origin),
+  ${mergedInto},
   '"changes":' || entry.changes::text) || '}'`;
 
 const order = 'entry.position';

@@ -36,6 +36,11 @@ export function webhookSchemas(resources: readonly Definition[]): readonly JsonS
             action: { type: 'string', enum: actions },
             cursor: { type: 'string', description: 'The same change in `/changes`.' },
             origin: { type: 'string', description: 'What the writer sent as `Stamm-Origin`.' },
+            mergedInto: {
+              type: 'string',
+              format: 'uuid',
+              description: 'For a deletion by a merge: the object that answers for this one now.',
+            },
             changes: {
               type: 'object',
               description: 'For a change: each field that changed, with `from` and `to`.',

@@ -38,15 +38,17 @@ async function flush(collection: string): Promise<void> {
     const part = queue.slice(start, start + maxIds);
     const ids = [...new Set(part.map(({ id }) => id))];
     try {
-      const { data, deleted } = await call<{ data: Entity[]; deleted: Entity[] }>(
-        'GET',
-        `/named/${collection}?ids=${ids.join(',')}`,
-      );
+      const { data, deleted, former } = await call<{
+        data: Entity[];
+        deleted: Entity[];
+        /** Ids that were merged, with the ids of the objects that answer for them. */
+        former: Record<string, string>;
+      }>('GET', `/named/${collection}?ids=${ids.join(',')}`);
       const found = new Map<string, Found>([
         ...deleted.map((entity) => [entity.id, { entity, isDeleted: true }] as const),
         ...data.map((entity) => [entity.id, { entity, isDeleted: false }] as const),
       ]);
-      for (const { id, resolve } of part) resolve(found.get(id) ?? null);
+      for (const { id, resolve } of part) resolve(found.get(former[id] ?? id) ?? null);
     } catch (error) {
       for (const { reject } of part) reject(error);
     }

@@ -11,7 +11,7 @@ import { useNamed } from '../api/named.ts';
 import { type AttentionEntry, attentionCountsQuery, type Page } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
-import { toSearch } from '../frame/links.tsx';
+import { ButtonLink, toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { formatNumber } from '../texts/format.ts';
@@ -176,7 +176,19 @@ function Entry({ entry }: { entry: AttentionEntry }) {
         {isAdministrator && (
           <Group gap="xs" className={classes.actions}>
             {action('leave', 'subtle')}
-            {action('fix', 'light')}
+            {entry.duplicateIds ? (
+              <ButtonLink
+                size="xs"
+                variant="light"
+                to={`/data/${named?.definition.collection}/${entry.id}/merge`}
+                search={{ with: entry.duplicateIds.join(',') }}
+                aria-label={`${t('attention.merge')}: ${name}`}
+              >
+                {t('attention.merge')}
+              </ButtonLink>
+            ) : (
+              action('fix', 'light')
+            )}
           </Group>
         )}
       </div>

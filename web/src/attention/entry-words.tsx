@@ -9,9 +9,10 @@ import type { AttentionEntry } from '../api/records.ts';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { NamedLink } from '../records/value.tsx';
+import { formatNumber } from '../texts/format.ts';
 import classes from './attention.module.css';
 
-type Named = Pick<AttentionEntry, 'resource' | 'id' | 'field' | 'code'>;
+type Named = Pick<AttentionEntry, 'resource' | 'id' | 'field' | 'code' | 'duplicateIds'>;
 
 export function useEntryName({ resource, id }: Named): string {
   const { data: named } = useNamed([resource], id);
@@ -49,6 +50,7 @@ export function EntryWords({ entry, children }: { entry: Named; children?: React
             {t(`attention.explain.${code}`, {
               field: fieldTitle(definition, entry.field),
               externalId: named ? valueAt(named.entity, entry.field) : '…',
+              number: formatNumber((entry.duplicateIds?.length ?? 0) + 1),
             })}
           </Text>
         )}

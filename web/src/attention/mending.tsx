@@ -1,13 +1,13 @@
 // The part of the form that mends one entry of the attention list, without leaving it.
-import { Button, Group, List, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, toApiError } from '../api/client.ts';
-import { type Definition, type Entity, hintOf, labelOf, leavesOf } from '../api/definitions.ts';
-import { type AttentionEntry, fewQuery, recordQuery, useForgetReadings } from '../api/records.ts';
+import { type Definition, type Entity, leavesOf } from '../api/definitions.ts';
+import { type AttentionEntry, recordQuery, useForgetReadings } from '../api/records.ts';
 import { FailureNote } from '../frame/failure.tsx';
-import { AnchorLink, ButtonLink } from '../frame/links.tsx';
+import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell } from '../frame/notices.tsx';
 import { fieldErrorText } from '../records/field-error-text.ts';
@@ -23,16 +23,12 @@ interface MendingProps {
 }
 
 export function Mending(props: MendingProps) {
-  const { definition, entity, entry } = props;
+  const { definition, entity } = props;
   // What the list showed may be older than what is stored.
   const { data, error } = useQuery({ ...recordQuery(definition.collection, entity.id), staleTime: 0 });
   if (error) return <FailureNote error={error} />;
   if (!data) return <Lines />;
-  return entry.code === 'probable_duplicate' ? (
-    <Twins {...props} entity={data} />
-  ) : (
-    <FieldMending key={data.version} {...props} entity={data} />
-  );
+  return <FieldMending key={data.version} {...props} entity={data} />;
 }
 
 function FieldMending({ definition, entity, entry, onDone }: MendingProps) {
@@ -99,35 +95,6 @@ function FieldMending({ definition, entity, entry, onDone }: MendingProps) {
           {t('actions.edit')}
         </ButtonLink>
       </Group>
-    </Stack>
-  );
-}
-
-/** Both of what is probably the same, to compare and to delete one. */
-function Twins({ definition, entity }: MendingProps) {
-  const { t } = useTranslation();
-  const name = labelOf(definition, entity);
-  const { data, error } = useQuery(fewQuery(definition.collection, { q: name }, 20));
-  if (error) return <FailureNote error={error} />;
-  if (!data) return <Lines />;
-  const fold = (text: string) => text.trim().toLowerCase();
-  const twins = data.data.filter((other) => fold(labelOf(definition, other)) === fold(name));
-  return (
-    <Stack gap={6}>
-      <Text size="sm" fw={550}>
-        {t('attention.twins')}
-      </Text>
-      <List size="sm" spacing={4}>
-        {twins.map((twin) => (
-          <List.Item key={twin.id}>
-            <AnchorLink to={`/data/${definition.collection}/${twin.id}`}>
-              {labelOf(definition, twin)}
-            </AnchorLink>
-            {' – '}
-            {hintOf(definition, twin)}
-          </List.Item>
-        ))}
-      </List>
     </Stack>
   );
 }

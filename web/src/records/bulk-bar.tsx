@@ -17,6 +17,9 @@ const BulkDeletion = lazy(async () => ({ default: (await import('./bulk-deletion
 /** The service finds no more ids at a time. */
 const maxExported = 300;
 
+/** The service merges 20 into one. */
+const maxMerged = 21;
+
 interface BulkBarProps {
   definition: Definition;
   selection: Selection;
@@ -38,6 +41,7 @@ export function BulkBar(props: BulkBarProps) {
   const hasMore = !selection.isAll && selection.ids.size >= loaded && (total ?? 0) > loaded;
   const { isAll, ids } = selection;
   const isExportable = isAll ? ids.size === 0 : ids.size <= maxExported;
+  const isMergeable = !isAll && ids.size > 1 && ids.size <= maxMerged;
   const dialog = {
     definition,
     selection,
@@ -81,6 +85,16 @@ export function BulkBar(props: BulkBarProps) {
           search={isAll ? parameters : { sort: parameters.sort, id: [...ids].join(',') }}
         >
           {t('labels.title')}
+        </ButtonLink>
+      )}
+      {isMergeable && (
+        <ButtonLink
+          size="compact-sm"
+          variant="default"
+          to={`/data/${definition.collection}/${[...ids][0]}/merge`}
+          search={{ with: [...ids].slice(1).join(',') }}
+        >
+          {t('attention.merge')}
         </ButtonLink>
       )}
       {isExportable && (

@@ -1,7 +1,7 @@
 // The page of one object: its values, what belongs to it, and what has happened to it.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Navigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
@@ -49,6 +49,15 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
     );
   }
   if (!entity) return <Lines count={8} />;
+  // The id of a record that was merged into this one.
+  if (entity.id !== id)
+    return (
+      <Navigate
+        to="/data/$collection/$id"
+        params={{ collection: definition.collection, id: entity.id }}
+        replace
+      />
+    );
 
   const lists = definition.fields.filter(({ kind }) => kind === 'list');
   const hours = asList(entity.openingHours);

@@ -514,10 +514,25 @@ export const de: Texts = {
       half_position: 'Breiten- oder Längengrad fehlt. Ergänzen Sie die Position oder leeren Sie sie.',
       no_position: 'Ohne Position fehlt der Standort auf der Karte.',
       probable_duplicate:
-        'Ein anderer Eintrag heißt am selben Ort genauso. Löschen Sie einen, oder benennen Sie einen um.',
+        '{{number}} Einträge heißen am selben Ort gleich. Führen Sie sie zusammen, oder lassen Sie sie so.',
       validity_ended: 'Die Gültigkeit ist abgelaufen. Verlängern Sie sie, oder löschen Sie den Standort.',
     },
-    twins: 'Ähnliche Einträge',
+    merge: 'Zusammenführen',
+  },
+  merge: {
+    title: 'Einträge zusammenführen',
+    text: 'Diese Einträge meinen vermutlich dasselbe. Wählen Sie, welche Angaben gelten sollen.',
+    created: 'Angelegt am {{day}}',
+    same: 'Alle Angaben sind gleich.',
+    items_one: '{{count}} Angabe',
+    items_other: '{{count}} Angaben',
+    consequence:
+      'Ein Eintrag bleibt. Alles, was zu den anderen gehört, kommt zu ihm. Die anderen liegen 30 Tage im Papierkorb; ihre Nummern in anderen Programmen führen weiterhin hierher.',
+    confirm: 'Zusammenführen',
+    done: 'Zusammengeführt.',
+    doneMoved: 'Zusammengeführt. Verschobene Einträge: {{number}}.',
+    nothing: 'Hier gibt es nichts mehr zusammenzuführen.',
+    adminOnly: 'Zusammenführen kann nur die Verwaltung.',
   },
   licences: { link: 'Lizenzen' },
   settings: {

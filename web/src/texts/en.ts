@@ -508,10 +508,26 @@ export const en = {
       unknown_shape: '{{field}}: Stamm cannot read the data that was sent. Enter it again, or leave it.',
       half_position: 'Latitude or longitude is missing. Complete the position, or clear it.',
       no_position: 'Without a position the site is not on the map.',
-      probable_duplicate: 'Another record has the same name in the same place. Delete one, or rename one.',
+      probable_duplicate:
+        '{{number}} records have the same name in the same place. Merge them, or leave them as they are.',
       validity_ended: 'The validity has ended. Extend it, or delete the site.',
     },
-    twins: 'Similar entries',
+    merge: 'Merge',
+  },
+  merge: {
+    title: 'Merge records',
+    text: 'These records probably mean the same. Choose which values to keep.',
+    created: 'Created on {{day}}',
+    same: 'All values are the same.',
+    items_one: '{{count}} item',
+    items_other: '{{count}} items',
+    consequence:
+      'One record stays. Everything that belongs to the others moves to it. The others stay in the bin for 30 days; their ids in other systems still lead here.',
+    confirm: 'Merge',
+    done: 'Merged.',
+    doneMoved: 'Merged. Records moved: {{number}}.',
+    nothing: 'There is nothing left to merge here.',
+    adminOnly: 'Only Verwaltung can merge records.',
   },
   licences: { link: 'Licences' },
   settings: {
