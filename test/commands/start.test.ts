@@ -35,7 +35,8 @@ test('every line on stdout is JSON, and the start block is on stderr', async () 
   await until('a logged request', () => service.output.stdout.includes('"path":"/readyz"'));
   const { stdout, stderr } = await service.stop();
   for (const line of stdout.trimEnd().split('\n')) assert.equal(typeof JSON.parse(line).msg, 'string');
-  assert.match(stderr, /^\nStamm is running\.\n[^{]*Stop with Ctrl-C\.\n\n$/);
+  assert.match(stderr, /^\nStamm is running\.\n[\s\S]*\nStop with Ctrl-C\.\n\n$/);
+  assert.doesNotMatch(stderr, /^\{"/m);
 });
 
 test('the start block leads from nothing to the first customer', async (t) => {
