@@ -262,6 +262,30 @@ export const settings = {
       return origin;
     },
   }),
+  MAP_TILES_URL: setting({
+    meaning:
+      'Tiles of the map in the office: `https://tiles.example/{z}/{x}/{y}.png` for pictures, or the address of a MapLibre style whose parts are on the same host. Browsers ask this host directly. Needs `MAP_ATTRIBUTION`.',
+    default: 'none: the map shows outlines, towns and postcodes',
+    parse: (text, { MAP_ATTRIBUTION }) => {
+      const url = urlWithProtocol('http:', 'https:')(text);
+      if (url !== undefined && !MAP_ATTRIBUTION) throw new Error('needs MAP_ATTRIBUTION, the licence line');
+      const hasPlaces = url?.includes('{') ?? false;
+      if (hasPlaces && !['{z}', '{x}', '{y}'].every((place) => url!.includes(place)))
+        throw new Error('must hold {z}, {x} and {y}, or none of them');
+      return url;
+    },
+  }),
+  MAP_ATTRIBUTION: setting({
+    meaning: 'Licence line of the tiles, such as `© OpenStreetMap contributors`; shown beside the map.',
+    default: 'none',
+    parse: (text) => text,
+  }),
+  GEOCODER_URL: setting({
+    meaning:
+      "Search address of a geocoder with Nominatim's interface, such as `https://nominatim.example/search`. Stamm asks it for sites without a position, at most once per second; people accept each answer. Addresses of sites leave the house.",
+    default: 'none: positions come from postcodes only',
+    parse: urlWithProtocol('http:', 'https:'),
+  }),
   SMTP_URL: setting({
     meaning:
       'Mail server for invitations, reset links and security notices: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte. Needs `PUBLIC_URL`.',

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { CallRecorder } from '../features/call-log/call-recorder.ts';
 import { buildImports, type ImportConfig } from '../features/import/import-transaction.ts';
+import type { MapConfig } from '../features/map/map-routes.ts';
 import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
 import { resources } from '../resources/index.ts';
 import { apiRoutes } from './api.ts';
@@ -32,6 +33,7 @@ export type AppConfig = Pick<
   | 'TRUST_PROXY'
 > &
   ImportConfig &
+  MapConfig &
   OutgoingConfig;
 
 export async function buildApp(
@@ -57,7 +59,7 @@ export async function buildApp(
   addCommonHooks(app, database.requestDeadlineMs, config.SLOW_REQUEST_MS);
 
   await addOpenapi(app);
-  await addPublicRoutes(app, database, config.PUBLIC_URL);
+  await addPublicRoutes(app, database, config);
   const imports = buildImports(database, config, resources);
   // Once requests are no longer waited for: what an import has not got to is sent again elsewhere.
   app.addHook('preClose', async () => imports.stop());

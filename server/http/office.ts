@@ -74,7 +74,7 @@ export async function officeRoutes(
   await office.register(auditRoutes, { database });
   await office.register(checklistRoutes, { database });
   await office.register(requestRoutes, { database, resources });
-  await office.register(mapRoutes, { database });
+  await office.register(mapRoutes, { database, config: shared.config });
   await office.register(viewRoutes, { database, resources });
   await office.register(visitSettingRoutes, { database });
   await office.register(leftEntryRoutes, { database, resources });

@@ -1,8 +1,10 @@
 // What anybody may ask for without a key or a session: the web app, its reference, and whether the service is well.
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { guideRoutes } from '../features/guide/guide-routes.ts';
 import { healthRoutes } from '../features/health/health-routes.ts';
+import type { MapConfig } from '../features/map/map-routes.ts';
 import { openapiRoutes } from '../features/reference/openapi-document.ts';
 import { referenceRoutes } from '../features/reference/reference-routes.ts';
 import { addWebApp } from '../features/web-app/web-app.ts';
@@ -11,9 +13,9 @@ import { addCompression } from './answer-compression.ts';
 export async function addPublicRoutes(
   app: FastifyInstance,
   database: Database,
-  publicUrl: string | undefined,
+  { PUBLIC_URL: publicUrl, MAP_TILES_URL }: Pick<Config, 'PUBLIC_URL'> & MapConfig,
 ): Promise<void> {
-  await addWebApp(app);
+  await addWebApp(app, MAP_TILES_URL);
   await app.register(healthRoutes, { database });
   await app.register(async (scope) => {
     addCompression(scope);

@@ -12,6 +12,7 @@ import { noteImport } from '../features/checklist/checklist-routes.ts';
 import { importRoutes } from '../features/import/import-routes.ts';
 import type { OpenSession } from '../features/import/import-transaction.ts';
 import { eraseFileNames } from '../features/import-undo/import-list-routes.ts';
+import type { MapConfig } from '../features/map/map-routes.ts';
 import { mergeRoutes } from '../features/merging/merge-routes.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
 import { searchRoutes } from '../features/search/search-routes.ts';
@@ -28,6 +29,7 @@ export interface SharedOptions {
     Config,
     'BODY_LIMIT_BYTES' | 'FAILED_AUTH_LIMIT_PER_MINUTE' | 'PUBLIC_URL' | 'RATE_LIMIT_PER_MINUTE'
   > &
+    MapConfig &
     OutgoingConfig;
   database: Database;
   inFlight: InFlightLimit;

@@ -12,6 +12,7 @@ import { removeStaleSpools } from '../features/import/spool.ts';
 import { buildApp } from '../http/app.ts';
 import { openLog } from '../http/log.ts';
 import { connectionsOfWorker } from './connection-count.ts';
+import { startGeocoding } from './geocoding.ts';
 import { openProcessMetrics } from './process-metrics.ts';
 import { startTraces } from './traces.ts';
 import { startUpkeep } from './upkeep.ts';
@@ -67,10 +68,12 @@ export async function runApp(
   const importLimits = { places: importPlaces(config.WORKERS) };
   const app = await buildApp({ ...config, importLimits }, database, log, countFailures);
   const stopUpkeep = startUpkeep(config, database);
+  const stopGeocoding = sendsWebhooks ? startGeocoding(config, connection, log) : undefined;
   const stopWebhooks = sendsWebhooks ? await startWebhooks(config, connection, log) : undefined;
   let closing: Promise<void> | undefined;
   async function closeAll() {
     stopUpkeep();
+    await stopGeocoding?.();
     await stopWebhooks?.();
     await app.close();
     await database.close();

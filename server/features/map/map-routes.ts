@@ -1,13 +1,35 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { findApproximatePosition } from '../../../core/postcodes.ts';
+import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
-import { type FieldError, validationError } from '../../errors.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
+import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 import { findClusters, type MapView } from './clusters.ts';
+import { listProposals, rejectProposal } from './proposals.ts';
 
 const maxZoom = 22;
 
-export async function mapRoutes(app: FastifyInstance, { database }: { database: Database }): Promise<void> {
+const proposalsPerPage = 50;
+const bodiless = { config: { access: 'VERWALTUNG', takesNoBody: true } } as const;
+
+interface MapOptions {
+  database: Database;
+  config: MapConfig;
+}
+
+export type MapConfig = Partial<Pick<Config, 'MAP_TILES_URL' | 'MAP_ATTRIBUTION' | 'GEOCODER_URL'>>;
+
+export async function mapRoutes(app: FastifyInstance, { database, config }: MapOptions): Promise<void> {
+  app.get('/map/settings', async (request) => {
+    refuseUnknownParameters(request, []);
+    return {
+      tilesUrl: config.MAP_TILES_URL ?? null,
+      attribution: config.MAP_ATTRIBUTION ?? null,
+      hasGeocoder: config.GEOCODER_URL !== undefined,
+    };
+  });
+
   app.get('/map', async (request) => ({
     clusters: await findClusters(database, request.tenantId, readView(request)),
   }));
@@ -18,7 +40,38 @@ export async function mapRoutes(app: FastifyInstance, { database }: { database: 
     const position = findApproximatePosition({ zipCode: String(zipCode), city: String(city) });
     return { approximatePosition: position ?? null };
   });
+
+  app.get('/map/proposals', async (request) => {
+    refuseUnknownParameters(request, ['after']);
+    const { after = nothing } = request.query as Record<string, string>;
+    if (!isUuid(after)) throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);
+    const { proposals, total } = await listProposals(database, request.tenantId, {
+      after,
+      limit: proposalsPerPage,
+    });
+    return {
+      data: proposals.map((proposal) => ({
+        ...proposal,
+        approximatePosition: findApproximatePosition(proposal) ?? null,
+      })),
+      nextAfter: proposals.length === proposalsPerPage ? proposals.at(-1)!.siteId : null,
+      total,
+    };
+  });
+
+  app.post<{ Params: { siteId: string } }>(
+    '/map/proposals/:siteId/rejection',
+    bodiless,
+    async (request, reply) => {
+      const { siteId } = request.params;
+      const wasThere = isUuid(siteId) && (await rejectProposal(database, request.tenantId, siteId));
+      if (!wasThere) throw new ApiError('not_found');
+      reply.code(204);
+    },
+  );
 }
+
+const nothing = '00000000-0000-0000-0000-000000000000';
 
 /** A view over the date line has its west beyond its east. */
 function readView(request: FastifyRequest): MapView {

@@ -30,15 +30,24 @@ interface File {
   gzip: Buffer | undefined;
 }
 
+interface Page {
+  parts: readonly string[];
+  /** As the content security policy names it, after a space. */
+  tilesHost: string;
+}
+
 const notBuilt = `<!doctype html><meta charset="utf-8"><title>Stamm</title>
 <p>The web app has not been built. Run <code>npm ci</code>, or <code>node web/build.ts</code>, and start the service again.
 The API and its <a href="/docs">guide</a> work without it.</p>`;
 
 /** Not a plugin: what no route answers is decided here, for everything outside the API and the app's own calls. */
-export async function addWebApp(app: FastifyInstance): Promise<void> {
+export async function addWebApp(app: FastifyInstance, tilesUrl: string | undefined): Promise<void> {
   const hidden = { schema: { hide: true } };
   const template = await readFile(path.join(directory, 'index.html'), 'utf8').catch(() => notBuilt);
-  const page = template.split('%STYLE_NONCE%');
+  const page: Page = {
+    parts: template.split('%STYLE_NONCE%'),
+    tilesHost: tilesUrl === undefined ? '' : ` ${new URL(tilesUrl).origin}`,
+  };
 
   app.get('/', hidden, async (_request, reply) => sendPage(reply, page));
   for (const [address, file] of await loadFiles()) {
@@ -116,7 +125,7 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, file: File): Fas
  * The component library writes a few style elements at run time (the theme's variables, breakpoints), which carry the
  * page's nonce; styles of single elements are set through the DOM, which no policy stops. So nothing inline is allowed.
  */
-function sendPage(reply: FastifyReply, page: readonly string[]): FastifyReply {
+function sendPage(reply: FastifyReply, { parts, tilesHost }: Page): FastifyReply {
   const nonce = randomBytes(16).toString('base64url');
   return reply
     .headers({
@@ -126,7 +135,8 @@ function sendPage(reply: FastifyReply, page: readonly string[]): FastifyReply {
       'Content-Security-Policy': [
         "default-src 'self'",
         `style-src 'self' 'nonce-${nonce}'`,
-        "img-src 'self' data:",
+        `img-src 'self' data:${tilesHost}`,
+        `connect-src 'self'${tilesHost}`,
         "object-src 'none'",
         "base-uri 'none'",
         "form-action 'self'",
@@ -134,5 +144,5 @@ function sendPage(reply: FastifyReply, page: readonly string[]): FastifyReply {
       ].join('; '),
     })
     .type('text/html; charset=utf-8')
-    .send(page.join(nonce));
+    .send(parts.join(nonce));
 }

@@ -9,8 +9,8 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Config } from '../../config.ts';
+import { readRetryAfter } from '../../http/retry-pauses.ts';
 import { isPublicAddress } from './public-addresses.ts';
-import { readRetryAfter } from './retry-pauses.ts';
 
 export const deliveryErrors = [
   'address_refused',

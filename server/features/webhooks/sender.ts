@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Notices } from '../../auth/notices.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
+import { pauseSecondsAfter } from '../../http/retry-pauses.ts';
 import { topics } from '../../telemetry/topics.ts';
 import { endSpan, startDeliverySpan } from '../../telemetry/tracing.ts';
 import {
@@ -19,7 +20,6 @@ import {
 } from './cursor.ts';
 import { headersOf, type Message, readMessages } from './events.ts';
 import { type OutgoingConfig, openAgent, send } from './outgoing-request.ts';
-import { pauseSecondsAfter } from './retry-pauses.ts';
 
 export interface SenderLimits {
   pollMs: number;

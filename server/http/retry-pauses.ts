@@ -1,4 +1,4 @@
-// When a failed delivery is tried again.
+// When a failed request to another server is tried again.
 
 const secondsPerMinute = 60;
 const secondsPerHour = 3600;
