@@ -583,6 +583,24 @@ CREATE INDEX plant_waiting_for_product ON plant USING btree (tenant_id, product_
 SELECT isolate_tenants('plant');
 GRANT DELETE, INSERT, SELECT, UPDATE ON plant TO stamm_service;
 
+-- position_proposal: What a geocoder answered for the address of a site. The office accepts or rejects it.
+CREATE TABLE position_proposal (
+  tenant_id uuid NOT NULL,
+  site_id uuid NOT NULL,
+  address_hash text NOT NULL,  -- Of the address that was asked for. A proposal counts only while the site has this address.
+  state text NOT NULL,
+  lat double precision,
+  lng double precision,
+  found_as text,  -- The name that the geocoder gives to the place.
+  asked_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT position_proposal_pkey PRIMARY KEY (tenant_id, site_id),
+  CONSTRAINT position_proposal_tenant_id_site_id_fkey FOREIGN KEY (tenant_id, site_id) REFERENCES site(tenant_id, id) ON DELETE CASCADE,
+  CONSTRAINT position_proposal_check CHECK ((((state = 'NOT_FOUND'::text) = (lat IS NULL)) AND ((lat IS NULL) = (lng IS NULL)))),
+  CONSTRAINT position_proposal_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'NOT_FOUND'::text, 'REJECTED'::text])))
+);
+SELECT isolate_tenants('position_proposal');
+GRANT DELETE, INSERT, SELECT, UPDATE ON position_proposal TO stamm_service;
+
 -- product: Something that the business sells or uses.
 CREATE TABLE product (
   tenant_id uuid NOT NULL,
@@ -1426,6 +1444,16 @@ CREATE OR REPLACE FUNCTION lacks_required_passkey(tenant_asked uuid, person_aske
 AS $function$
   SELECT EXISTS (SELECT FROM tenant WHERE tenant_id = tenant_asked AND requires_passkeys)
     AND NOT EXISTS (SELECT FROM passkey WHERE tenant_id = tenant_asked AND person_id = person_asked)
+$function$;
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION list_tenants(after uuid, most integer)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  SELECT tenant_id FROM tenant WHERE tenant_id > after ORDER BY tenant_id LIMIT most
 $function$;
 
 -- The service may call it.

@@ -68,7 +68,7 @@ async function buildApp(fingerprint: string): Promise<void> {
 /** Once here, so that no answer waits for it. */
 async function compressFiles(directory: string): Promise<void> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && /\.(js|css|svg|json|txt)$/.test(entry.name));
+  const files = entries.filter((entry) => entry.isFile() && /\.(m?js|css|svg|json|txt)$/.test(entry.name));
   for (const { parentPath, name } of files) {
     const file = path.join(parentPath, name);
     const content = await readFile(file);

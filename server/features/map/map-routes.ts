@@ -6,11 +6,13 @@ import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 import { findClusters, type MapView } from './clusters.ts';
+import { findPositions } from './positions.ts';
 import { listProposals, rejectProposal } from './proposals.ts';
 
 const maxZoom = 22;
 
 const proposalsPerPage = 50;
+const maxPositions = 200;
 const bodiless = { config: { access: 'VERWALTUNG', takesNoBody: true } } as const;
 
 interface MapOptions {
@@ -39,6 +41,14 @@ export async function mapRoutes(app: FastifyInstance, { database, config }: MapO
     const { zipCode = '', city = '' } = request.query as Record<string, unknown>;
     const position = findApproximatePosition({ zipCode: String(zipCode), city: String(city) });
     return { approximatePosition: position ?? null };
+  });
+
+  app.get('/map/positions', async (request) => {
+    refuseUnknownParameters(request, ['siteId']);
+    const siteIds = String((request.query as Record<string, unknown>).siteId ?? '').split(',');
+    if (siteIds.length > maxPositions || !siteIds.every(isUuid))
+      throw validationError([{ path: ['siteId'], code: 'type', params: { type: 'uuid' } }]);
+    return { data: await findPositions(database, request.tenantId, siteIds) };
   });
 
   app.get('/map/proposals', async (request) => {

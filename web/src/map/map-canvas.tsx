@@ -1,17 +1,20 @@
 // The map on a canvas, which moves thousands of marks smoothly. Screen readers use the list beside it.
 import { ActionIcon, Alert, useComputedColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type PointerEvent, useEffect, useRef, useState } from 'react';
+import { lazy, type PointerEvent, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
 import type { Cluster } from './clusters.ts';
 import { type ChangeView, useGestures } from './gestures.ts';
 import classes from './map.module.css';
+import { mapSettingsQuery } from './map-settings.ts';
 import { loadOutline } from './outline.ts';
 import { paintMap, radiusOf } from './painting.ts';
 import { loadPlaces, placesFrom } from './places.ts';
 import { fromPixels, type Position, type Size, scaleOf, toPixels, type View, zoomView } from './view.ts';
+
+const TileLayer = lazy(async () => ({ default: (await import('./tile-layer.tsx')).TileLayer }));
 
 interface MapCanvasProps {
   label: string;
@@ -35,16 +38,22 @@ export function MapCanvas(props: MapCanvasProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const scheme = useComputedColorScheme();
+  const settings = useQuery(mapSettingsQuery);
+  const [areTilesAway, setAreTilesAway] = useState(false);
+  const giveUpTiles = useCallback(() => setAreTilesAway(true), []);
+  const tilesUrl = areTilesAway ? null : (settings.data?.tilesUrl ?? null);
+  const showsOutlines = settings.isFetched && tilesUrl === null;
   const outline = useQuery({
     queryKey: ['outline'],
     queryFn: loadOutline,
     staleTime: Number.POSITIVE_INFINITY,
+    enabled: showsOutlines,
   });
   const places = useQuery({
     queryKey: ['places'],
     queryFn: loadPlaces,
     staleTime: Number.POSITIVE_INFINITY,
-    enabled: view.zoom >= placesFrom,
+    enabled: showsOutlines && view.zoom >= placesFrom,
   });
   const [active, setActive] = useState<Cluster>();
   const shownActive = active && clusters.includes(active) && !onPlace ? active : undefined;
@@ -62,13 +71,13 @@ export function MapCanvas(props: MapCanvasProps) {
   useEffect(() => {
     if (!canvas.current || size.width === 0) return;
     paintMap(canvas.current, view, size, {
-      outlines: { countries: outline.data ?? [], places: places.data },
+      outlines: showsOutlines ? { countries: outline.data ?? [], places: places.data } : undefined,
       clusters,
       active: shownActive,
       marker,
       route,
     });
-  }, [view, size, outline.data, places.data, clusters, shownActive, marker, route, scheme]);
+  }, [view, size, showsOutlines, outline.data, places.data, clusters, shownActive, marker, route, scheme]);
 
   function find(left: number, top: number): Cluster | undefined {
     return clusters.find((cluster) => {
@@ -115,18 +124,25 @@ export function MapCanvas(props: MapCanvasProps) {
         onPointerMove={hover}
         onPointerLeave={() => setActive(undefined)}
       >
+        {tilesUrl !== null && (
+          <Suspense>
+            <TileLayer url={tilesUrl} view={view} size={size} onFail={giveUpTiles} />
+          </Suspense>
+        )}
         <canvas ref={canvas} className={classes.canvas} />
         {onPlace && <span className={classes.cross} aria-hidden="true" />}
         {shownActive && <Hint cluster={shownActive} view={view} size={size} />}
       </div>
-      {outline.error && (
+      {(outline.error || areTilesAway) && (
         <Alert className={classes.note} color="yellow" icon={<Icon name="warning" />}>
-          {t('map.noOutline')}
+          {t(outline.error ? 'map.noOutline' : 'map.noTiles')}
         </Alert>
       )}
       <div className={classes.bar}>
         <ScaleBar view={view} />
-        <span className={classes.source}>{t('map.source')}</span>
+        <span className={classes.source}>
+          {tilesUrl === null ? t('map.source') : settings.data?.attribution}
+        </span>
         {([1, -1] as const).map((change) => (
           <ActionIcon
             key={change}

@@ -2,8 +2,9 @@
 import { Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { memo, useCallback, useEffect, useRef, useState } from 'react';
+import { lazy, memo, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { todayIn } from '../../../core/calendar-days.ts';
 import { Dialog } from '../frame/dialog.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink, toSearch } from '../frame/links.tsx';
@@ -13,10 +14,22 @@ import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { nearestCity } from './cities.ts';
 import { allClustersQuery, type Cluster, clustersQuery } from './clusters.ts';
+import type { RouteChoice } from './day-route.tsx';
 import classes from './map.module.css';
 import { MapCanvas } from './map-canvas.tsx';
+import { mapSettingsQuery } from './map-settings.ts';
 import { useView } from './use-view.ts';
-import { boundsOf, clampView, fitView, germany, type Size, toPosition, toWorld, type View } from './view.ts';
+import {
+  boundsOf,
+  clampView,
+  fitView,
+  germany,
+  type Position,
+  type Size,
+  toPosition,
+  toWorld,
+  type View,
+} from './view.ts';
 
 /** The view that the address names, so that "back" leads to the same place. */
 function viewFrom({ lat, lng, zoom }: Record<string, string | undefined>): View | undefined {
@@ -28,18 +41,40 @@ function viewFrom({ lat, lng, zoom }: Record<string, string | undefined>): View 
 export function MapPage() {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const given = viewFrom(useSearch({ strict: false }) as Record<string, string>);
+  const { employeeId, day, ...place } = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const given = viewFrom(place);
   const { view, settled, change, flyTo } = useView(given ?? germany);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const isPlaced = useRef(given !== undefined);
   const all = useQuery(allClustersQuery);
   const total = all.data?.reduce((sum, { count }) => sum + count, 0);
+  const settings = useQuery(mapSettingsQuery);
   const approximate = all.data?.reduce((sum, cluster) => sum + (cluster.approximate ?? 0), 0) ?? 0;
   const seen = useQuery({
     ...clustersQuery(boundsOf(settled, size), Math.floor(settled.zoom)),
     enabled: size.width > 0 && isPlaced.current,
   });
   const clusters = seen.data ?? noClusters;
+  const [route, setRoute] = useState<readonly Position[]>(noRoute);
+  const [choice, setChoice] = useState<RouteChoice | undefined>(
+    employeeId || day ? { employeeId, day } : undefined,
+  );
+  const [shown, setShown] = useState<Position>();
+  const show = useCallback(
+    (position: Position) => {
+      setShown(position);
+      flyTo(() => ({ ...toWorld(position), zoom: proposalZoom }));
+      window.scrollTo({ top: 0 });
+    },
+    [flyTo],
+  );
+  const showRoute = useCallback(
+    (stops: readonly Position[]) => {
+      setRoute(stops);
+      if (stops.length > 0 && size.width > 0) flyTo(() => fitView(stops, size, routeZoom));
+    },
+    [flyTo, size],
+  );
   const [house, setHouse] = useState<Cluster>();
 
   // At first everything is seen.
@@ -52,9 +87,9 @@ export function MapPage() {
   useEffect(() => {
     if (!isPlaced.current) return;
     const { lat, lng } = toPosition(settled);
-    const search = { lat: lat.toFixed(4), lng: lng.toFixed(4), zoom: settled.zoom.toFixed(2) };
+    const search = { lat: lat.toFixed(4), lng: lng.toFixed(4), zoom: settled.zoom.toFixed(2), ...choice };
     void navigate({ to: '/map', search: toSearch(search), replace: true, resetScroll: false });
-  }, [settled, navigate]);
+  }, [settled, choice, navigate]);
 
   const open = useCallback(
     (cluster: Cluster) => {
@@ -89,9 +124,17 @@ export function MapPage() {
         actions={
           all.data &&
           all.data.length > 0 && (
-            <Button variant="default" onClick={() => flyTo(() => fitView(all.data, size))}>
-              {t('map.all')}
-            </Button>
+            <>
+              <Button
+                variant="default"
+                onClick={() => setChoice(choice ? undefined : { day: todayIn(undefined) })}
+              >
+                {t(choice ? 'map.routeClose' : 'map.route')}
+              </Button>
+              <Button variant="default" onClick={() => flyTo(() => fitView(all.data, size))}>
+                {t('map.all')}
+              </Button>
+            </>
           )
         }
       />
@@ -108,6 +151,8 @@ export function MapPage() {
             onSize={setSize}
             clusters={clusters}
             onCluster={open}
+            marker={shown}
+            route={route}
           />
           {total === 0 && (
             <div className={classes.empty}>
@@ -141,9 +186,27 @@ export function MapPage() {
           </Stack>
         </Dialog>
       )}
+      {choice && (
+        <Suspense>
+          <DayRoute {...choice} onChange={setChoice} onRoute={showRoute} />
+        </Suspense>
+      )}
+      {settings.data?.hasGeocoder && (
+        <Suspense>
+          <Proposals onShow={show} />
+        </Suspense>
+      )}
     </div>
   );
 }
+
+const Proposals = lazy(async () => ({ default: (await import('./proposals.tsx')).Proposals }));
+
+const DayRoute = lazy(async () => ({ default: (await import('./day-route.tsx')).DayRoute }));
+
+const proposalZoom = 15;
+const routeZoom = 14;
+const noRoute: readonly Position[] = [];
 
 const noClusters: Cluster[] = [];
 const shownEntries = 100;
