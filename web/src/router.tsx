@@ -182,6 +182,9 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./settings/audit-page.tsx'), 'AuditPage'),
 });
 
+/** Inside the frame: a wrong address keeps the navigation. */
+const unknown = createRoute({ getParentRoute: () => office, path: '$', component: NotFoundPage });
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
@@ -207,6 +210,7 @@ export const router = createRouter({
       importing,
       bin,
       settings.addChildren([profile, people, api, audit]),
+      unknown,
     ]),
   ]),
   context: { queryClient },

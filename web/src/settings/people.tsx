@@ -80,7 +80,7 @@ function PeopleCard() {
     onError: tellFailure,
   });
   return (
-    <Card title={t('people.title')} icon="employee">
+    <Card title={t('people.accounts')} icon="employee">
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Lines />}
       <ul className={classes.rows}>

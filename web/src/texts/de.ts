@@ -669,6 +669,7 @@ export const de: Texts = {
   },
   business: { title: 'Betrieb', name: 'Name des Betriebs', saved: 'Gespeichert' },
   people: {
+    accounts: 'Zugänge',
     title: 'Personen',
     text: 'Wer sich hier anmelden darf.',
     invite: 'Einladen',

@@ -664,6 +664,7 @@ export const en = {
   },
   business: { title: 'Business', name: 'Name of the business', saved: 'Saved' },
   people: {
+    accounts: 'Accounts',
     title: 'People',
     text: 'Who may sign in here.',
     invite: 'Invite',

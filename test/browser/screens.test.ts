@@ -1,0 +1,177 @@
+// Every page in its states, in both languages and themes, at three widths: nothing overflows, is cut off or covered.
+// With SCREENS=folder it also writes a picture of each, for a person to look at (npm run screens).
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { createPerson } from '../api/office.ts';
+import { withoutChromium } from '../programs.ts';
+import { validAddress, validSite } from '../service.ts';
+import { findFlaws } from './flaws.ts';
+import { findBarriers, type Office, openOffice } from './office.ts';
+
+const folder = process.env.SCREENS;
+const widths = [390, 1024, 1440] as const;
+const schemes = ['light', 'dark'] as const;
+
+interface Screen {
+  name: string;
+  path: string;
+  /** Calls below /app that fail while the page loads. */
+  failing?: string;
+}
+
+describe('screens', { skip: withoutChromium }, () => {
+  let office: Office;
+  let full: { email: string; screens: Screen[] };
+  let empty: { email: string };
+  let carer: { email: string };
+
+  before(async () => {
+    office = await openOffice();
+    const { email } = await createPerson(office);
+    full = { email, screens: await fillBusiness(office) };
+    const tenant = await office.createTenant('Leer & Neu GmbH');
+    empty = await createPerson(office, { tenantId: tenant.tenantId });
+    carer = await createPerson(office, { role: 'PFLEGE', name: 'Paul Pflege' });
+  });
+
+  for (const language of ['de', 'en'] as const) {
+    test(`of a business with data hold together, in ${language}`, () =>
+      checkScreens(office, full.email, language, [
+        ...full.screens,
+        { name: 'sites-failing', path: '/data/sites', failing: '**/app/sites?*' },
+      ]));
+
+    test(`of a business without data hold together, in ${language}`, () =>
+      checkScreens(
+        office,
+        empty.email,
+        language,
+        ['/', '/data/sites', '/attention', '/map', '/requests', '/bin', '/settings/api'].map((address) => ({
+          name: `empty${address.replaceAll('/', '-')}`,
+          path: address,
+        })),
+      ));
+  }
+
+  test('of the role Pflege hold together', () =>
+    checkScreens(office, carer.email, 'de', [
+      { name: 'care-home', path: '/' },
+      { name: 'care-sites', path: '/data/sites' },
+      { name: 'care-refused', path: '/data/sites/new' },
+      { name: 'care-settings', path: '/settings' },
+    ]));
+});
+
+async function checkScreens(
+  office: Office,
+  email: string,
+  language: 'de' | 'en',
+  screens: readonly Screen[],
+): Promise<void> {
+  const { page } = await office.enter(email, { locale: language === 'de' ? 'de-DE' : 'en-GB' });
+  const found: string[] = [];
+  for (const screen of screens) {
+    await open(page, office.origin, screen);
+    for (const width of widths) {
+      for (const colorScheme of schemes) {
+        const name = `${screen.name}-${language}-${colorScheme}-${width}`;
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        // High enough for whole pages: only what is in view can be checked for being covered.
+        await page.setViewportSize({ width, height: 2000 });
+        await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+        await settle(page);
+        for (const flaw of await page.evaluate(findFlaws)) found.push(`${name}: ${flaw}`);
+        if (folder) await takePicture(page, name, width);
+      }
+    }
+    // The last variant is dark and wide; other tests look at each page light, and narrow.
+    for (const barrier of await findBarriers(page)) found.push(`${screen.name} ${language}: ${barrier}`);
+  }
+  await page.context().close();
+  assert.deepEqual(found, []);
+}
+
+async function open(page: Page, origin: string, { path: address, failing }: Screen): Promise<void> {
+  if (failing) await page.route(failing, (route) => route.fulfill({ status: 500, json: {} }));
+  await page.goto(`${origin}${address}`);
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  await page.waitForLoadState('networkidle');
+  if (failing) await page.unroute(failing);
+}
+
+/** Colours move to another theme for a moment. A loading sign moves for ever. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(() =>
+    Promise.allSettled(
+      document
+        .getAnimations()
+        .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY)
+        .map(({ finished }) => finished),
+    ),
+  );
+}
+
+async function takePicture(page: Page, name: string, width: number): Promise<void> {
+  mkdirSync(folder!, { recursive: true });
+  await page.setViewportSize({ width, height: 900 });
+  await page.screenshot({ path: path.join(folder!, `${name}.png`), fullPage: true, animations: 'disabled' });
+}
+
+/** Long names, missing values and odd values: what makes pages break. */
+async function fillBusiness(office: Office): Promise<Screen[]> {
+  const customerId = await office.createCustomer({
+    companyName:
+      'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft Hamburg-Altona',
+    customerNumber: 'K-10001',
+    email: 'verwaltung@donaudampfschifffahrtselektrizitaetenhauptbetriebswerk.example',
+    phone: '040 555 0140',
+  });
+  const [site, contact, contract] = await Promise.all([
+    office.post('/customer/site', {
+      ...validSite(customerId),
+      address: { ...validAddress, location: { lat: 53.55, lng: 9.99 } },
+      comment: 'Gießwasser nur aus der Teeküche, der Hahn im Flur führt Brauchwasser.',
+      validUntil: '2020-01-01',
+      callOutFee: 24.9,
+      openingHours: [{ dayOfWeek: 'MONDAY', opens: '08:00', closes: '02:00' }, { tag: 'Mo' }],
+      attendingIntervals: [{ frequency: 'MONTHLY', byDay: ['MONDAY'], weekOfMonth: -1 }],
+    }),
+    office.post('/customer/contact-person', { customerId, lastName: 'Petersen', firstName: 'Anke' }),
+    office.post('/customer/contract', { customerId, startDate: '2026-03-01', type: 'CARE_AND_RENTAL' }),
+  ]);
+  const siteId = site.json().id;
+  const plant = await office.post('/customer/site/plant', {
+    siteId,
+    botanicalName: 'Ficus lyrata',
+    room: 'Empfang',
+    status: 'CRITICAL',
+  });
+  await office.post('/customer', { companyName: 'Refused' });
+  await office.delete(`/customers/${await office.createCustomer({ companyName: 'Gelöschte Floristik' })}`);
+  return [
+    ['home', '/'],
+    ['sites', '/data/sites'],
+    ['plants', '/data/plants'],
+    ['nothing-found', '/data/sites?q=zzzzzz'],
+    ['site', `/data/sites/${siteId}`],
+    ['site-edit', `/data/sites/${siteId}/edit`],
+    ['customer', `/data/customers/${customerId}`],
+    ['contact', `/data/contact-persons/${contact.json().id}`],
+    ['contract', `/data/contracts/${contract.json().id}`],
+    ['plant', `/data/plants/${plant.json().id}`],
+    ['plant-new', '/data/plants/new'],
+    ['attention', '/attention'],
+    ['map', '/map'],
+    ['requests', '/requests'],
+    ['import', '/import'],
+    ['bin', '/bin'],
+    ['profile', '/settings'],
+    ['people', '/settings/people'],
+    ['api', '/settings/api'],
+    ['audit', '/settings/audit'],
+    ['not-found', '/nothing/here'],
+  ].map(([name, address]) => ({ name: name!, path: address! }));
+}
