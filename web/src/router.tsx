@@ -131,6 +131,11 @@ const attention = createRoute({
   path: '/attention',
   component: lazyRouteComponent(() => import('./attention/attention-page.tsx'), 'AttentionPage'),
 });
+const visits = createRoute({
+  getParentRoute: () => office,
+  path: '/visits',
+  component: lazyRouteComponent(() => import('./visits/visits-page.tsx'), 'VisitsPage'),
+});
 const map = createRoute({
   getParentRoute: () => office,
   path: '/map',
@@ -204,6 +209,7 @@ export const router = createRouter({
       labels,
       merge,
       attention,
+      visits,
       map,
       requests,
       correction,

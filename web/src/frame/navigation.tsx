@@ -48,6 +48,9 @@ export function Navigation() {
         <NavigationLink to="/" icon="home" isExact>
           {t('navigation.home')}
         </NavigationLink>
+        <NavigationLink to="/visits" icon="calendar">
+          {t('navigation.visits')}
+        </NavigationLink>
         <NavigationLink to="/map" icon="map">
           {t('navigation.map')}
         </NavigationLink>

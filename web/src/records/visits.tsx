@@ -1,5 +1,6 @@
 // Visit intervals in words, and the visits that follow from them.
 import { Badge, Group, List, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { dayNames, todayIn } from '../../../core/calendar-days.ts';
@@ -8,12 +9,15 @@ import { type AttendingInterval, isAttendingInterval } from '../../../core/visit
 import { formatDay, locale, monthNames, weekdayNames } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { toSitePlan } from '../visits/site-plan.ts';
+import { visitSettingsQuery } from '../visits/visits-query.ts';
 import classes from './visits.module.css';
 
 export function Visits({ site }: { site: Record<string, unknown> }) {
   const { t } = useTranslation();
   const intervals = (site.attendingIntervals as unknown[]).filter(isAttendingInterval);
-  const visits = nextVisits(toSitePlan(site, 'MOVE'), todayIn(site.timeZone as string | undefined), 6);
+  const { data: settings } = useQuery(visitSettingsQuery);
+  const plan = toSitePlan(site, settings?.holidayRule ?? 'MOVE');
+  const visits = nextVisits(plan, todayIn(site.timeZone as string | undefined), 6);
   return (
     <Stack gap="sm">
       <List size="sm" listStyleType="none">

@@ -1,0 +1,217 @@
+// Who goes where: the visits of a week or a day, by employee or by place.
+import { ActionIcon, Button, Group, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { fromDayNumber, partsOf, toDayNumber, todayIn } from '../../../core/calendar-days.ts';
+import { fewQuery } from '../api/records.ts';
+import { useIsAdministrator } from '../api/session.ts';
+import { DayInput } from '../frame/day-input.tsx';
+import { EmptyNote, FailureNote } from '../frame/failure.tsx';
+import { toSearch } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { Icon } from '../icons.tsx';
+import { Card } from '../records/card.tsx';
+import { ReferencePicker } from '../records/reference-picker.tsx';
+import { formatDay, isDay } from '../texts/format.ts';
+import { HolidaySetting } from './holiday-setting.tsx';
+import { loadText } from './load-text.ts';
+import { useReassignment } from './use-reassignment.ts';
+import { type Reassign, VisitCard } from './visit-card.tsx';
+import { type Grouping, groupVisits, keyOf, type Person } from './visit-groups.ts';
+import classes from './visits.module.css';
+import { type Visit, visitsQuery } from './visits-query.ts';
+import { WeekTable } from './week-table.tsx';
+
+type Search = Partial<Record<'day' | 'view' | 'by' | 'employeeId' | 'city', string>>;
+
+export function VisitsPage() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const isAdministrator = useIsAdministrator();
+  const isNarrow = useMediaQuery('(max-width: 68em)', false, { getInitialValueInEffect: false });
+  const search = useSearch({ strict: false }) as Search;
+  const today = todayIn('Europe/Berlin');
+  const day = search.day && isDay(search.day) ? search.day : today;
+  const isWeek = search.view !== 'day';
+  const isTable = isWeek && !isNarrow;
+  const grouping: Grouping = search.by === 'place' ? 'place' : 'employee';
+  const first = isWeek ? toDayNumber(day) - partsOf(toDayNumber(day)).weekday : toDayNumber(day);
+  const days = Array.from({ length: isWeek ? 7 : 1 }, (_, index) => fromDayNumber(first + index));
+  const filters = {
+    from: days[0]!,
+    until: days.at(-1)!,
+    employeeId: search.employeeId || undefined,
+    city: search.city || undefined,
+  };
+  const { data, error, refetch, isPlaceholderData } = useQuery(visitsQuery(filters));
+  const people = usePeople(isAdministrator && !filters.employeeId);
+  const reassign = useReassignment();
+  const show = (changes: Search) =>
+    void navigate({
+      to: '/visits',
+      search: toSearch(withoutEmpty({ ...search, ...changes })),
+      replace: true,
+    });
+  const step = (count: number) => show({ day: fromDayNumber(toDayNumber(day) + count * (isWeek ? 7 : 1)) });
+  const findCity = useDebouncedCallback((city: string) => show({ city }), 300);
+  useHotkeys([
+    ['ArrowLeft', () => step(-1)],
+    ['ArrowRight', () => step(1)],
+  ]);
+  const groups = groupVisits(data?.visits ?? [], grouping, people, t('visits.nobody'));
+
+  /** A weekend without visits takes no room. */
+  function isShown(date: string): boolean {
+    const { weekday } = partsOf(toDayNumber(date));
+    return weekday < 5 || (data?.visits.some((visit) => visit.date === date) ?? false);
+  }
+
+  return (
+    <>
+      <PageHead
+        title={t('visits.title')}
+        text={t(isAdministrator && isTable ? 'visits.text' : 'visits.textReading')}
+        actions={isAdministrator && <HolidaySetting />}
+      />
+      <Group gap="sm" mb="md" align="flex-end">
+        <Group gap={4} wrap="nowrap" align="flex-end">
+          <ActionIcon
+            variant="default"
+            size="input-sm"
+            aria-label={t('visits.earlier')}
+            style={{ rotate: '180deg' }}
+            onClick={() => step(-1)}
+          >
+            <Icon name="right" size={16} />
+          </ActionIcon>
+          <DayInput
+            w={150}
+            label={t('visits.day')}
+            value={day}
+            onChange={(next) => isDay(next) && show({ day: next })}
+          />
+          <ActionIcon
+            variant="default"
+            size="input-sm"
+            aria-label={t('visits.later')}
+            onClick={() => step(1)}
+          >
+            <Icon name="right" size={16} />
+          </ActionIcon>
+          <Button variant="default" onClick={() => show({ day: undefined })}>
+            {t('visits.today')}
+          </Button>
+        </Group>
+        <SegmentedControl
+          aria-label={t('visits.view')}
+          value={isWeek ? 'week' : 'day'}
+          onChange={(view) => show({ view })}
+          data={[
+            { value: 'week', label: t('visits.week') },
+            { value: 'day', label: t('visits.oneDay') },
+          ]}
+        />
+        <SegmentedControl
+          aria-label={t('visits.group')}
+          value={grouping}
+          onChange={(by) => show({ by })}
+          data={[
+            { value: 'employee', label: t('visits.by.employee') },
+            { value: 'place', label: t('visits.by.place') },
+          ]}
+        />
+        <ReferencePicker
+          resources={['employee']}
+          label={t('visits.employee')}
+          value={filters.employeeId}
+          onChange={(employeeId) => show({ employeeId })}
+        />
+        <TextInput
+          w={150}
+          label={t('visits.city')}
+          defaultValue={search.city ?? ''}
+          onChange={({ currentTarget }) => findCity(currentTarget.value.trim())}
+        />
+      </Group>
+      {error && <FailureNote error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Lines count={8} />}
+      {data?.hasMore && (
+        <Text size="sm" mb="sm">
+          {t('visits.more')}
+        </Text>
+      )}
+      {data?.visits.length === 0 && (
+        <EmptyNote icon="calendar" title={t('visits.none')} text={t('visits.noneText')} />
+      )}
+      {data && data.visits.length > 0 && (
+        <div aria-busy={isPlaceholderData}>
+          {isTable ? (
+            <WeekTable
+              days={days.filter(isShown)}
+              groups={groups}
+              grouping={grouping}
+              onReassign={reassign}
+            />
+          ) : (
+            days.map((date) => (
+              <Day key={date} date={date} visits={data.visits} grouping={grouping} onReassign={reassign} />
+            ))
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+interface DayProps {
+  date: string;
+  visits: readonly Visit[];
+  grouping: Grouping;
+  onReassign: Reassign;
+}
+
+function Day({ date, visits, grouping, onReassign }: DayProps) {
+  const { t } = useTranslation();
+  const ofDay = visits.filter((visit) => visit.date === date);
+  if (ofDay.length === 0) return null;
+  return (
+    <div className={classes.day}>
+      <h2>{formatDay(date, { weekday: 'long', day: 'numeric', month: 'long' })}</h2>
+      <div className={classes.groups}>
+        {groupVisits(ofDay, grouping, [], t('visits.nobody')).map((group) => (
+          <Card
+            key={group.key}
+            title={group.title}
+            actions={<Text size="sm">{loadText(group.visits, t)}</Text>}
+          >
+            <ul className={classes.visits}>
+              {group.visits.map((visit) => (
+                <VisitCard key={keyOf(visit)} visit={visit} onReassign={onReassign} isWhole />
+              ))}
+            </ul>
+          </Card>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Employees who can take visits. */
+function usePeople(isWanted: boolean): Person[] {
+  const { data } = useQuery({
+    ...fewQuery('employees', { active: 'true', sort: 'name' }, 100),
+    enabled: isWanted,
+  });
+  if (!isWanted) return [];
+  return (data?.data ?? []).map((employee) => ({
+    id: employee.id,
+    name: `${String(employee.firstName)} ${String(employee.lastName)}`,
+  }));
+}
+
+function withoutEmpty(search: Search): Search {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value));
+}
