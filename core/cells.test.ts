@@ -37,7 +37,7 @@ test('texts stay as they are, but for the apostrophe that guards a formula', () 
 });
 
 test('flags and choices are understood in both languages', () => {
-  for (const word of ['ja', 'Yes', 'WAHR', '1', 'x'])
+  for (const word of ['ja', 'Yes', 'WAHR', '1', 'x', 'vorhanden'])
     assert.equal(sent({ kind: 'flag' }, word), 'true', word);
   for (const word of ['Nein', 'no', 'falsch', '0']) assert.equal(sent({ kind: 'flag' }, word), 'false', word);
   assert.equal(sent({ kind: 'flag' }, 'vielleicht'), '"vielleicht"');
@@ -92,6 +92,21 @@ test('German days become ISO days', () => {
   assert.equal(sent({ kind: 'date' }, '01.03.26'), '"2026-03-01"');
   assert.equal(sent({ kind: 'date' }, '1/3/2026'), '"2026-03-01"');
   assert.equal(sent({ kind: 'date' }, '1.3/26'), '"1.3/26"');
+});
+
+test('days with the name of the month, and with the midnight of a database, become ISO days', () => {
+  for (const cell of [
+    '1. März 2026',
+    '01. mrz. 26',
+    '1 March 2026',
+    'March 1st, 2026',
+    'Mar 1, 2026',
+    '01.03.2026 00:00:00',
+    '2026-03-01T00:00:00.000Z',
+  ])
+    assert.equal(sent({ kind: 'date' }, cell), '"2026-03-01"', cell);
+  for (const cell of ['30. Februar 2026', '1. Mond 2026', 'März 2026', '01.03.2026 14:30'])
+    assert.equal(sent({ kind: 'date' }, cell), JSON.stringify(cell), cell);
 });
 
 test('lists are JSON, with numbers as they were written', () => {

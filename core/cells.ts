@@ -57,8 +57,12 @@ export function isNumberCell(
 }
 
 const flagMeanings = new Map([
-  ...['ja', 'j', 'yes', 'y', 'true', 'wahr', '1', 'x', '✓', '✔'].map((word) => [word, true] as const),
-  ...['nein', 'n', 'no', 'false', 'falsch', '0'].map((word) => [word, false] as const),
+  ...['ja', 'j', 'yes', 'y', 'true', 'wahr', '1', 'x', '✓', '✔', '☑', 'vorhanden', 'aktiv', 'active'].map(
+    (word) => [word, true] as const,
+  ),
+  ...['nein', 'n', 'no', 'false', 'falsch', '0', '✗', '☐', 'inaktiv', 'inactive'].map(
+    (word) => [word, false] as const,
+  ),
 ]);
 
 /** A choice by its value or by its title in either language. */

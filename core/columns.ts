@@ -1,5 +1,7 @@
 // Maps column titles to fields: by German or English title, by field name, or by the whole path.
+import type { Parts } from './cell-parts.ts';
 import type { Definition, Field, Titles } from './definition.ts';
+import { usualTitles } from './usual-titles.ts';
 
 export interface ImportColumn {
   /** "address.city" */
@@ -8,6 +10,8 @@ export interface ImportColumn {
   titles: Titles;
   /** Of a column that names an object as people do: the path of the reference that it becomes. */
   namedPath?: string;
+  /** Of a column that holds two fields. */
+  parts?: Parts;
 }
 
 /** The object's own id, by which an export finds its way back. */
@@ -36,6 +40,34 @@ export function nameColumnsOf(definition: Definition): ImportColumn[] {
     }));
 }
 
+const pairs: readonly { kind: Parts['kind']; names: readonly [string, string] }[] = [
+  { kind: 'street', names: ['streetName', 'houseNumber'] },
+  { kind: 'town', names: ['zipCode', 'city'] },
+  { kind: 'person', names: ['firstName', 'lastName'] },
+];
+
+/** Columns that hold two fields, as in "PLZ und Ort". */
+function pairColumnsOf(definition: Definition): ImportColumn[] {
+  const columns = titledLeaves(definition.fields);
+  return pairs.flatMap(({ kind, names: [first, second] }) =>
+    columns.flatMap((one) => {
+      if (one.field.name !== first) return [];
+      const path = one.path.replace(/\w+$/, second);
+      const other = columns.find((column) => column.path === path);
+      if (!other) return [];
+      const { de, en } = other.field.title;
+      return [
+        {
+          path: `${one.path}+${second}`,
+          field: { ...one.field, path: `${one.path}+${second}`, kind: 'text', isRequired: false },
+          titles: { de: `${one.titles.de} und ${de}`, en: `${one.titles.en} and ${uncapitalize(en)}` },
+          parts: { kind, paths: [one.path, path] },
+        },
+      ];
+    }),
+  );
+}
+
 /** All columns that a person can choose: ids last. */
 export function officeColumnsOf(definition: Definition): ImportColumn[] {
   const columns = columnsOf(definition);
@@ -44,6 +76,7 @@ export function officeColumnsOf(definition: Definition): ImportColumn[] {
   return [
     ...nameColumnsOf(definition),
     ...columns.filter((column) => !isId(column)),
+    ...pairColumnsOf(definition),
     idColumn,
     ...columns.filter(isId),
   ];
@@ -135,63 +168,13 @@ function knownTitles(
     add(column, [path, titles.de, titles.en, ...plain]);
   }
   // A member of a group also matches by its own name, if that is unambiguous.
-  for (const column of columns.filter(({ path, namedPath }) => path.includes('.') && !namedPath)) {
+  for (const column of columns.filter(
+    ({ path, namedPath, parts }) => path.includes('.') && !namedPath && !parts,
+  )) {
     add(column, [column.field.name, column.field.title.de]);
   }
   return known;
 }
-
-/** Usual names of a field in office spreadsheets. */
-const habits: Record<string, string[]> = {
-  companyName: ['Firmenname', 'Kunde', 'Kundenname', 'Unternehmen', 'Company', 'Customer'],
-  customerNumber: ['Kundennr', 'Kd-Nr', 'KdNr', 'Kunden-Nr.', 'Customer no'],
-  email: ['Mail', 'E-Mail-Adresse', 'Email address'],
-  phone: ['Tel', 'Tel.', 'Telefonnummer', 'Telefon-Nr.', 'Phone number', 'Telephone'],
-  mobile: ['Handy', 'Mobil', 'Mobiltelefon'],
-  vatId: ['USt-Id', 'UStId', 'Umsatzsteuer-Id', 'VAT number'],
-  comment: ['Kommentar', 'Notiz', 'Notizen', 'Bemerkungen', 'Note', 'Notes', 'Remark'],
-  'customerId.name': [
-    'Kundennr',
-    'Kundennummer',
-    'Kd-Nr',
-    'KdNr',
-    'Kunden-Nr.',
-    'Kundenname',
-    'Firma',
-    'Firmenname',
-    'Customer no',
-    'Customer number',
-    'Company',
-  ],
-  'siteId.name': ['Standort', 'Standortname', 'Site name'],
-  'assignedEmployeeId.name': ['Personalnummer', 'Betreuer', 'Pfleger', 'Employee'],
-  'contactPersonId.name': ['Kontakt', 'Kontaktperson', 'Contact'],
-  'contractId.name': ['Vertragsnummer', 'Vertragsnr', 'Contract number'],
-  'productId.name': ['Artikel', 'Artikelnummer', 'Article number'],
-  'containerId.name': ['Topf', 'Pot'],
-  name: ['Bezeichnung', 'Standort', 'Standortname', 'Site', 'Site name'],
-  hasKey: ['Schlüssel', 'Key'],
-  needsAppointment: ['Termin', 'Terminpflicht', 'Appointment'],
-  validFrom: ['Gültig von', 'Valid from'],
-  callOutFee: ['Anfahrt', 'Anfahrtskosten'],
-  startDate: ['Vertragsbeginn', 'Start', 'Von'],
-  endDate: ['Vertragsende', 'End', 'Bis'],
-  contractNumber: ['Vertragsnr', 'Vertrags-Nr.', 'Contract no'],
-  articleNumber: ['Artikelnr', 'Artikel-Nr.', 'Art.-Nr.', 'Article no', 'SKU'],
-  employeeNumber: ['Personalnr', 'Personal-Nr.', 'Employee no'],
-  netPrice: ['Preis', 'Netto', 'Price'],
-  quantity: ['Anzahl', 'Stück', 'Qty'],
-  botanicalName: ['Pflanze', 'Botanisch', 'Plant'],
-  labelCode: ['Etikett', 'Barcode', 'Label'],
-  firstName: ['Given name'],
-  lastName: ['Name', 'Surname', 'Familienname'],
-  'address.streetName': ['Str', 'Str.', 'Strasse', 'Street'],
-  'address.houseNumber': ['Hausnr', 'Hausnr.', 'Haus-Nr.', 'Nr', 'Nr.', 'House no', 'No'],
-  'address.zipCode': ['Postleitzahl', 'Zip', 'Postcode', 'Postal code'],
-  'address.city': ['Stadt', 'Town'],
-  'address.location.lat': ['Latitude', 'Breite'],
-  'address.location.lng': ['Longitude', 'Länge', 'Lon', 'Long'],
-};
 
 /**
  * Guesses the column of each title, each column once: exact titles first, then usual office names. The user sees the guess
@@ -202,16 +185,17 @@ export function guessColumns(
   titles: readonly string[],
 ): (ImportColumn | undefined)[] {
   const columns = officeColumnsOf(definition);
-  const habitual = new Map(
-    columns.flatMap((column) =>
-      (habits[column.path] ?? []).map((title) => [foldTitle(title), column] as const),
-    ),
-  );
+  const usual = new Map<string, ImportColumn>();
+  for (const column of columns) {
+    // A reference comes before a field of the same name: "Objekt" of a plant is its site.
+    for (const title of (usualTitles[column.path] ?? []).map(foldTitle))
+      if (!usual.has(title)) usual.set(title, column);
+  }
   const known = knownTitles(columns, false);
   const exact = titles.map((title) => known.get(foldTitle(title)));
   const used = new Set(exact);
   const guessed = titles.map((title, index) => {
-    const guess = habitual.get(foldTitle(title));
+    const guess = usual.get(foldTitle(title));
     return exact[index] ?? (used.has(guess) ? undefined : guess);
   });
   return withoutRepetitions(guessed);
@@ -264,7 +248,9 @@ export function missingColumns(
   definition: Definition,
   chosen: readonly (ImportColumn | undefined)[],
 ): ImportColumn[][] {
-  const paths = new Set(chosen.map((column) => column?.path));
+  const paths = new Set(
+    chosen.flatMap((column) => (column ? [column.path, ...(column.parts?.paths ?? [])] : [])),
+  );
   // Rows with an id change what is there.
   if (paths.has(idColumn.path)) return [];
   const columns = columnsOf(definition);
@@ -298,6 +284,7 @@ function isInOptionalGroup(definition: Definition, path: string): boolean {
 /** The column of a field that the service names; an error inside a list belongs to the list. */
 export function columnAt(columns: readonly ImportColumn[], field: string): ImportColumn | undefined {
   return columns.find(
-    ({ path, namedPath }) => field === path || field === namedPath || field.startsWith(`${path}.`),
+    ({ path, namedPath, parts }) =>
+      field === path || field === namedPath || field.startsWith(`${path}.`) || parts?.paths.includes(field),
   );
 }

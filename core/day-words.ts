@@ -82,12 +82,50 @@ export function writeDate(date: string, language: TextLanguage): string {
   return language === 'de' ? date.split('-').reverse().join('.') : date;
 }
 
-/** Accepts 31.12.2026, 31.12.26, 31/12/2026 and 2026-12-31. The day comes before the month in both languages. */
-export function readDate(text: string): string | undefined {
+const monthWords = new Map(
+  [
+    ['jan', 'januar', 'jänner', 'january'],
+    ['feb', 'februar', 'feber', 'february'],
+    ['mär', 'mrz', 'märz', 'maerz', 'mar', 'march'],
+    ['apr', 'april'],
+    ['mai', 'may'],
+    ['jun', 'juni', 'june'],
+    ['jul', 'juli', 'july'],
+    ['aug', 'august'],
+    ['sep', 'sept', 'september'],
+    ['okt', 'oct', 'oktober', 'october'],
+    ['nov', 'november'],
+    ['dez', 'dec', 'dezember', 'december'],
+  ].flatMap((words, index) => words.map((word) => [word, String(index + 1)] as const)),
+);
+
+/**
+ * Accepts 31.12.2026, 31.12.26, 31/12/2026, 2026-12-31, 31. Dezember 2026 and December 31, 2026, also with the midnight that
+ * databases add. The day comes before the month in both languages.
+ */
+export function readDate(written: string): string | undefined {
+  const text = written.replace(/[ T]00:00(:00(\.0+)?)?Z?$/, '');
   if (isDay(text)) return text;
+  return readNumberedDate(text) ?? readNamedDate(text);
+}
+
+function readNamedDate(text: string): string | undefined {
+  const match =
+    /^(?<day>\d{1,2})\.?\s*(?<month>\p{L}+)\.?,?\s*(?<year>\d{4}|\d{2})$/u.exec(text) ??
+    /^(?<month>\p{L}+)\.?\s*(?<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?<year>\d{4})$/u.exec(text);
+  const { day = '', month = '', year = '' } = match?.groups ?? {};
+  const number = monthWords.get(month.normalize('NFC').toLowerCase());
+  return number === undefined ? undefined : toIsoDate(day, number, year);
+}
+
+function toIsoDate(day: string, month: string, year: string): string | undefined {
+  const date = `${year.padStart(4, '20')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return isDay(date) ? date : undefined;
+}
+
+function readNumberedDate(text: string): string | undefined {
   const match = /^(\d{1,2})([./])\s?(\d{1,2})\2\s?(\d{4}|\d{2})$/.exec(text);
   if (!match) return undefined;
   const [, day = '', , month = '', year = ''] = match;
-  const date = `${year.padStart(4, '20')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  return isDay(date) ? date : undefined;
+  return toIsoDate(day, month, year);
 }

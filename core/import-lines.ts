@@ -1,4 +1,5 @@
 // Rows of a file as lines of an import.
+import { splitCell } from './cell-parts.ts';
 import { type ThousandsMark, toFieldValue } from './cells.ts';
 import { type ImportColumn, idColumn } from './columns.ts';
 import { type Cell, unguardText } from './csv.ts';
@@ -8,41 +9,62 @@ import { foldName } from './names.ts';
 /** One per title of the file; undefined for an ignored column. */
 export type ChosenColumns = readonly (ImportColumn | undefined)[];
 
-/** The ids of the objects that each column's cells name, by path and folded name. */
-export type KnownNames = ReadonlyMap<string, readonly string[]>;
+/** The ids of the objects that each column's cells name, by path and folded name; or what a person chose instead. */
+export type KnownNames = ReadonlyMap<string, readonly string[] | 'empty' | 'skip'>;
 
 export function nameKey(path: string, name: string): string {
   return `${path} ${foldName(name)}`;
 }
 
-export function toLine(
-  type: string,
-  columns: ChosenColumns,
-  cells: readonly Cell[],
-  mark: ThousandsMark | undefined,
-  names: KnownNames = new Map(),
-): string {
-  const id = idIn(columns, cells);
+/** How rows become lines. */
+export interface LinePlan {
+  type: string;
+  columns: ChosenColumns;
+  mark: ThousandsMark | undefined;
+  names?: KnownNames;
+  /** Values of fields that no column brings, for all rows. */
+  fixed?: Readonly<Record<string, unknown>>;
+}
+
+/** `existingId`: the object that the row changes, by a person's choice. */
+export function toLine(plan: LinePlan, cells: readonly Cell[], existingId?: string): string {
+  const { type, columns, mark, names = new Map(), fixed = {} } = plan;
+  const id = idIn(columns, cells) ?? existingId;
   const data: Record<string, unknown> = {};
+  const put = (path: string, value: unknown) => {
+    if (value !== undefined) setAt(data, path, value);
+    // An emptied cell of an exported row clears its field. A reference that waits stands in the column of its external id.
+    else if (id !== undefined && id !== existingId && !isTwinFilled(columns, cells, path))
+      setAt(data, path, null);
+  };
+  for (const [path, value] of Object.entries(fixed)) setAt(data, path, value);
   columns.forEach((column, index) => {
-    if (!column || column.path === idColumn.path) return;
+    if (!column?.parts) return;
+    const values = splitCell(column.parts, unguardText(cells[index] ?? ''));
+    column.parts.paths.forEach((path, place) => {
+      put(path, values[place]);
+    });
+  });
+  columns.forEach((column, index) => {
+    if (!column || column.parts || column.path === idColumn.path) return;
     if (column.namedPath !== undefined) {
-      const named = resolveName(columns, cells, column as NameColumn, cells[index] ?? null, names);
-      if (named !== undefined) setAt(data, column.namedPath, named);
-      else if (id !== undefined && !isTwinFilled(columns, cells, column.namedPath)) {
-        setAt(data, column.namedPath, null);
-      }
+      put(column.namedPath, resolveName(columns, cells, column as NameColumn, cells[index] ?? null, names));
       return;
     }
     // The name decides, if the file has both.
     if (columns.some((other) => other?.namedPath === column.path)) return;
-    const value = toFieldValue(column.field, cells[index] ?? null, mark);
-    if (value !== undefined) setAt(data, column.path, value);
-    // An emptied cell clears its field. A reference that waits for its object stands in the column of its external id.
-    else if (id !== undefined && !isTwinFilled(columns, cells, column.path)) setAt(data, column.path, null);
+    put(column.path, toFieldValue(column.field, cells[index] ?? null, mark));
   });
   if (id === undefined) return JSON.stringify({ type, data });
   return JSON.stringify({ type, action: 'merge', data: { id, ...clearEmptyGroups(data) } });
+}
+
+/** Whether a person leaves out rows with a name in this row. */
+export function isLeftOut({ columns, names }: LinePlan, cells: readonly Cell[]): boolean {
+  return columns.some(
+    (column, index) =>
+      column?.namedPath && names?.get(nameKey(column.path, unguardText(cells[index] ?? ''))) === 'skip',
+  );
 }
 
 type NameColumn = ImportColumn & { namedPath: string };
@@ -64,6 +86,7 @@ function resolveName(
   const id = cells[columns.findIndex((column) => column?.path === namedPath)]?.trim() || undefined;
   if (name === '' || uuid.test(name)) return name || id;
   const ids = names.get(nameKey(path, name)) ?? [];
+  if (ids === 'empty' || ids === 'skip') return undefined;
   if (id !== undefined && ids.includes(id)) return id;
   return ids.length === 1 ? ids[0] : name;
 }

@@ -12,7 +12,7 @@ import {
   missingColumns,
 } from '../../core/columns.ts';
 import type { Definition } from '../../core/definition.ts';
-import { toLine } from '../../core/import-lines.ts';
+import { isLeftOut, nameKey, toLine } from '../../core/import-lines.ts';
 import { describeDefinition } from '../../server/engine/definition/description.ts';
 import { definitionRoutes } from '../../server/features/definitions/definition-routes.ts';
 import { resources } from '../../server/resources/index.ts';
@@ -40,8 +40,8 @@ describe('the import of a file', () => {
       fc.assert(
         fc.property(cells, fc.constantFrom(',', '.'), (row, mark) => {
           assert.equal(
-            toLine(definition.name, webColumns, row, mark),
-            toLine(own[index]!.name, serverColumns, row, mark),
+            toLine({ type: definition.name, columns: webColumns, mark }, row),
+            toLine({ type: own[index]!.name, columns: serverColumns, mark }, row),
           );
         }),
         { numRuns: 50 },
@@ -92,6 +92,99 @@ describe('the import of a file', () => {
     );
     assert.equal(guessDefinition(definitions, titles)?.name, 'customer');
     assert.equal(findDefinition(definitions, titles), undefined, 'the command line does not guess');
+  });
+
+  test('guesses the titles of other programs, of all resources', () => {
+    const guessed: Record<string, [title: string, path: string][]> = {
+      customer: [
+        ['Debitor', 'customerNumber'],
+        ['Name 1', 'companyName'],
+        ['Straße/Hausnr.', 'address.streetName+houseNumber'],
+        ['PLZ/Ort', 'address.zipCode+city'],
+        ['Tel.', 'phone'],
+        ['E-Mail-Adresse', 'email'],
+      ],
+      'contact-person': [
+        ['Kd-Nr.', 'customerId.name'],
+        ['Ansprechpartner', 'firstName+lastName'],
+        ['Handynummer', 'mobile'],
+        ['Abteilung', 'role'],
+      ],
+      contract: [
+        ['Kundennr', 'customerId.name'],
+        ['Vertragsbeginn', 'startDate'],
+        ['Laufzeit bis', 'endDate'],
+        ['Zahlweise', 'billingInterval'],
+        ['Vertragsart', 'type'],
+      ],
+      employee: [
+        ['Pers.-Nr.', 'employeeNumber'],
+        ['Mitarbeiter', 'firstName+lastName'],
+      ],
+      product: [
+        ['Art.-Nr.', 'articleNumber'],
+        ['Artikelbezeichnung', 'name'],
+        ['Warengruppe', 'kind'],
+        ['VK netto', 'netPrice'],
+        ['MwSt %', 'vatRate'],
+      ],
+      site: [
+        ['Auftraggeber', 'customerId.name'],
+        ['Objekt', 'name'],
+        ['Schlüssel vorh.', 'hasKey'],
+        ['Turnus', 'attendingIntervals'],
+        ['Betreuer', 'assignedEmployeeId.name'],
+      ],
+      container: [
+        ['Objekt', 'siteId.name'],
+        ['Ø', 'diameterInCm'],
+        ['Inventar-Nr.', 'labelCode'],
+        ['Liter', 'volumeInLitres'],
+      ],
+      plant: [
+        ['Einsatzort', 'siteId.name'],
+        ['Pflanzenart', 'botanicalName'],
+        ['Etage', 'floor'],
+        ['Stk.', 'quantity'],
+        ['Pflanzdatum', 'plantedOn'],
+      ],
+    };
+    for (const [name, pairs] of Object.entries(guessed)) {
+      const titles = pairs.map(([title]) => title);
+      assert.deepEqual(
+        guessColumns(definitionOf(name), titles).map((column) => column?.path),
+        pairs.map(([, path]) => path),
+        name,
+      );
+    }
+  });
+
+  test('takes two fields from one cell, a value for all rows, and what a person chose for a name', () => {
+    const site = definitionOf('site');
+    const columns = guessColumns(site, ['Objekt', 'Kunde', 'Straße/Hausnr.', 'PLZ/Ort']);
+    assert.deepEqual(
+      missingColumns(site, columns).map((some) => some.map(({ path }) => path)),
+      [['needsAppointment'], ['hasKey']],
+    );
+    const names = new Map([
+      [nameKey('customerId.name', 'Möller'), ['0192'] as readonly string[]],
+      [nameKey('customerId.name', 'Alt'), 'skip' as const],
+      [nameKey('customerId.name', '?'), 'empty' as const],
+    ]);
+    const plan = { type: 'site', columns, mark: undefined, names, fixed: { hasKey: true } };
+    const line = (customer: string) =>
+      JSON.parse(toLine(plan, ['Foyer', customer, 'Weg 3 b', '26122 Oldenburg'])).data;
+    assert.deepEqual(line('moeller'), {
+      hasKey: true,
+      name: 'Foyer',
+      customerId: '0192',
+      address: { streetName: 'Weg', houseNumber: '3 b', zipCode: '26122', city: 'Oldenburg' },
+    });
+    assert.equal('customerId' in line('?'), false);
+    assert.deepEqual(
+      ['Alt', 'moeller'].map((customer) => isLeftOut(plan, ['Foyer', customer, '', ''])),
+      [true, false],
+    );
   });
 
   test('fills each field once, and prefers its own title to a guess', () => {

@@ -53,7 +53,9 @@ async function importOf(name: string, file: Blob) {
       }
     }
   }
-  const lines = rows.map(({ cells }) => toLine(name, columns, cells, table.thousandsMark, names));
+  const lines = rows.map(({ cells }) =>
+    toLine({ type: name, columns, mark: table.thousandsMark, names }, cells),
+  );
   return sendImport({ port, key: tenant.key }, lines);
 }
 

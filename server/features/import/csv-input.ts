@@ -73,12 +73,12 @@ export async function* readCsvLines(
   maxLineBytes: number,
   onBytes?: (bytes: number) => void,
 ): AsyncGenerator<Line[]> {
-  const thousandsMark = thousandsMarkOf(file.separator);
+  const plan = { type: definition.name, columns, mark: thousandsMarkOf(file.separator) };
   let chunk: Line[] = [];
   for await (const rows of readFileRows(file, onBytes)) {
     for (const { number, cells } of rows) {
       if (number === 1 || !holdsData(columns, cells)) continue;
-      const bytes = Buffer.from(toLine(definition.name, columns, cells, thousandsMark));
+      const bytes = Buffer.from(toLine(plan, cells));
       chunk.push({ number, bytes: bytes.length > maxLineBytes ? undefined : bytes });
       if (chunk.length === maxChunkLines) {
         yield chunk;
