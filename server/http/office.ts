@@ -11,6 +11,7 @@ import { addCareRoleRules } from '../features/care-role/care-role.ts';
 import { historyRoutes } from '../features/changes/history-routes.ts';
 import { checklistRoutes } from '../features/checklist/checklist-routes.ts';
 import { definitionRoutes } from '../features/definitions/definition-routes.ts';
+import { duplicateMatchRoutes } from '../features/duplicate-matches/duplicate-match-routes.ts';
 import { importListRoutes } from '../features/import-undo/import-list-routes.ts';
 import { mapRoutes } from '../features/map/map-routes.ts';
 import { nameMatchRoutes } from '../features/name-matches/name-match-routes.ts';
@@ -66,6 +67,7 @@ export async function officeRoutes(
   await office.register(tableCsvRoutes, { database, resources });
   await office.register(historyRoutes, { database });
   await office.register(nameMatchRoutes, { database, resources });
+  await office.register(duplicateMatchRoutes, { database, resources });
   await office.register(importListRoutes, { database, resources });
   await office.register(namedObjectRoutes, { database, resources });
   await office.register(peopleRoutes, { database, notices, publicUrl });

@@ -14,6 +14,7 @@ import type { OpenSession } from '../features/import/import-transaction.ts';
 import { eraseFileNames } from '../features/import-undo/import-list-routes.ts';
 import type { MapConfig } from '../features/map/map-routes.ts';
 import { mergeRoutes } from '../features/merging/merge-routes.ts';
+import { eraseRememberedNames } from '../features/name-matches/name-match-routes.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
 import { searchRoutes } from '../features/search/search-routes.ts';
 import { workbookRoutes } from '../features/tables/table-routes.ts';
@@ -56,6 +57,7 @@ export async function addSharedRoutes(
       await eraseAnswers(client, tenantId);
       await eraseReasons(client, tenantId);
       await eraseFileNames(client, tenantId);
+      await eraseRememberedNames(client, tenantId);
       await eraseRecordedCalls(client, tenantId, harmlessWords);
     },
   });

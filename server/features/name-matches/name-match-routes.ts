@@ -1,10 +1,12 @@
 // Finds objects by what an office calls them, for the import: by name, number or external id.
 import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
 import { callNamesOf, foldName } from '../../../core/names.ts';
-import { type Input, oneOf, type Reading, readForm } from '../../auth/form.ts';
+import { type Input, oneOf, optional, type Reading, readForm, uuid, words } from '../../auth/form.ts';
 import type { Database } from '../../database/database.ts';
 import { type Definition, uniqueColumnsOf } from '../../engine/definition/definition.ts';
 import { representation } from '../../engine/sql/representation.ts';
+import { validationError } from '../../errors.ts';
 
 const maxNames = 200;
 const maxNameLength = 200;
@@ -27,7 +29,7 @@ export async function nameMatchRoutes(
 ): Promise<void> {
   const form = { resource: oneOf(resources.map(({ name }) => name)), names: namesInput };
 
-  /** For each name the ids of the objects that are called so. */
+  /** For each name the ids of the objects that are called so, and the one that somebody assigned to it. */
   office.post('/name-matches', async (request) => {
     const { resource, names } = readForm(request, form);
     const definition = resources.find(({ name }) => name === resource)!;
@@ -44,8 +46,63 @@ export async function nameMatchRoutes(
         found.set(name, [...(found.get(name) ?? []), entity.id]);
       }
     }
-    return { data: names.map((name) => ({ name, ids: found.get(foldName(name)) ?? [] })) };
+    const remembered = await findRemembered(request.tenantId, definition, names);
+    return {
+      data: names.map((name) => ({
+        name,
+        ids: found.get(foldName(name)) ?? [],
+        rememberedId: remembered.get(foldName(name)),
+      })),
+    };
   });
+
+  async function findRemembered(
+    tenantId: string,
+    { name: resource, table }: Definition,
+    names: readonly string[],
+  ): Promise<Map<string, string>> {
+    const { rows } = await database.queryInTenants<{ name: string; id: string }>([tenantId], {
+      text: `SELECT known.name, known.object_id AS id FROM remembered_name AS known
+        JOIN ${table} AS subject ON subject.tenant_id = $1 AND subject.id = known.object_id
+        WHERE known.tenant_id = $1 AND known.resource = $2 AND known.name = ANY ($3)`,
+      values: [tenantId, resource, names.map(foldName)],
+    });
+    return new Map(rows.map(({ name, id }) => [name, id]));
+  }
+
+  const assignment = { resource: form.resource, name: words(maxNameLength), id: optional(uuid) };
+
+  /** Remembers what a name in files means, or forgets it where no id is sent. */
+  office.put('/remembered-names', async (request, reply) => {
+    const { resource, name, id } = readForm(request, assignment);
+    const { tenantId, actor, deadline } = request;
+    const { table } = resources.find((definition) => definition.name === resource)!;
+    const key = [tenantId, resource, foldName(name)];
+    const { rowCount } = await database.queryInTenants(
+      [tenantId],
+      id === undefined
+        ? {
+            text: 'DELETE FROM remembered_name WHERE tenant_id = $1 AND resource = $2 AND name = $3',
+            values: key,
+          }
+        : {
+            text: `INSERT INTO remembered_name (tenant_id, resource, name, object_id, actor)
+              SELECT $1, $2, $3, subject.id, $5 FROM ${table} AS subject WHERE subject.tenant_id = $1 AND subject.id = $4
+              ON CONFLICT (tenant_id, resource, name) DO UPDATE SET object_id = excluded.object_id,
+                actor = excluded.actor, remembered_at = excluded.remembered_at`,
+            values: [...key, id, actor],
+          },
+      { deadline },
+    );
+    if (id !== undefined && rowCount === 0)
+      throw validationError([{ path: ['id'], code: 'reference_not_found' }]);
+    reply.code(204);
+  });
+}
+
+/** A name may be a person's. */
+export async function eraseRememberedNames(client: pg.ClientBase, tenantId: string): Promise<void> {
+  await client.query('DELETE FROM remembered_name WHERE tenant_id = $1', [tenantId]);
 }
 
 /** Each condition has its own index. */
