@@ -205,7 +205,7 @@ function withoutRepetitions(columns: readonly (ImportColumn | undefined)[]): (Im
   return columns.map((column, index) => (column && columns.indexOf(column) === index ? column : undefined));
 }
 
-/** The resource with most titles, preferably one whose required columns are all there. */
+/** The resource with most titles. A required column that is missing counts against it. */
 export function guessDefinition(
   definitions: readonly Definition[],
   titles: readonly string[],
@@ -219,7 +219,7 @@ export function findDefinition(
   titles: readonly string[],
 ): Definition | undefined {
   const [best, second] = rankDefinitions(definitions, titles, matchTitles).filter(
-    ({ isComplete }) => isComplete,
+    ({ missing }) => missing === 0,
   );
   return best && best.count > (second?.count ?? 0) ? best.definition : undefined;
 }
@@ -229,18 +229,20 @@ function rankDefinitions(
   definitions: readonly Definition[],
   titles: readonly string[],
   match: typeof matchTitles,
-): { definition: Definition; count: number; isComplete: boolean }[] {
+): { definition: Definition; count: number; missing: number }[] {
   return definitions
     .map((definition) => {
       const columns = match(definition, titles);
       return {
         definition,
         count: columns.filter(Boolean).length,
-        isComplete: missingColumns(definition, columns).length === 0,
+        missing: missingColumns(definition, columns).length,
       };
     })
     .filter(({ count }) => count > 0)
-    .sort((one, other) => Number(other.isComplete) - Number(one.isComplete) || other.count - one.count);
+    .sort(
+      (one, other) => other.count - other.missing - (one.count - one.missing) || one.missing - other.missing,
+    );
 }
 
 /** Required columns that the file lacks. Any one column of an entry is enough. */

@@ -219,8 +219,8 @@ test('an import through the API is listed and can be undone too, all or nothing 
     });
     const [listed] = await listImports(person);
     assert.deepEqual(
-      [listed.id, listed.fileName, listed.isPerson, listed.created],
-      [requestId, null, false, 2],
+      [listed.id, listed.fileName, listed.actorType, listed.created],
+      [requestId, null, 'KEY', 2],
     );
     await undo(person, listed.id);
     assert.equal((await read('/customers?count=true')).total, 0);
@@ -265,6 +265,26 @@ test('a large import is undone in steps, also by two people at the same moment',
     [tenant.tenantId],
   );
   assert.deepEqual(rows, [{ count: 1200, objects: 1200 }]);
+});
+
+test('of two imports that are undone one after the other, the older one goes as a whole', async () => {
+  const { person, headers, read } = await startBusiness();
+  const older = await beginImport(person);
+  const [first, second] = await sendPart(person, older, [customerLine('K-1'), customerLine('K-2')]);
+  const newer = await beginImport(person);
+  await sendPart(person, newer, [
+    customerLine('K-1', { comment: 'neu' }),
+    customerLine('K-2', { comment: 'neu' }),
+  ]);
+  await patch(`/customers/${second.id}`, { phone: '040 1' }, { headers });
+  await undo(person, newer);
+  await undo(person, older);
+  assert.deepEqual(
+    (await readKept(person, older)).map(({ id }: { id: string }) => id),
+    [second.id],
+  );
+  assert.equal((await service.get(`/customers/${first.id}`, { headers })).statusCode, 404);
+  assert.equal((await read(`/customers/${second.id}`)).comment, 'neu');
 });
 
 test('a part that arrives after the undoing is open again', async () => {

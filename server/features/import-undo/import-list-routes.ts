@@ -7,6 +7,7 @@ import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { binDays } from '../../engine/sql/bin.ts';
+import { actorTypeOf } from '../../engine/sql/journal.ts';
 import { retryRaces } from '../../engine/sql/row-store.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { authorOf, refuseUnknownParameters } from '../../http/conventions.ts';
@@ -76,7 +77,8 @@ export async function importListRoutes(
   office.get<IdRoute>('/imports/:id/kept', verwaltung, async (request) => {
     refuseUnknownParameters(request, []);
     const { rows } = await database.queryInTenants([request.tenantId], {
-      text: `SELECT resource, object_id AS id, reason, at, actor FROM import_kept
+      text: `SELECT resource, object_id AS id, reason, at, actor, actor_id AS "actorId",
+          CASE WHEN actor IS NOT NULL THEN ${actorTypeOf('kept')} END AS "actorType" FROM import_kept AS kept
         WHERE tenant_id = $1 AND import_id = $2 ORDER BY resource, object_id LIMIT ${maxKept}`,
       values: [request.tenantId, idOf(request)],
     });
@@ -114,7 +116,7 @@ interface RunRow {
 const isUndoable = `run.written_at > now() - interval '${binDays} days'`;
 
 const runColumns = `run.id, run.file_name AS "fileName", run.resource, run.started_at AS "startedAt", run.actor,
-  run.actor_id IS NOT NULL AS "isPerson", run.created, run.changed, run.deleted, run.settled, run.kept,
+  ${actorTypeOf('run')} AS "actorType", run.actor_id AS "actorId", run.created, run.changed, run.deleted, run.settled, run.kept,
   run.undo_started_at AS "undoStartedAt", run.undo_actor AS "undoActor",
   run.written_at + interval '${binDays} days' AS "undoableUntil",
   EXISTS (SELECT FROM import_chunk AS chunk WHERE chunk.tenant_id = $1 AND chunk.import_id = run.id

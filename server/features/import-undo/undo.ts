@@ -188,19 +188,31 @@ function withFormerValues(current: Stored, changes: string): JsonBody {
   };
 }
 
-/** The last entry of each object that neither the import nor its undoing wrote, behind the entry that is undone. */
+/**
+ * The last entry of each object that somebody else wrote behind the entry that is undone. Entries of an import that was undone,
+ * and of its undoing, cancel each other: they count only for objects that this left as they were.
+ */
 async function findLaterEntries(
   { client, tenantId, importId, author }: Undoing,
   entries: readonly Entry[],
 ): Promise<Map<string, LaterEntry>> {
   const { rows } = await client.query<LaterEntry>(
-    `SELECT DISTINCT ON (later.resource_id) later.resource_id, later.at, later.actor, later.actor_id
+    `WITH undone_run AS MATERIALIZED (
+       SELECT run.id FROM import_run AS run WHERE run.tenant_id = $1 AND (run.id = $2
+         OR (run.undo_started_at IS NOT NULL AND NOT EXISTS (SELECT FROM import_chunk AS chunk
+           WHERE chunk.tenant_id = $1 AND chunk.import_id = run.id AND chunk.open_until >= chunk.first_position)))
+     )
+     SELECT DISTINCT ON (later.resource_id) later.resource_id, later.at, later.actor, later.actor_id
      FROM json_to_recordset($3) AS undone (resource_id uuid, position bigint)
      JOIN journal AS later ON later.tenant_id = $1 AND later.resource_id = undone.resource_id
        AND later.position > undone.position AND later.request_id IS DISTINCT FROM $4
-     WHERE later.position > coalesce((SELECT own.last_position FROM import_chunk AS own
-       WHERE own.tenant_id = $1 AND own.import_id = $2 AND own.first_position <= later.position
-       ORDER BY own.first_position DESC LIMIT 1), 0)
+     WHERE NOT EXISTS (
+       SELECT FROM undone_run, LATERAL (SELECT chunk.last_position FROM import_chunk AS chunk
+         WHERE chunk.tenant_id = $1 AND chunk.import_id = undone_run.id AND chunk.first_position <= later.position
+         ORDER BY chunk.first_position DESC LIMIT 1) AS own
+       WHERE own.last_position >= later.position AND (undone_run.id = $2 OR NOT EXISTS (
+         SELECT FROM import_kept AS kept WHERE kept.tenant_id = $1 AND kept.import_id = undone_run.id
+           AND kept.resource = later.resource AND kept.object_id = later.resource_id)))
      ORDER BY later.resource_id, later.position DESC`,
     [tenantId, importId, JSON.stringify(entries), author.requestId],
   );

@@ -1,4 +1,5 @@
 // Import of a file: dropped, understood, checked, sent.
+import { Stack } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ThousandsMark } from '../../../core/cells.ts';
@@ -9,6 +10,7 @@ import { PageHead } from '../frame/page-head.tsx';
 import { currentLanguage } from '../texts/language.ts';
 import { FileDrop } from './file-drop.tsx';
 import classes from './import.module.css';
+import { ImportList } from './import-list.tsx';
 import { Preparation } from './preparation.tsx';
 import { type OpenedFile, openReader, ReadingError } from './reader.ts';
 import { Templates } from './templates.tsx';
@@ -63,10 +65,13 @@ export function ImportPage() {
           onSheet={chooseSheet}
         />
       ) : (
-        <div className={classes.start}>
-          <FileDrop isReading={isReading} errorCode={errorCode} onFile={open} />
-          <Templates />
-        </div>
+        <Stack gap="lg">
+          <div className={classes.start}>
+            <FileDrop isReading={isReading} errorCode={errorCode} onFile={open} />
+            <Templates />
+          </div>
+          <ImportList />
+        </Stack>
       )}
     </div>
   );

@@ -4,7 +4,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { guessColumns, guessDefinition, missingColumns, officeColumnsOf } from '../../../core/columns.ts';
-import type { ChosenColumns } from '../../../core/import-lines.ts';
+import type { ChosenColumns, LinePlan } from '../../../core/import-lines.ts';
 import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
@@ -13,11 +13,16 @@ import { Card } from '../records/card.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { ColumnChoice } from './column-choice.tsx';
+import type { RowChoices } from './compared-rows.ts';
+import { DuplicatesPanel } from './duplicates-panel.tsx';
+import { type FixedValues, FixedValuesCard, toFixed } from './fixed-values.tsx';
 import classes from './import.module.css';
-import { useNames } from './names.ts';
+import { NameChoicesCard } from './name-choices.tsx';
+import { knownNames, type NameChoices, unclearNames, useNames } from './names.ts';
 import { Preview } from './preview.tsx';
 import type { OpenedFile } from './reader.ts';
 import { RunPanel } from './run-panel.tsx';
+import { useDuplicates } from './use-duplicates.ts';
 import { useRun } from './use-run.ts';
 
 interface PreparationProps {
@@ -37,7 +42,7 @@ export function Preparation({ opened, onClose, onSheet }: OpenPreparationProps) 
   const [columns, setColumns] = useState<ChosenColumns>(() =>
     definition ? guessColumns(definition, titles) : [],
   );
-  const run = useRun(opened.reader);
+  const run = useRun(opened);
   const isRunning = run.state?.status === 'running';
 
   // A person who leaves now would not see the results.
@@ -166,18 +171,33 @@ interface ChecksProps extends PreparationProps {
 function Checks({ definition, columns, opened, run, onColumns, onClose }: ChecksProps) {
   const { t } = useTranslation();
   const known = useMemo(() => officeColumnsOf(definition), [definition]);
-  const missing = missingColumns(definition, columns);
+  const [fixedValues, setFixedValues] = useState<FixedValues>({});
+  const [nameChoices, setNameChoices] = useState<NameChoices>(new Map());
+  const [rowChoices, setRowChoices] = useState<RowChoices>(new Map());
   const names = useNames(opened, definition.name, columns);
-  const start = (isDryRun: boolean) =>
-    names.data &&
-    run.start({
-      type: definition.name,
-      columns,
-      names: names.data,
-      isDryRun,
-      total: opened.table.rowCount,
-    });
-  const isReady = names.data !== undefined && columns.some(Boolean);
+  const taken = useMemo(() => takenPaths(columns), [columns]);
+  const fixed = toFixed(definition, omit(fixedValues, taken));
+  const fixedColumns = known.filter(({ path }) => path in fixed);
+  const missing = missingColumns(definition, columns);
+  const lacking = missingColumns(definition, [...columns, ...fixedColumns]);
+  const plan: LinePlan | undefined = names.data && {
+    type: definition.name,
+    columns,
+    mark: opened.table.thousandsMark,
+    names: knownNames(names.data, nameChoices),
+    fixed,
+  };
+  const duplicates = useDuplicates(opened.reader);
+  const unclear = unclearNames(names.data ?? [], columns);
+
+  async function begin(isDryRun: boolean) {
+    if (!plan) return;
+    if (await duplicates.search(plan, isDryRun)) return;
+    setRowChoices(new Map());
+    await run.start({ plan, choices: new Map(), isDryRun });
+  }
+
+  const isReady = plan !== undefined && columns.some(Boolean);
   if (run.state)
     return (
       <RunPanel
@@ -186,37 +206,62 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
         known={known}
         opened={opened}
         columns={columns}
-        onImport={() => start(false)}
+        onImport={() => plan && run.start({ plan, choices: rowChoices, isDryRun: false })}
         onClose={onClose}
+      />
+    );
+  if (duplicates.found && plan)
+    return (
+      <DuplicatesPanel
+        definition={definition}
+        duplicates={duplicates.found}
+        isDryRun={duplicates.isForDryRun}
+        onBack={duplicates.forget}
+        onContinue={(choices) => {
+          setRowChoices(choices);
+          duplicates.forget();
+          void run.start({ plan, choices, isDryRun: duplicates.isForDryRun });
+        }}
       />
     );
   return (
     <>
       <ColumnChoice table={opened.table} known={known} columns={columns} onChange={onColumns} />
-      {missing.length > 0 && (
+      <FixedValuesCard
+        definition={definition}
+        taken={taken}
+        missing={missing.map(([first]) => first!.path)}
+        entered={omit(fixedValues, taken)}
+        onChange={setFixedValues}
+      />
+      {lacking.length > 0 && (
         <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title={t('import.missing')}>
           <ul className={classes.missing}>
-            {missing.map((some) => (
+            {lacking.map((some) => (
               <li key={some[0]!.path}>{some.map(({ titles }) => titles[currentLanguage()]).join(' / ')}</li>
             ))}
           </ul>
         </Alert>
       )}
       {names.error && <FailureNote error={names.error} onRetry={() => names.refetch()} />}
-      {isReady && (
-        <Preview
-          table={opened.table}
-          type={definition.name}
-          columns={columns}
-          names={names.data!}
-          known={known}
-        />
+      {unclear.length > 0 && (
+        <NameChoicesCard names={unclear} choices={nameChoices} onChange={setNameChoices} />
       )}
+      {duplicates.error && <FailureNote error={duplicates.error} />}
+      {isReady && <Preview table={opened.table} plan={plan} known={known} />}
       <Group className={classes.foot} justify="flex-end">
-        <Button variant="default" disabled={!isReady} onClick={() => start(true)}>
+        <Button
+          variant="default"
+          disabled={!isReady || duplicates.isSearching}
+          onClick={() => void begin(true)}
+        >
           {t('import.try')}
         </Button>
-        <Button disabled={missing.length > 0 || !isReady} onClick={() => start(false)}>
+        <Button
+          disabled={lacking.length > 0 || !isReady}
+          loading={duplicates.isSearching}
+          onClick={() => void begin(false)}
+        >
           {t('import.start', {
             count: opened.table.rowCount,
             formatted: formatNumber(opened.table.rowCount),
@@ -225,4 +270,17 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
       </Group>
     </>
   );
+}
+
+/** The fields that columns bring. */
+function takenPaths(columns: ChosenColumns): Set<string> {
+  return new Set(
+    columns.flatMap((column) =>
+      column ? [column.path, column.namedPath ?? '', ...(column.parts?.paths ?? [])] : [],
+    ),
+  );
+}
+
+function omit(values: FixedValues, paths: ReadonlySet<string>): FixedValues {
+  return Object.fromEntries(Object.entries(values).filter(([path]) => !paths.has(path)));
 }

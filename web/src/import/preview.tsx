@@ -5,7 +5,13 @@ import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { columnAt, type ImportColumn } from '../../../core/columns.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
-import { type ChosenColumns, holdsData, type KnownNames, toLine } from '../../../core/import-lines.ts';
+import {
+  type ChosenColumns,
+  holdsData,
+  isLeftOut,
+  type LinePlan,
+  toLine,
+} from '../../../core/import-lines.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { Card } from '../records/card.tsx';
 import { currentLanguage } from '../texts/language.ts';
@@ -15,22 +21,20 @@ import type { TableFile } from './table-file.ts';
 
 interface PreviewProps {
   table: TableFile;
-  type: string;
-  columns: ChosenColumns;
-  names: KnownNames;
+  plan: LinePlan;
   known: readonly ImportColumn[];
 }
 
-export function Preview({ table, type, columns, names, known }: PreviewProps) {
+export function Preview({ table, plan, known }: PreviewProps) {
+  const { columns } = plan;
   const { t } = useTranslation();
   const id = useId();
-  const rows = table.head.filter(({ cells }) => holdsData(columns, cells));
+  const rows = table.head.filter(({ cells }) => holdsData(columns, cells) && !isLeftOut(plan, cells));
+  const lines = rows.map(({ cells }) => toLine(plan, cells));
   const check = useQuery({
-    queryKey: ['import preview', id, type, columns.map((column) => column?.path), currentLanguage()],
+    queryKey: ['import preview', id, lines, currentLanguage()],
     queryFn: async ({ signal }) => {
-      const body = rows
-        .map(({ cells }) => `${toLine(type, columns, cells, table.thousandsMark, names)}\n`)
-        .join('');
+      const body = lines.map((line) => `${line}\n`).join('');
       const numbers = rows.map(({ number }) => number);
       const { results } = await sendLines(body, numbers, { columns, isDryRun: true, signal });
       return new Map(results.map((result) => [result.row, result]));

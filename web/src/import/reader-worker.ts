@@ -3,7 +3,15 @@ import { isNumberCell, type ThousandsMark } from '../../../core/cells.ts';
 import { errorTitles } from '../../../core/columns.ts';
 import { byteOrderMark, CsvFormatError, guardText, toCsvLine, unguardText } from '../../../core/csv.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
-import { type ChosenColumns, holdsData, type KnownNames, toLine } from '../../../core/import-lines.ts';
+import {
+  type ChosenColumns,
+  holdsData,
+  isLeftOut,
+  type LinePlan,
+  toLine,
+} from '../../../core/import-lines.ts';
+import { foldName } from '../../../core/names.ts';
+import { type ComparedRow, comparedRow, type RowChoices } from './compared-rows.ts';
 import type { Answer, Chunk, Question } from './reader.ts';
 import { isFilled, type OpenTable, openTable, TableFileError } from './table-file.ts';
 
@@ -14,43 +22,63 @@ const chunkCharacters = 2_000_000;
 let opened: OpenTable | undefined;
 let chunks: AsyncGenerator<Chunk> | undefined;
 
-async function* readChunks(type: string, columns: ChosenColumns, names: KnownNames): AsyncGenerator<Chunk> {
-  const { table, readRows } = opened!;
+async function* readChunks(plan: LinePlan, choices: RowChoices): AsyncGenerator<Chunk> {
   let body = '';
   let rows: number[] = [];
   let read = 0;
-  for await (const some of readRows()) {
-    for (const row of some) {
-      if (row.number <= table.titleRow || !isFilled(row)) continue;
-      read += 1;
-      if (!holdsData(columns, row.cells)) continue;
-      body += `${toLine(type, columns, row.cells, table.thousandsMark, names)}\n`;
-      rows.push(row.number);
-      if (rows.length < chunkLines && body.length < chunkCharacters) continue;
-      yield { body, rows, read };
-      body = '';
-      rows = [];
-    }
+  for await (const row of filledRows()) {
+    read += 1;
+    const choice = choices.get(row.number);
+    if (choice === 'skip' || !holdsData(plan.columns, row.cells) || isLeftOut(plan, row.cells)) continue;
+    body += `${toLine(plan, row.cells, choice)}\n`;
+    rows.push(row.number);
+    if (rows.length < chunkLines && body.length < chunkCharacters) continue;
+    yield { body, rows, read };
+    body = '';
+    rows = [];
   }
   yield { body, rows, read };
 }
 
+async function* filledRows(): AsyncGenerator<CsvRow> {
+  const { table, readRows } = opened!;
+  for await (const some of readRows()) {
+    for (const row of some) if (row.number > table.titleRow && isFilled(row)) yield row;
+  }
+}
+
+async function compareRows(plan: LinePlan): Promise<ComparedRow[]> {
+  const compared: ComparedRow[] = [];
+  for await (const { number, cells } of filledRows()) {
+    if (!holdsData(plan.columns, cells) || isLeftOut(plan, cells)) continue;
+    const row = comparedRow(number, JSON.parse(toLine(plan, cells)));
+    if (row) compared.push(row);
+  }
+  return compared;
+}
+
 const maxNameLength = 200;
 
-async function findNames(columns: ChosenColumns): Promise<Map<string, string[]>> {
-  const found = new Map<string, Set<string>>();
-  for await (const rows of opened!.readRows()) {
-    for (const { number, cells } of rows) {
-      if (number <= opened!.table.titleRow) continue;
-      columns.forEach((column, index) => {
-        const name = unguardText(cells[index] ?? '').trim();
-        if (!column?.namedPath || name === '' || name.length > maxNameLength) return;
-        const names = found.get(column.path) ?? new Set();
-        found.set(column.path, names.add(name));
-      });
-    }
+/** Spellings of one name count as one. */
+async function findNames(columns: ChosenColumns): Promise<Map<string, Map<string, number>>> {
+  const found = new Map<string, Map<string, { name: string; rows: number }>>();
+  for await (const { cells } of filledRows()) {
+    columns.forEach((column, index) => {
+      const name = unguardText(cells[index] ?? '').trim();
+      if (!column?.namedPath || name === '' || name.length > maxNameLength) return;
+      const names = found.get(column.path) ?? new Map();
+      found.set(column.path, names);
+      const known = names.get(foldName(name)) ?? { name, rows: 0 };
+      names.set(foldName(name), known);
+      known.rows += 1;
+    });
   }
-  return new Map([...found].map(([path, names]) => [path, [...names]]));
+  return new Map(
+    [...found].map(([path, names]) => [
+      path,
+      new Map([...names.values()].map(({ name, rows }) => [name, rows])),
+    ]),
+  );
 }
 
 /** The rejected rows with their own columns and separator, and their errors in a last column. */
@@ -100,8 +128,10 @@ async function answer(question: Question): Promise<unknown> {
       return opened.table;
     case 'names':
       return findNames(question.columns);
+    case 'compare':
+      return compareRows(question.plan);
     case 'start':
-      chunks = readChunks(question.type, question.columns, question.names);
+      chunks = readChunks(question.plan, question.choices);
       return undefined;
     case 'next': {
       const { value, done } = await chunks!.next();

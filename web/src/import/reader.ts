@@ -1,6 +1,7 @@
 // The page's side of the worker that reads a file.
 import type { ThousandsMark } from '../../../core/cells.ts';
-import type { ChosenColumns, KnownNames } from '../../../core/import-lines.ts';
+import type { ChosenColumns, LinePlan } from '../../../core/import-lines.ts';
+import type { ComparedRow, RowChoices } from './compared-rows.ts';
 import type { FileErrorCode, TableFile } from './table-file.ts';
 
 /** Lines that are sent together, the rows that they come from, and how many rows have been read so far. */
@@ -14,7 +15,8 @@ export type Question =
   | { kind: 'open'; file: Blob; pastedMark?: ThousandsMark }
   | { kind: 'sheet'; name: string }
   | { kind: 'names'; columns: ChosenColumns }
-  | { kind: 'start'; type: string; columns: ChosenColumns; names: KnownNames }
+  | { kind: 'compare'; plan: LinePlan }
+  | { kind: 'start'; plan: LinePlan; choices: RowChoices }
   | { kind: 'next' }
   | { kind: 'report'; columns: ChosenColumns; sentences: ReadonlyMap<number, string>; errorTitle: string };
 
@@ -59,10 +61,12 @@ export function openReader() {
       ask({ kind: 'open', file, pastedMark }) as Promise<TableFile>,
     /** Another sheet of the workbook. */
     choose: (name: string) => ask({ kind: 'sheet', name }) as Promise<TableFile>,
-    /** The names in each column that names objects, by the column's path. */
-    names: (columns: ChosenColumns) => ask({ kind: 'names', columns }) as Promise<Map<string, string[]>>,
-    start: (type: string, columns: ChosenColumns, names: KnownNames) =>
-      ask({ kind: 'start', type, columns, names }),
+    /** The names in each column that names objects and in how many rows they stand, by the column's path. */
+    names: (columns: ChosenColumns) =>
+      ask({ kind: 'names', columns }) as Promise<Map<string, Map<string, number>>>,
+    /** What new rows are compared by. */
+    compare: (plan: LinePlan) => ask({ kind: 'compare', plan }) as Promise<ComparedRow[]>,
+    start: (plan: LinePlan, choices: RowChoices) => ask({ kind: 'start', plan, choices }),
     /** Undefined at the end of the file. */
     next: () => ask({ kind: 'next' }) as Promise<Chunk | undefined>,
     report: (columns: ChosenColumns, sentences: ReadonlyMap<number, string>, errorTitle: string) =>

@@ -16,6 +16,7 @@ import { saveBlob } from './download.ts';
 import classes from './import.module.css';
 import type { OpenedFile } from './reader.ts';
 import type { RowError } from './sending.ts';
+import { UndoImport } from './undo-import.tsx';
 import type { RunState, useRun } from './use-run.ts';
 
 interface RunPanelProps {
@@ -124,6 +125,7 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
           </Alert>
         )}
         <Group justify="flex-end" gap="xs">
+          {state.importId && counts.created + counts.replaced > 0 && <UndoImport id={state.importId} />}
           {errors.size > 0 && (
             <Button
               variant="default"

@@ -2,9 +2,10 @@
 import i18next from 'i18next';
 import type { components } from '../../../client/src/api-types.ts';
 import { columnAt, type ImportColumn } from '../../../core/columns.ts';
-import type { ChosenColumns, KnownNames } from '../../../core/import-lines.ts';
+import type { ChosenColumns, LinePlan } from '../../../core/import-lines.ts';
 import { ApiError, type FieldError, send, toApiError, unreachable } from '../api/client.ts';
 import { fieldErrorText } from '../records/field-error-text.ts';
+import type { RowChoices } from './compared-rows.ts';
 import type { Reader } from './reader.ts';
 
 type LineAnswer = components['schemas']['ImportResult'];
@@ -25,9 +26,13 @@ export interface RowResult {
 
 export type Counts = Pick<Summary, 'created' | 'replaced' | 'unchanged' | 'failed'>;
 
+export const noCounts: Counts = { created: 0, replaced: 0, unchanged: 0, failed: 0 };
+
 interface Sending {
   columns: ChosenColumns;
   isDryRun: boolean;
+  /** The import that the rows are part of. */
+  importId?: string;
   key?: string;
   signal?: AbortSignal;
 }
@@ -70,9 +75,13 @@ function inOfficeWords(failure: ApiError): ApiError {
 
 /** Browsers over HTTP/1.1 send a whole request before they read of the answer. */
 async function sendOnce(body: string, rows: readonly number[], sending: Sending): Promise<Sent> {
-  const { columns, isDryRun, key, signal } = sending;
+  const { columns, isDryRun, importId, key, signal } = sending;
   const response = await send('POST', `/import${isDryRun ? '?dryRun=true' : ''}`, {
-    headers: { 'Content-Type': 'application/x-ndjson', ...(key && { 'Idempotency-Key': key }) },
+    headers: {
+      'Content-Type': 'application/x-ndjson',
+      ...(key && { 'Idempotency-Key': key }),
+      ...(importId && { 'Stamm-Import': importId }),
+    },
     body,
     signal,
   });
@@ -130,25 +139,28 @@ function waitFor(seconds: number, signal: AbortSignal | undefined): Promise<void
 
 interface FileSending {
   reader: Reader;
-  names: KnownNames;
-  type: string;
-  columns: ChosenColumns;
-  isDryRun: boolean;
+  plan: LinePlan;
+  choices: RowChoices;
+  /** Missing for a check. */
+  importId: string | undefined;
   /** Receives the number of processed rows and the latest results. */
   onPart: (read: number, sent: Sent) => void;
   /** Asked between two parts, so that what was sent is also answered for. */
   isCancelled: () => boolean;
 }
 
-export async function sendFile({ reader, names, type, columns, isDryRun, onPart, isCancelled }: FileSending) {
-  // Not randomUUID(), which browsers have only where the page came over TLS.
-  const run = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('');
-  await reader.start(type, columns, names);
+export async function sendFile({ reader, plan, choices, importId, onPart, isCancelled }: FileSending) {
+  const { columns } = plan;
+  const isDryRun = importId === undefined;
+  await reader.start(plan, choices);
   for (let part = 1; !isCancelled(); part += 1) {
     const chunk = await reader.next();
     if (!chunk) return;
-    if (chunk.rows.length === 0) continue;
-    const key = isDryRun ? undefined : `${run}-${part}`;
-    onPart(chunk.read, await sendLines(chunk.body, chunk.rows, { columns, isDryRun, key }));
+    if (chunk.rows.length === 0) {
+      onPart(chunk.read, { results: [], counts: noCounts });
+      continue;
+    }
+    const key = isDryRun ? undefined : `${importId}-${part}`;
+    onPart(chunk.read, await sendLines(chunk.body, chunk.rows, { columns, isDryRun, importId, key }));
   }
 }

@@ -1,13 +1,17 @@
 // A run over the whole file, tried or in earnest, and what has become of its rows so far.
 import { useCallback, useRef, useState } from 'react';
-import type { ChosenColumns, KnownNames } from '../../../core/import-lines.ts';
+import type { LinePlan } from '../../../core/import-lines.ts';
+import { call } from '../api/client.ts';
 import { useForgetReadings } from '../api/records.ts';
-import type { Reader } from './reader.ts';
-import { type Counts, type RowError, sendFile } from './sending.ts';
+import type { RowChoices } from './compared-rows.ts';
+import type { OpenedFile } from './reader.ts';
+import { type Counts, noCounts, type RowError, sendFile } from './sending.ts';
 
 export interface RunState {
   status: 'running' | 'done' | 'cancelled' | 'failed';
   isDryRun: boolean;
+  /** Of an import, to undo it. */
+  importId?: string;
   startedAt: number;
   total: number;
   read: number;
@@ -18,21 +22,18 @@ export interface RunState {
 }
 
 interface Start {
-  type: string;
-  columns: ChosenColumns;
-  names: KnownNames;
+  plan: LinePlan;
+  choices: RowChoices;
   isDryRun: boolean;
-  total: number;
 }
 
-const nothing: Counts = { created: 0, replaced: 0, unchanged: 0, failed: 0 };
-
-export function useRun(reader: Reader) {
+export function useRun({ reader, name, table }: OpenedFile) {
+  const total = table.rowCount;
   const [state, setState] = useState<RunState>();
   const isCancelled = useRef(false);
   const forgetReadings = useForgetReadings();
 
-  async function start({ type, columns, names, isDryRun, total }: Start) {
+  async function start({ plan, choices, isDryRun }: Start) {
     isCancelled.current = false;
     const errors = new Map<number, readonly RowError[]>();
     let now: RunState = {
@@ -41,7 +42,7 @@ export function useRun(reader: Reader) {
       startedAt: Date.now(),
       total,
       read: 0,
-      counts: nothing,
+      counts: noCounts,
       errors,
     };
     const show = (changes: Partial<RunState>) => {
@@ -50,12 +51,13 @@ export function useRun(reader: Reader) {
     };
     show({});
     try {
+      const importId = isDryRun ? undefined : await beginImport(name, plan.type);
+      show({ importId });
       await sendFile({
         reader,
-        type,
-        columns,
-        names,
-        isDryRun,
+        plan,
+        choices,
+        importId,
         isCancelled: () => isCancelled.current,
         onPart: (read, { results, counts }) => {
           for (const result of results) {
@@ -80,6 +82,13 @@ export function useRun(reader: Reader) {
     /** What was said about other columns does not hold for these. */
     forget: () => setState(undefined),
   };
+}
+
+const maxFileNameLength = 255;
+
+async function beginImport(fileName: string, resource: string): Promise<string> {
+  const body = { fileName: fileName.slice(-maxFileNameLength), resource };
+  return (await call<{ id: string }>('POST', '/imports', { body })).id;
 }
 
 function addCounts(one: Counts, other: Counts): Counts {

@@ -22,7 +22,7 @@ import { FieldInput } from './field-input.tsx';
 import { findLocalErrors, startValues, toPatch, type Values } from './form-values.ts';
 
 /** Lists are edited one record at a time, and unique values would be refused from the second record on. */
-function changeableFieldsOf(definition: Definition): Field[] {
+export function changeableFieldsOf(definition: Definition): Field[] {
   return leavesOf(definition.fields).filter(
     ({ kind, path, twinOf }) => kind !== 'list' && !twinOf && !definition.uniqueFields.includes(path),
   );

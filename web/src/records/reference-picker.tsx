@@ -14,13 +14,16 @@ interface ReferencePickerProps {
   resources: readonly string[];
   value: string | undefined;
   onChange: (id: string | undefined) => void;
-  label: string;
+  label?: string;
+  'aria-label'?: string;
   id?: string;
   description?: string;
   error?: string;
   required?: boolean;
   /** Offered before anything is typed, such as the persons of the customer that was chosen. */
   near?: Record<string, string | undefined>;
+  /** Searched for before anything is typed. */
+  suggested?: string;
 }
 
 export interface CreationDialogProps {
@@ -39,6 +42,14 @@ export const PickerCreation = createContext<ComponentType<CreationDialogProps> |
 const newPrefix = 'new:';
 
 export function ReferencePicker({ resources, value, onChange, near = {}, ...input }: ReferencePickerProps) {
+export function ReferencePicker({
+  resources,
+  value,
+  onChange,
+  near = {},
+  suggested,
+  ...input
+}: ReferencePickerProps) {
   const { t } = useTranslation();
   const [search, setSearch] = useState('');
   const [isOpen, setIsOpen] = useState(false);
@@ -54,7 +65,8 @@ export function ReferencePicker({ resources, value, onChange, near = {}, ...inpu
     queries: definitions.map((definition) => {
       const isKnown = (name: string) => definition.filters.some((filter) => filter.name === name);
       const nearby = Object.fromEntries(Object.entries(near).filter(([name]) => isKnown(name)));
-      const parameters = wanted ? { q: wanted } : { sort: 'name', ...nearby };
+      const q = wanted || suggested;
+      const parameters = q ? { q } : { sort: 'name', ...nearby };
       return { ...fewQuery(definition.collection, parameters, 20), enabled: isOpen };
     }),
   });

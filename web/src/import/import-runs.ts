@@ -1,0 +1,88 @@
+// Imports of the last 30 days, and undoing one of them.
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call, queryString, toApiError } from '../api/client.ts';
+import { useForgetReadings } from '../api/records.ts';
+import type { ActorNames } from '../records/actor.tsx';
+
+export interface ImportRun extends ActorNames {
+  id: string;
+  /** Null for an import that was no file of the office. */
+  fileName: string | null;
+  resource: string | null;
+  startedAt: string;
+  created: number;
+  changed: number;
+  deleted: number;
+  /** How much of it undoing has looked at, and how many objects it left as they are. */
+  settled: number;
+  kept: number;
+  undoStartedAt: string | null;
+  undoActor: string | null;
+  undoableUntil: string;
+  /** Whether there is anything left to undo. */
+  isOpen: boolean;
+}
+
+/** The actor is the one who wrote it since. */
+export interface KeptObject extends Partial<ActorNames> {
+  resource: string;
+  id: string;
+  reason: 'changed' | 'has_dependants' | 'conflict' | 'owner_deleted' | 'invalid' | 'gone';
+  at: string | null;
+}
+
+export const importRunsQuery = infiniteQueryOptions({
+  queryKey: ['import runs'],
+  queryFn: ({ pageParam, signal }) =>
+    call<{ data: ImportRun[]; next: string | null }>('GET', `/imports${queryString({ before: pageParam })}`, {
+      signal,
+    }),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next ?? undefined,
+});
+
+export function keptQuery(id: string) {
+  return queryOptions({
+    queryKey: ['import kept', id],
+    queryFn: async ({ signal }) =>
+      (await call<{ data: KeptObject[] }>('GET', `/imports/${id}/kept`, { signal })).data,
+  });
+}
+
+const pauseMs = 500;
+const maxFailures = 5;
+
+/** Repeats the call until nothing is open. A step that failed for a while is safe to send again. */
+export function useUndoImport(id: string) {
+  const forgetReadings = useForgetReadings();
+  const client = useQueryClient();
+  const [progress, setProgress] = useState<ImportRun>();
+  const work = useMutation({
+    mutationFn: async () => {
+      for (let failures = 0; ; ) {
+        try {
+          const run = await call<ImportRun>('POST', `/imports/${id}/undo`);
+          setProgress(run);
+          failures = 0;
+          if (!run.isOpen) return run;
+        } catch (error) {
+          const { status, code } = toApiError(error);
+          // Somebody else undoes the same import.
+          if (code !== 'request_in_progress') failures += 1;
+          if (failures > maxFailures || ![0, 409, 429, 500].includes(status)) throw error;
+          await new Promise((resolve) => setTimeout(resolve, pauseMs * Math.max(1, failures)));
+        }
+      }
+    },
+    onSettled: async () => {
+      await forgetReadings();
+      await client.invalidateQueries({ queryKey: ['import runs'] });
+    },
+  });
+  return { work, progress };
+}
+
+export function entriesOf({ created, changed, deleted }: ImportRun): number {
+  return created + changed + deleted;
+}
