@@ -1,5 +1,6 @@
 // Finds objects that rows of a file probably repeat, before the import writes anything.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ComparedRow } from '../../../core/compared-rows.ts';
 import { type Input, oneOf, type Reading, readForm } from '../../auth/form.ts';
 import type { Database } from '../../database/database.ts';
 import {
@@ -19,18 +20,6 @@ const maxLength = 300;
 /** What rows are compared by; the strongest reason first. */
 const reasons = ['number', 'name', 'email', 'phone'] as const;
 type Reason = (typeof reasons)[number];
-
-interface ComparedRow {
-  row: number;
-  externalId?: string;
-  number?: string;
-  name?: string;
-  firstName?: string;
-  zipCode?: string;
-  ownerId?: string;
-  email?: string;
-  phone?: string;
-}
 
 const rowsInput: Input<ComparedRow[]> = {
   isRequired: true,

@@ -2,11 +2,11 @@
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { RowChoices } from '../../../core/compared-rows.ts';
 import { type Definition, hintOf, labelOf } from '../api/definitions.ts';
 import { AnchorLink } from '../frame/links.tsx';
 import { Card } from '../records/card.tsx';
 import { formatNumber } from '../texts/format.ts';
-import type { RowChoices } from './compared-rows.ts';
 import { choicesOf, type Duplicate, type DuplicateChoice, likelyChoice, toRowChoices } from './duplicates.ts';
 import classes from './import.module.css';
 

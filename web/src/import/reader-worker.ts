@@ -1,6 +1,7 @@
 // Reads a file beside the page, so that a large one does not hold it up.
 import { isNumberCell, type ThousandsMark } from '../../../core/cells.ts';
 import { errorTitles } from '../../../core/columns.ts';
+import { type ComparedRow, comparedRow, type RowChoices } from '../../../core/compared-rows.ts';
 import { byteOrderMark, CsvFormatError, guardText, toCsvLine, unguardText } from '../../../core/csv.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
 import {
@@ -11,7 +12,6 @@ import {
   toLine,
 } from '../../../core/import-lines.ts';
 import { foldName } from '../../../core/names.ts';
-import { type ComparedRow, comparedRow, type RowChoices } from './compared-rows.ts';
 import type { Answer, Chunk, Question } from './reader.ts';
 import { isFilled, type OpenTable, openTable, TableFileError } from './table-file.ts';
 

@@ -1,7 +1,7 @@
 // The page's side of the worker that reads a file.
 import type { ThousandsMark } from '../../../core/cells.ts';
+import type { ComparedRow, RowChoices } from '../../../core/compared-rows.ts';
 import type { ChosenColumns, LinePlan } from '../../../core/import-lines.ts';
-import type { ComparedRow, RowChoices } from './compared-rows.ts';
 import type { FileErrorCode, TableFile } from './table-file.ts';
 
 /** Lines that are sent together, the rows that they come from, and how many rows have been read so far. */

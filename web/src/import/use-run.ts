@@ -1,9 +1,9 @@
 // A run over the whole file, tried or in earnest, and what has become of its rows so far.
 import { useCallback, useRef, useState } from 'react';
+import type { RowChoices } from '../../../core/compared-rows.ts';
 import type { LinePlan } from '../../../core/import-lines.ts';
 import { call } from '../api/client.ts';
 import { useForgetReadings } from '../api/records.ts';
-import type { RowChoices } from './compared-rows.ts';
 import type { OpenedFile } from './reader.ts';
 import { type Counts, noCounts, type RowError, sendFile } from './sending.ts';
 

@@ -1,6 +1,6 @@
 // What a new row is compared by, with stored objects and with the rows before it.
-import { valueAt } from '../../../core/definition.ts';
-import { foldName } from '../../../core/names.ts';
+import { valueAt } from './definition.ts';
+import { foldName } from './names.ts';
 
 export interface ComparedRow {
   row: number;
