@@ -205,7 +205,7 @@ function withoutRepetitions(columns: readonly (ImportColumn | undefined)[]): (Im
   return columns.map((column, index) => (column && columns.indexOf(column) === index ? column : undefined));
 }
 
-/** The resource with most titles. A required column that is missing counts against it. */
+/** The resource with most titles; of several, the one that lacks the fewest required columns. */
 export function guessDefinition(
   definitions: readonly Definition[],
   titles: readonly string[],
@@ -240,9 +240,7 @@ function rankDefinitions(
       };
     })
     .filter(({ count }) => count > 0)
-    .sort(
-      (one, other) => other.count - other.missing - (one.count - one.missing) || one.missing - other.missing,
-    );
+    .sort((one, other) => other.count - one.count || one.missing - other.missing);
 }
 
 /** Required columns that the file lacks. Any one column of an entry is enough. */

@@ -45,17 +45,7 @@ const product = [
 
 export const usualTitles: Readonly<Record<string, readonly string[]>> = {
   companyName: [
-    ...[
-      'Firmenname',
-      'Firmierung',
-      'Kunde',
-      'Kundenname',
-      'Unternehmen',
-      'Betrieb',
-      'Name',
-      'Name 1',
-      'Name1',
-    ],
+    ...['Firmenname', 'Firmierung', 'Kunde', 'Kundenname', 'Unternehmen', 'Betrieb', 'Name 1', 'Name1'],
     ...[
       'Debitorenname',
       'Auftraggeber',
