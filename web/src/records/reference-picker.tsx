@@ -41,7 +41,6 @@ export const PickerCreation = createContext<ComponentType<CreationDialogProps> |
 /** Stands for a record that does not exist yet. */
 const newPrefix = 'new:';
 
-export function ReferencePicker({ resources, value, onChange, near = {}, ...input }: ReferencePickerProps) {
 export function ReferencePicker({
   resources,
   value,
