@@ -28,7 +28,7 @@ export default defineConfig({
               test: /node_modules\/(react|react-dom|scheduler|i18next|react-i18next|@tanstack)\//,
               priority: 2,
             },
-            { name: 'shared', minShareCount: 9, priority: 1 },
+            { name: 'shared', minShareCount: 8, priority: 1 },
           ],
         },
       },
