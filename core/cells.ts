@@ -2,6 +2,7 @@
 import { type Cell, unguardText } from './csv.ts';
 import { readDate } from './day-words.ts';
 import type { Field } from './definition.ts';
+import { exactNumber } from './exact-json.ts';
 import { readList } from './list-text.ts';
 
 export type CellField = Pick<Field, 'kind' | 'isRequired' | 'isBlankAllowed' | 'choices' | 'knownItem'>;
@@ -95,12 +96,6 @@ function toNumber(written: string, thousandsMark: ThousandsMark | undefined): un
   return exactNumber(
     `${sign === '-' ? '-' : ''}${digits}${fraction ? `.${fraction}` : ''}${power ? `e${power}` : ''}`,
   );
-}
-
-/** Older browsers lack raw JSON; there a number is a double. */
-function exactNumber(written: string): unknown {
-  const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
-  return rawJSON ? rawJSON(written) : Number(written);
 }
 
 /** Keeps numbers exact. */

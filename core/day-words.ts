@@ -62,6 +62,15 @@ export function readDays(text: string): DayName[] {
   });
 }
 
+/** The entries of a list, which a semicolon or a line break ends. */
+export function splitEntries(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[;\n]/)
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
 /** "8", "8.30", "08:30" */
 export const timeWord = '(?:[01]?\\d|2[0-4])(?:[:.][0-5]\\d)?(?![\\d:])';
 /** "08:00–17:30 Uhr" */

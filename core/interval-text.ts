@@ -5,6 +5,7 @@ import {
   readDate,
   readDays,
   readTime,
+  splitEntries,
   type TextLanguage,
   timeSpan,
   timeWord,
@@ -136,12 +137,7 @@ function known(found: Partial<AttendingInterval>): Found {
 /** Undefined where the text is something else, or says the same twice. */
 export function readIntervals(text: string): AttendingInterval[] | undefined {
   const items: AttendingInterval[] = [];
-  const parts = text
-    .toLowerCase()
-    .split(/[;\n]/)
-    .map((part) => part.trim())
-    .filter(Boolean);
-  for (const part of parts) {
+  for (const part of splitEntries(text)) {
     const item = readInterval(part);
     if (!item) return undefined;
     items.push(item);

@@ -6,6 +6,7 @@ import {
   readDate,
   readDays,
   readTime,
+  splitEntries,
   type TextLanguage,
   timeSpan,
   writeDate,
@@ -60,12 +61,7 @@ function unnamed(pattern: string): string {
 /** Undefined where the text is something else. */
 export function readOpeningHours(text: string): OpeningHours[] | undefined {
   const items: OpeningHours[] = [];
-  const entries = text
-    .toLowerCase()
-    .split(/[;\n]/)
-    .map((part) => part.trim())
-    .filter(Boolean);
-  for (const part of entries) {
+  for (const part of splitEntries(text)) {
     const match = entry.exec(part);
     if (!match) return undefined;
     const [, dayText = '', times = '', from, until] = match;

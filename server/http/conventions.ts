@@ -45,6 +45,19 @@ export function languageOf(request: FastifyRequest): Language {
   return preferredLanguage(request.headers['accept-language']);
 }
 
+/** The language of a file: the parameter `locale`, or that of the request. */
+export function readLocale(
+  request: FastifyRequest,
+  locale: unknown,
+  fieldErrors: FieldError[],
+): Language {
+  if (locale === 'de' || locale === 'en') return locale;
+  if (Array.isArray(locale)) fieldErrors.push({ path: ['locale'], code: 'repeated_parameter' });
+  else if (locale !== undefined)
+    fieldErrors.push({ path: ['locale'], code: 'invalid_choice', params: { choices: ['de', 'en'] } });
+  return languageOf(request);
+}
+
 /** Whether a write is only tried: the same checks and answers, and nothing stored. */
 export function isDryRun(request: FastifyRequest): boolean {
   return readFlag(request, 'dryRun', false);

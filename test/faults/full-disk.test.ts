@@ -14,6 +14,7 @@ import {
   databaseUrl,
   runStamm,
   startStamm,
+  untilUnavailable,
   withClient,
 } from './process.ts';
 import { unprivileged } from './programs.ts';
@@ -55,16 +56,8 @@ test('with a full disk a node is not ready and the doctor names it; with room th
 
   const filler = path.join(disk, 'filler');
   await fillDisk(filler);
-  await until('the node finds no room', async () => {
-    const response = await fetch(`${node.origin}/readyz`);
-    if (response.status === 200) return false;
-    assert.equal(((await response.json()) as { code: string }).code, 'database_unavailable');
-    return true;
-  });
   // The first row of its table needs a new page.
-  const refused = await createCustomer(node.origin, key);
-  assert.equal(refused.status, 500);
-  assert.equal(((await refused.json()) as { code: string }).code, 'database_unavailable');
+  await untilUnavailable(node.origin, key);
   const { code, stdout } = await runStamm(['doctor'], env);
   assert.equal(code, 1);
   assert.match(stdout, /^✗ writes +the disk of the database is full/m);

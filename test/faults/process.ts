@@ -216,6 +216,19 @@ export async function createTenant(owner: pg.Client): Promise<{ tenantId: string
   return { tenantId, key: (await createApiKey(owner, tenantId))! };
 }
 
+/** Waits until a node is not ready, and checks that it says so to a load balancer and to a client. */
+export async function untilUnavailable(origin: string, key: string): Promise<void> {
+  const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
+  await until('the node is not ready', async () => {
+    const response = await fetch(`${origin}/readyz`);
+    if (response.status === 200) return false;
+    assert.equal(await codeOf(response), 'database_unavailable');
+    return true;
+  });
+  const refused = await createCustomer(origin, key);
+  assert.deepEqual([refused.status, await codeOf(refused)], [500, 'database_unavailable']);
+}
+
 export function createCustomer(origin: string, key: string): Promise<Response> {
   return fetch(`${origin}/api/v1/customer`, {
     method: 'POST',

@@ -12,6 +12,7 @@ import {
   databaseUrl,
   runStamm,
   startStamm,
+  untilUnavailable,
   withClient,
 } from './process.ts';
 
@@ -30,15 +31,7 @@ test('on a standby a node is not ready and the doctor names it; after its promot
   // Under the address of the primary, as a virtual address or a proxy leads to it.
   await startPostgres(folder, copy);
 
-  await until('the node finds no server that takes writes', async () => {
-    const response = await fetch(`${node.origin}/readyz`);
-    if (response.status === 200) return false;
-    assert.equal(((await response.json()) as { code: string }).code, 'database_unavailable');
-    return true;
-  });
-  const refused = await createCustomer(node.origin, key);
-  assert.equal(refused.status, 500);
-  assert.equal(((await refused.json()) as { code: string }).code, 'database_unavailable');
+  await untilUnavailable(node.origin, key);
   const { code, stdout } = await runStamm(['doctor'], env);
   assert.equal(code, 1);
   assert.match(stdout, /^✗ writes +the server is a standby .*DATABASE_URL/m);

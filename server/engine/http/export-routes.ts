@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { byteOrderMark, toCsvLine } from '../../../core/csv.ts';
 import type { Database } from '../../database/database.ts';
 import { type FieldError, validationError } from '../../errors.ts';
-import { languageOf } from '../../http/conventions.ts';
+import { readLocale } from '../../http/conventions.ts';
 import type { Language } from '../../messages.ts';
 import { columnsOf, type Definition, ownersOf, referencesOf } from '../definition/definition.ts';
 import type { FieldKind } from '../definition/fields.ts';
@@ -75,11 +75,9 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
     const fieldErrors: FieldError[] = [];
     const { locale, ...search } = request.query as Query;
     const list = readParameters(definition, search, [...searchParameters, 'locale'], fieldErrors);
-    if (Array.isArray(locale)) fieldErrors.push({ path: ['locale'], code: 'repeated_parameter' });
-    else if (locale !== undefined && locale !== 'de' && locale !== 'en')
-      fieldErrors.push({ path: ['locale'], code: 'invalid_choice', params: { choices: ['de', 'en'] } });
+    const language = readLocale(request, locale, fieldErrors);
     if (fieldErrors.length > 0) throw validationError(fieldErrors);
-    return { ...list, language: (locale as Language | undefined) ?? languageOf(request) };
+    return { ...list, language };
   }
 }
 

@@ -68,6 +68,13 @@ function externalIdParameter({ example }: Definition) {
     required: ['externalId'],
   };
 }
+export function pageParameters(maximum: number, fallback: number) {
+  return {
+    limit: { type: 'integer', minimum: 1, maximum, default: fallback, description: 'Page size.' },
+    cursor: { type: 'string', description: '`nextCursor` from the previous page.' },
+  };
+}
+
 export const dryRun = {
   type: 'object',
   properties: {
@@ -336,6 +343,18 @@ const includeParameter = {
 export function readDocs(definition: Definition) {
   const name = schemaName(definition);
   const tags = [definition.title];
+  const one = {
+    querystring: { type: 'object', properties: includeParameter },
+    headers: {
+      type: 'object',
+      properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },
+    },
+    response: {
+      200: answer('The object.', { $ref: `${name}#` }, etagHeader),
+      304: { description: 'Unchanged.', headers: { ...commonHeaders, ...etagHeader }, type: 'null' },
+      ...errorResponses(400, 401, 403, 404, 429, 500),
+    },
+  };
   return {
     read: {
       operationId: `get${name}`,
@@ -343,32 +362,14 @@ export function readDocs(definition: Definition) {
       description: 'The object as it is now, with its version as ETag.',
       tags,
       params: idParameter,
-      querystring: { type: 'object', properties: includeParameter },
-      headers: {
-        type: 'object',
-        properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },
-      },
-      response: {
-        200: answer('The object.', { $ref: `${name}#` }, etagHeader),
-        304: { description: 'Unchanged.', headers: { ...commonHeaders, ...etagHeader }, type: 'null' },
-        ...errorResponses(400, 401, 403, 404, 429, 500),
-      },
+      ...one,
     },
     readByExternalId: {
       operationId: `get${name}ByExternalId`,
       summary: `Read ${withArticle(definition)} by your own id`,
       tags,
       params: externalIdParameter(definition),
-      querystring: { type: 'object', properties: includeParameter },
-      headers: {
-        type: 'object',
-        properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },
-      },
-      response: {
-        200: answer('The object.', { $ref: `${name}#` }, etagHeader),
-        304: { description: 'Unchanged.', headers: { ...commonHeaders, ...etagHeader }, type: 'null' },
-        ...errorResponses(400, 401, 403, 404, 429, 500),
-      },
+      ...one,
     },
     list: {
       operationId: `list${name}s`,
@@ -379,14 +380,7 @@ export function readDocs(definition: Definition) {
       querystring: {
         type: 'object',
         properties: {
-          limit: {
-            type: 'integer',
-            minimum: 1,
-            maximum: maxLimit,
-            default: defaultLimit,
-            description: 'Page size.',
-          },
-          cursor: { type: 'string', description: '`nextCursor` from the previous page.' },
+          ...pageParameters(maxLimit, defaultLimit),
           count: { type: 'boolean', default: false, description: 'Include the total.' },
           ...searchParameterDocs(definition),
         },

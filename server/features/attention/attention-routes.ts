@@ -7,6 +7,7 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
+import { pageParameters } from '../../engine/openapi/routes.ts';
 import {
   type AttentionCheck,
   type AttentionEntry,
@@ -245,17 +246,7 @@ function docsFor(resourceNames: readonly string[]) {
     querystring: {
       type: 'object',
       properties: {
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: maxLimit,
-          default: defaultLimit,
-          description: 'Page size.',
-        },
-        cursor: {
-          type: 'string',
-          description: '`nextCursor` from the previous page, with the same filters.',
-        },
+        ...pageParameters(maxLimit, defaultLimit),
         code: { type: 'string', enum: attentionCodes, description: 'Only entries of this kind.' },
         resource: {
           type: 'string',

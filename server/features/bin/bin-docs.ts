@@ -4,7 +4,13 @@ import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
-import { dryRun, idParameter, originHeader, withArticle } from '../../engine/openapi/routes.ts';
+import {
+  dryRun,
+  idParameter,
+  originHeader,
+  pageParameters,
+  withArticle,
+} from '../../engine/openapi/routes.ts';
 import { binDays } from '../../engine/sql/bin.ts';
 
 export const defaultLimit = 50;
@@ -121,14 +127,7 @@ export const listDocs = {
   querystring: {
     type: 'object',
     properties: {
-      limit: {
-        type: 'integer',
-        minimum: 1,
-        maximum: maxLimit,
-        default: defaultLimit,
-        description: 'Page size.',
-      },
-      cursor: { type: 'string', description: '`nextCursor` from the previous page.' },
+      ...pageParameters(maxLimit, defaultLimit),
       resource: {
         type: 'string',
         description: 'Only objects of these types, separated by commas.',

@@ -1,5 +1,6 @@
 // What the role Pflege sees and changes: plants' health and notes, but no prices and no private phone numbers.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseExactly } from '../../../core/exact-json.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isObject } from '../../engine/definition/validation.ts';
 import { ApiError } from '../../errors.ts';
@@ -48,11 +49,5 @@ function demandCareFields(body: JsonBody, careFields: readonly string[]): void {
 function withoutMembers(json: string, hidden: ReadonlySet<string>): string {
   // Most answers hold none of them, and reading them costs more than looking.
   if (![...hidden].some((name) => json.includes(`"${name}"`))) return json;
-  const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
-  const keep = (name: string, value: unknown, context?: { source?: string }) => {
-    if (hidden.has(name)) return undefined;
-    // An exact decimal must not become a double on the way.
-    return typeof value === 'number' && context?.source ? rawJSON(context.source) : value;
-  };
-  return JSON.stringify(JSON.parse(json, keep as (name: string, value: unknown) => unknown));
+  return JSON.stringify(parseExactly(json, (name, value) => (hidden.has(name) ? undefined : value)));
 }

@@ -1,5 +1,6 @@
 // Texts that an erasure names, such as a name in the comment of a site: found wherever people write freely.
 
+import { parseExactly } from '../../../core/exact-json.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { isStorableText } from '../../http/json-body.ts';
 
@@ -51,10 +52,7 @@ function asJson(text: string): string {
 
 /** Redacts the values of a JSON text and leaves names and the spelling of numbers as they are. */
 export function redactJson(json: string, redact: NamedTexts['redact']): unknown {
-  return JSON.parse(json, (_name, value, { source }) => {
-    if (typeof value === 'number') return JSON.rawJSON(source!);
-    return typeof value === 'string' ? redact(value) : value;
-  });
+  return parseExactly(json, (_name, value) => (typeof value === 'string' ? redact(value) : value));
 }
 
 /** An SQL condition: whether a text holds one of the patterns. The text is brought to lower case once for all of them. */

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { byteOrderMark, guardText, toCsvLine } from '../../../core/csv.ts';
 import { writeDate } from '../../../core/day-words.ts';
+import { parseExactly } from '../../../core/exact-json.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { separators } from '../../engine/http/csv.ts';
@@ -17,12 +18,12 @@ import {
 } from '../../engine/sql/list-query.ts';
 import { representation } from '../../engine/sql/representation.ts';
 import { type FieldError, validationError } from '../../errors.ts';
-import { languageOf } from '../../http/conventions.ts';
+import { readLocale } from '../../http/conventions.ts';
 import type { Language } from '../../messages.ts';
 import {
   buildNames,
   chooseColumns,
-  parseExactly,
+  type Entity,
   type TableCell,
   type TableColumn,
   tableColumnsOf,
@@ -91,7 +92,7 @@ function buildTable(definition: Definition, { database, resources }: TableOption
 
     async function* toRows(pages: AsyncIterable<string[]>): AsyncGenerator<TableCell[][]> {
       for await (const texts of pages) {
-        const entities = texts.map(parseExactly);
+        const entities = texts.map((text) => parseExactly(text) as Entity);
         const names = await readNames(request.tenantId, entities);
         yield entities.map((entity) => columns.map(({ toCell }) => toCell(entity, names, language)));
       }
@@ -133,9 +134,7 @@ function parseRequest(
   const fieldErrors: FieldError[] = [];
   const { locale, columns: asked, ...search } = request.query as Query;
   const list = readParameters(definition, search, [...searchParameters, 'locale', 'columns'], fieldErrors);
-  if (Array.isArray(locale)) fieldErrors.push({ path: ['locale'], code: 'repeated_parameter' });
-  else if (locale !== undefined && locale !== 'de' && locale !== 'en')
-    fieldErrors.push({ path: ['locale'], code: 'invalid_choice', params: { choices: ['de', 'en'] } });
+  const language = readLocale(request, locale, fieldErrors);
   if (Array.isArray(asked)) fieldErrors.push({ path: ['columns'], code: 'repeated_parameter' });
   const chosen = typeof asked === 'string' ? asked.split(',').filter(Boolean) : undefined;
   const isKnown = (name: string) => columns.some(({ path }) => path === name || path.startsWith(`${name}.`));
@@ -144,7 +143,7 @@ function parseRequest(
     fieldErrors.push({ path: ['columns'], code: 'invalid_choice', params: { choices } });
   }
   if (fieldErrors.length > 0) throw validationError(fieldErrors);
-  return { language: (locale as Language | undefined) ?? languageOf(request), chosen, list };
+  return { language, chosen, list };
 }
 
 async function* writeCsv(

@@ -26,7 +26,7 @@ export interface TableColumn {
   toCell: (entity: Entity, names: Names, language: Language) => TableCell;
 }
 
-type Entity = Record<string, unknown>;
+export type Entity = Record<string, unknown>;
 /** Names of the objects that a page refers to, by their ids. */
 type Names = ReadonlyMap<string, string>;
 
@@ -145,13 +145,6 @@ const localTime = new Intl.DateTimeFormat('sv-SE', {
 /** 2026-11-17 14:03 */
 function toLocalTime(moment: string): string {
   return localTime.format(new Date(moment));
-}
-
-export function parseExactly(json: string): Entity {
-  const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
-  const keepNumber = (_name: string, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && context?.source ? rawJSON(context.source) : value;
-  return JSON.parse(json, keepNumber as (name: string, value: unknown) => unknown) as Entity;
 }
 
 export type ReadNames = (tenantId: string, entities: readonly Entity[]) => Promise<Names>;

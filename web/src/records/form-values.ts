@@ -1,6 +1,7 @@
 // Between an object and what stands in the inputs of its form. Numbers stay texts until they are sent, so that an exact
 // decimal never becomes a double on the way.
 
+import { exactNumber } from '../../../core/exact-json.ts';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
 import { type Definition, type Field, leavesOf, setAt, valueAt } from '../api/definitions.ts';
@@ -103,9 +104,7 @@ function hasHalfTime(item: unknown): boolean {
 function toJson(field: Field, value: unknown, separator: string): unknown {
   if (numberKinds.includes(field.kind)) {
     const number = parseNumber(String(value ?? ''), separator);
-    if (number === undefined) return undefined;
-    const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
-    return rawJSON ? rawJSON(number) : Number(number);
+    return number === undefined ? undefined : exactNumber(number);
   }
   if (field.kind === 'text' && field.isRequired && field.isBlankAllowed) return value;
   return value === '' ? undefined : value;
