@@ -19,7 +19,7 @@ export function nameOf(definition: Described, entity: Record<string, unknown>): 
 
 const spellings: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss' };
 
-/** Names are the same whatever their case, blanks and spelling of umlauts. */
+/** Case, blanks and the spelling of umlauts make no difference. */
 export function foldName(name: string): string {
   return name
     .normalize('NFC')

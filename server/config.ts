@@ -175,7 +175,7 @@ export const settings = {
     parse: urlWithProtocol('redis:', 'rediss:'),
   }),
   RATE_LIMIT_PER_MINUTE: setting({
-    meaning: 'Requests that one tenant may send a minute.',
+    meaning: 'Requests that one tenant may send per minute.',
     default: '6000',
     parse: integerBetween(1, 1_000_000_000, 6000),
   }),
@@ -341,15 +341,15 @@ export class ConfigError extends Error {}
 
 /** Reads all settings; throws one ConfigError that names everything that is wrong. An empty variable counts as not set. */
 export function readConfig(environment: Environment): Config {
-  const faults: string[] = [];
+  const wrong: string[] = [];
   const entries = Object.entries(settings).map(([name, { parse }]) => {
     try {
       return [name, parse(environment[name] || undefined, environment)];
     } catch (error) {
-      faults.push(`${name} ${(error as Error).message}`);
+      wrong.push(`${name} ${(error as Error).message}`);
       return [name, undefined];
     }
   });
-  if (faults.length > 0) throw new ConfigError(`These settings are wrong:\n  ${faults.join('\n  ')}`);
+  if (wrong.length > 0) throw new ConfigError(`These settings are wrong:\n  ${wrong.join('\n  ')}`);
   return Object.fromEntries(entries);
 }

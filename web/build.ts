@@ -57,7 +57,7 @@ async function buildApp(fingerprint: string): Promise<void> {
     if (existsSync(target)) await rename(target, old);
     await rename(fresh, target);
   } catch (error) {
-    // Whoever was faster has moved theirs here, and it is as good as ours.
+    // A faster build may have moved the same files here.
     if (!(await isBuilt(fingerprint))) throw error;
   } finally {
     await rm(fresh, { recursive: true, force: true });

@@ -28,8 +28,8 @@ export class StammError extends Error {
     options: { requestId?: string | undefined; cause?: unknown } = {},
   ) {
     const errors = Array.isArray(body.errors) ? (body.errors as FieldError[]) : [];
-    const faults = errors.map(({ field, message }) => `${field || 'body'}: ${message}`).join('; ');
-    super(`${status} ${body.code}: ${body.message}${faults && ` (${faults})`}`, { cause: options.cause });
+    const named = errors.map(({ field, message }) => `${field || 'body'}: ${message}`).join('; ');
+    super(`${status} ${body.code}: ${body.message}${named && ` (${named})`}`, { cause: options.cause });
     this.status = status;
     this.code = String(body.code);
     this.errors = errors;

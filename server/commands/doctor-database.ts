@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { type Database, openDatabase } from '../database/database.ts';
-import { findClusterFaults, findUndistributed, hasCitus } from '../database/distribution.ts';
+import { findClusterErrors, findUndistributed, hasCitus } from '../database/distribution.ts';
 import { buildWriteProbe } from '../features/health/write-probe.ts';
 import { connectionsInAll } from '../process/connection-count.ts';
 import type { Finding } from './doctor-trouble.ts';
@@ -123,9 +123,9 @@ export async function checkDistribution(client: pg.Client): Promise<Finding[]> {
     const message = `not on the workers yet: ${missing.join(', ')}. Run: stamm migrate`;
     return [{ check, status: 'failed', message, code: 'tables_undistributed' }];
   }
-  const faults = await findClusterFaults(client);
-  if (faults.length > 0)
-    return faults.map((message) => ({ check, status: 'failed', message, code: 'cluster_fault' }));
+  const errors = await findClusterErrors(client);
+  if (errors.length > 0)
+    return errors.map((message) => ({ check, status: 'failed', message, code: 'cluster_fault' }));
   const { rows } = await client.query<{ workers: number }>(
     'SELECT count(*)::integer AS workers FROM pg_dist_node WHERE shouldhaveshards',
   );

@@ -147,7 +147,7 @@ function describe(
   csv: CsvInput | undefined,
   hasReport: boolean,
 ): Outcome {
-  const { lines, created, replaced, unchanged, deleted, failed, notStored, unlistedFaults, code } = summary;
+  const { lines, created, replaced, unchanged, deleted, failed, notStored, unlistedErrors, code } = summary;
   const report = hasReport ? reportName(options.file!) : undefined;
   const isNothingStored = notStored > 0 || (failed > 0 && options.mode === 'all-or-nothing');
   const advice = isNothingStored
@@ -157,8 +157,8 @@ function describe(
     `${flags.has('dry-run') ? 'Dry run, nothing was stored. ' : ''}${lines} rows: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${deleted > 0 ? `${deleted} deleted, ` : ''}${failed} failed${notStored > 0 ? `, ${notStored} not stored because of others` : ''}.`,
     ...(code ? [`The import ended early: ${code}.`] : []),
     ...(report ? [advice] : []),
-    ...(unlistedFaults
-      ? [`${unlistedFaults} more rejected rows are not in it, because there are too many.`]
+    ...(unlistedErrors
+      ? [`${unlistedErrors} more rejected rows are not in it, because there are too many.`]
       : []),
   ].join('\n');
   const ignoredColumns = csv?.unknownTitles;

@@ -59,7 +59,7 @@ export async function distributeTables(client: pg.ClientBase): Promise<string[]>
 }
 
 /** What keeps a distributed database from working, in plain words. */
-export async function findClusterFaults(client: pg.ClientBase): Promise<string[]> {
+export async function findClusterErrors(client: pg.ClientBase): Promise<string[]> {
   const { rows: roles } = await client.query<{ may_log_in: boolean; settings: string[] | null }>(
     `SELECT rolcanlogin AS may_log_in, setconfig AS settings FROM pg_roles
      LEFT JOIN pg_db_role_setting AS setting ON setting.setrole = pg_roles.oid AND setting.setdatabase = 0

@@ -8,7 +8,7 @@ import { addCompression } from './answer-compression.ts';
 import { apiHeaders } from './answer-headers.ts';
 import { addBodyRules, isOpenEnded, joinTenant } from './body-rules.ts';
 import { collectMethods } from './known-methods.ts';
-import { delayRefusal } from './refusal-delay.ts';
+import { delayRejection } from './rejection-delay.ts';
 import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
 
 /** The order of checks is part of the contract: 401, 403, 429, 413, 415, 400. Nothing of the body is read before 413. */
@@ -71,7 +71,7 @@ export async function apiRoutes(
     windowEndsInMs: number,
   ): Promise<ApiError> {
     request.place?.leave();
-    await delayRefusal(request.tenantId || request.ip);
+    await delayRejection(request.tenantId || request.ip);
     reply.header('Retry-After', secondsUntil(windowEndsInMs));
     return new ApiError(code);
   }

@@ -4,7 +4,7 @@ import { answerExpectation } from './early-answers.ts';
 import { checkContentEncoding, decodeBody, encodedLimit } from './encoded-body.ts';
 import { holdAnswer } from './in-flight-limit.ts';
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from './json-body.ts';
-import { delayRefusal } from './refusal-delay.ts';
+import { delayRejection } from './rejection-delay.ts';
 
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
@@ -55,7 +55,7 @@ export async function joinTenant(request: FastifyRequest, credential: 'key' | 's
     if (expectsBody(request) && !bodyType) place?.awaitBody(request.raw);
   } catch (error) {
     place?.leave();
-    await delayRefusal(tenantId);
+    await delayRejection(tenantId);
     throw error;
   }
 }

@@ -36,7 +36,7 @@ function mediaType(type: string): RegExp {
 const jsonType = mediaType('application/json');
 /** A patch may also say what it is. */
 const patchType = mediaType('application/merge-patch\\+json');
-/** One JSON value a line. */
+/** One JSON value per line. */
 export const linesType = mediaType('application/x-ndjson');
 
 export function checkContentType({ method, headers }: IncomingMessage, expected = jsonType): void {

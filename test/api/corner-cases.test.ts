@@ -77,7 +77,7 @@ test('limits hold for the exact number, and not only for the double nearest to i
   );
 });
 
-test('a number of more than 1,400 characters is refused by its field, wherever it stands', async () => {
+test('a number of more than 1,400 characters is rejected by its field, at any depth', async () => {
   const customerId = await createCustomer();
   const long = `0.1${'0'.repeat(1397)}1`;
   const siteWith = (members: string) => JSON.stringify(validSite(customerId)).replace('{', `{${members},`);

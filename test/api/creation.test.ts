@@ -199,9 +199,9 @@ test('an external id that is taken is answered with 409 and the id that holds it
 });
 
 test('of two taken values the answer names the external id, whose holder a retry needs', async () => {
-  const holder = await create('/customer', { ...validCustomer, externalId: 'told first' });
+  const holder = await create('/customer', { ...validCustomer, externalId: 'named first' });
   await create('/customer', { ...validCustomer, customerNumber: 'K-2' });
-  const both = { ...validCustomer, externalId: 'told first', customerNumber: 'K-2' };
+  const both = { ...validCustomer, externalId: 'named first', customerNumber: 'K-2' };
   const { field, id } = (await post('/customer', both)).json();
   assert.deepEqual({ field, id }, { field: 'externalId', id: holder });
 });

@@ -138,7 +138,7 @@ test('dependants and owners are deleted together in any order, or by a cascade t
   assert.equal((await read('/customers')).length, 1);
 });
 
-test('lines of one object take effect in their order, whatever they do', async () => {
+test('lines of one object take effect in their order, with any actions', async () => {
   const { send, read } = await startBusiness();
   const { results } = await send([
     remove('customer', 'K-2'),

@@ -279,7 +279,7 @@ test('of very many errors all or nothing lists 10,000 and counts the rest', asyn
     failed: 30_000,
     notStored: 2,
   };
-  assert.deepEqual(summary, { ...counts, unlistedFaults: 20_000 });
+  assert.deepEqual(summary, { ...counts, unlistedErrors: 20_000 });
   assert.equal(await countCustomers(), 0);
 });
 

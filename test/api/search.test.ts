@@ -233,7 +233,7 @@ const refused: Record<string, string> = {
 };
 
 for (const [query, expected] of Object.entries(refused)) {
-  test(`a search with ${query.slice(0, 20)} is refused and told why`, async () => {
+  test(`a search with ${query.slice(0, 20)} is rejected with its reason`, async () => {
     const response = await get(`/search?${query}`);
     assert.equal(response.statusCode, 400, response.body);
     const { errors } = response.json();

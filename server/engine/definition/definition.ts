@@ -47,7 +47,7 @@ export interface SearchedBy {
   readonly names: readonly string[];
   /** Tolerant of typing errors, like the names. */
   readonly words: readonly string[];
-  /** By their beginning, whatever the punctuation. */
+  /** By their beginning, with any punctuation. */
   readonly codes: readonly string[];
   /** By their digits, however written. */
   readonly phones: readonly string[];

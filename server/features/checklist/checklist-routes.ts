@@ -83,7 +83,7 @@ async function findFirstRequest(client: pg.ClientBase, tenantId: string): Promis
   return first;
 }
 
-/** After an import that stored something, wherever it came from. */
+/** After an import that stored something, from the API, the office or the command line. */
 export async function noteImport(database: Database, tenantId: string): Promise<void> {
   await database
     .queryInTenants([tenantId], {

@@ -253,7 +253,7 @@ export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
             deleted: count('Objects that lines deleted. Their dependants do not count.'),
             failed: count('Rejected lines.'),
             notStored: count('All or nothing: valid lines that were not stored.'),
-            unlistedFaults: count(
+            unlistedErrors: count(
               'All or nothing: rejected lines without a result, because there are too many.',
             ),
             dryRun: { type: 'boolean', const: true },

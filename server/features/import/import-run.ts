@@ -216,7 +216,7 @@ async function* settleTogether(
     await session.close();
     if (isRejected) noteNothingStored(summary, 'notStored');
     if (apiError) noteNothingStored(summary, 'failed');
-    if (spool.unlistedFaults > 0) summary.unlistedFaults = spool.unlistedFaults;
+    if (spool.unlistedErrors > 0) summary.unlistedErrors = spool.unlistedErrors;
     if (isRejected && summary.failed === 0) return;
     for await (const some of spool.read()) {
       yield apiError ? some.map(({ answer }) => toErrorResult(pickNames(answer), apiError!, language)) : some;

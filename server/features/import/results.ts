@@ -30,7 +30,7 @@ export interface Summary {
   failed: number;
   notStored: number;
   /** How many of the failed lines have no result of their own, because there are too many. */
-  unlistedFaults?: number;
+  unlistedErrors?: number;
   dryRun?: true;
   /** Why the import ended before its input did. */
   code?: ErrorCode;

@@ -52,7 +52,7 @@ test('rejected lines take at most 64 MiB, and the rest is counted', async () => 
     await spool.write(Array.from({ length: 100 }, (_, index) => failed(line + index, message)));
   }
   const kept = await readAll(spool);
-  assert.equal(kept.length + spool.unlistedFaults, 1000);
+  assert.equal(kept.length + spool.unlistedErrors, 1000);
   assert.ok(spool.bytes < 65 * 1024 * 1024 && kept.length > 600, `${kept.length} in ${spool.bytes} bytes`);
   await spool.close();
 });

@@ -48,7 +48,7 @@ export function buildSpool() {
   let file: FileHandle | undefined;
   let bytes = 0;
   let rejected = 0;
-  let unlistedFaults = 0;
+  let unlistedErrors = 0;
 
   async function append(records: readonly string[]): Promise<void> {
     if (records.length === 0) return;
@@ -71,14 +71,14 @@ export function buildSpool() {
     for (const result of failed) {
       rejected++;
       if (rejected <= maxFieldErrors && bytes < maxRejectedBytes) kept.push(toRecord(result));
-      else unlistedFaults++;
+      else unlistedErrors++;
     }
     await append(kept);
   }
 
   return {
-    get unlistedFaults() {
-      return unlistedFaults;
+    get unlistedErrors() {
+      return unlistedErrors;
     },
 
     /** The length of the file. */

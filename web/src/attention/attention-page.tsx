@@ -1,4 +1,4 @@
-// What should be looked at, with a way to mend each entry in place.
+// What should be looked at, with a form that fixes each entry in place.
 import { Button, Center, Chip, Collapse, Group, Select, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router';
@@ -19,7 +19,7 @@ import classes from './attention.module.css';
 import { EntryWords, useEntryName } from './entry-words.tsx';
 import { LeaveForm, LeftEntries } from './left-entries.tsx';
 
-const Mending = lazyRouteComponent(() => import('./mending.tsx'), 'Mending');
+const EntryForm = lazyRouteComponent(() => import('./entry-form.tsx'), 'EntryForm');
 
 const pageSize = 50;
 
@@ -194,9 +194,9 @@ function Entry({ entry }: { entry: AttentionEntry }) {
       </div>
       <Collapse expanded={opened !== undefined}>
         {opened === 'fix' && named && (
-          <div className={classes.mending}>
+          <div className={classes.entryForm}>
             <Suspense fallback={<Lines />}>
-              <Mending
+              <EntryForm
                 definition={named.definition}
                 entity={named.entity}
                 entry={entry}
@@ -206,7 +206,7 @@ function Entry({ entry }: { entry: AttentionEntry }) {
           </div>
         )}
         {opened === 'leave' && (
-          <div className={classes.mending}>
+          <div className={classes.entryForm}>
             <LeaveForm entry={entry} />
           </div>
         )}

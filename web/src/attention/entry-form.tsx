@@ -1,4 +1,4 @@
-// The part of the form that mends one entry of the attention list, without leaving it.
+// The part of the form that fixes one entry of the attention list, without leaving it.
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -15,23 +15,23 @@ import { FieldInput } from '../records/field-input.tsx';
 import { findLocalErrors, toPatch, toValues } from '../records/form-values.ts';
 import { decimalSeparator } from '../texts/format.ts';
 
-interface MendingProps {
+interface EntryFormProps {
   definition: Definition;
   entity: Entity;
   entry: AttentionEntry;
   onDone: () => void;
 }
 
-export function Mending(props: MendingProps) {
+export function EntryForm(props: EntryFormProps) {
   const { definition, entity } = props;
   // What the list showed may be older than what is stored.
   const { data, error } = useQuery({ ...recordQuery(definition.collection, entity.id), staleTime: 0 });
   if (error) return <FailureNote error={error} />;
   if (!data) return <Lines />;
-  return <FieldMending key={data.version} {...props} entity={data} />;
+  return <FieldForm key={data.version} {...props} entity={data} />;
 }
 
-function FieldMending({ definition, entity, entry, onDone }: MendingProps) {
+function FieldForm({ definition, entity, entry, onDone }: EntryFormProps) {
   const { t } = useTranslation();
   const forgetReadings = useForgetReadings();
   const initial = toValues(definition, entity, decimalSeparator());
