@@ -67,13 +67,26 @@ function buildSplitter(maxLineBytes: number) {
     return isBlank(bytes) ? [] : [{ number, bytes }];
   }
 
+  /** Counts the blank lines that begin here, and returns where they end: megabytes of them cost one look at each byte. */
+  function skipBlankLines(bytes: Buffer, start: number): number {
+    if (length > 0) return start;
+    let lineStart = start;
+    for (let index = start; index < bytes.length && isBlankByte(bytes[index]!); index++) {
+      if (index - lineStart > maxLineBytes) break;
+      if (bytes[index] !== newline) continue;
+      number++;
+      lineStart = index + 1;
+    }
+    return lineStart;
+  }
+
   return {
     *split(bytes: Buffer): Generator<Line> {
-      let start = 0;
-      for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
+      let start = skipBlankLines(bytes, 0);
+      for (let end = bytes.indexOf(newline, start); end >= 0; end = bytes.indexOf(newline, start)) {
         add(bytes.subarray(start, end));
-        start = end + 1;
         yield* finish();
+        start = skipBlankLines(bytes, end + 1);
       }
       if (start < bytes.length) add(bytes.subarray(start));
     },
@@ -83,5 +96,9 @@ function buildSplitter(maxLineBytes: number) {
 }
 
 function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+  return bytes.every(isBlankByte);
+}
+
+function isBlankByte(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
