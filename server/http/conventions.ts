@@ -46,11 +46,7 @@ export function languageOf(request: FastifyRequest): Language {
 }
 
 /** The language of a file: the parameter `locale`, or that of the request. */
-export function readLocale(
-  request: FastifyRequest,
-  locale: unknown,
-  fieldErrors: FieldError[],
-): Language {
+export function readLocale(request: FastifyRequest, locale: unknown, fieldErrors: FieldError[]): Language {
   if (locale === 'de' || locale === 'en') return locale;
   if (Array.isArray(locale)) fieldErrors.push({ path: ['locale'], code: 'repeated_parameter' });
   else if (locale !== undefined)

@@ -11,21 +11,25 @@ const service = await startService();
 const count = 200;
 const numbers = Array.from({ length: count }, (_, index) => index);
 
-/** Key look-ups and new connections come as the machine has time for them. */
-const isUpkeep = (text: string) => /\bauthenticate\(|^SET ROLE/.test(text);
+/** Key look-ups, new connections and records of calls come as the machine has time for them. */
+const isUpkeep = (text: string) => /\bauthenticate\(|^SET ROLE|record_key_use/.test(text);
+const isRecord = (transaction: string[]) => transaction.some((text) => text.includes('recorded_request'));
 
 /** How many statements, inserts and transactions the service sends while `work` runs. */
 async function countStatements<Result>(work: () => Promise<Result>) {
   const { query } = pg.Client.prototype;
-  const texts: string[] = [];
+  const sent = new Map<pg.Client, string[][]>();
   pg.Client.prototype.query = function (this: pg.Client, ...parameters: unknown[]) {
     const [statement] = parameters as [string | pg.QueryConfig];
     const text = typeof statement === 'string' ? statement : statement.text;
-    if (!isUpkeep(text)) texts.push(text);
+    const own = sent.getOrInsertComputed(this, () => []);
+    if (own.length === 0 || text.startsWith('BEGIN')) own.push([]);
+    if (!isUpkeep(text)) own.at(-1)!.push(text);
     return Reflect.apply(query, this, parameters);
   } as typeof query;
   try {
     const result = await work();
+    const texts = [...sent.values()].flat().flatMap((own) => (isRecord(own) ? [] : own));
     const batches = texts.filter((text) => /INSERT INTO (customer|site) /.test(text)).length;
     const transactions = texts.filter((text) => text.startsWith('BEGIN')).length;
     return { result, statements: texts.length, batches, transactions };

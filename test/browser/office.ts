@@ -91,8 +91,25 @@ interface AxeRun {
   violations: { id: string; impact: string; nodes: { html: string }[] }[];
 }
 
+/** Text that is still fading in has too little contrast. A transition begins two frames after its element appears. */
+async function untilFadedIn(): Promise<void> {
+  const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  for (let running: Animation[] = []; ; ) {
+    for (let frame = 0; frame < 3; frame++) await nextFrame();
+    running = document
+      .getAnimations()
+      .filter(
+        ({ playState, effect }) =>
+          playState === 'running' && effect?.getComputedTiming().endTime !== Infinity,
+      );
+    if (running.length === 0) return;
+    await Promise.allSettled(running.map(({ finished }) => finished));
+  }
+}
+
 /** What axe finds on the page that is serious or worse. */
 export async function findBarriers(page: Page): Promise<string[]> {
+  await page.evaluate(untilFadedIn);
   // Not as a script element, which the content security policy would stop.
   await page.evaluate(axe);
   const { violations } = await page.evaluate<AxeRun>('axe.run({ resultTypes: ["violations"] })');
