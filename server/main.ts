@@ -30,6 +30,7 @@ import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
 import { MigrationError } from './database/migration-files.ts';
 import { UsageError } from './errors.ts';
 import { CsvError } from './features/import/csv-file.ts';
+import { program } from './program.ts';
 
 const commands: readonly Command[] = [
   serve,
@@ -58,8 +59,6 @@ const commands: readonly Command[] = [
   doctor,
   demo,
 ];
-
-const program = 'npm run --silent stamm --';
 
 async function main(words: readonly string[]): Promise<number> {
   const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));

@@ -10,6 +10,7 @@ import { findPendingMigrations } from '../database/migrations.ts';
 import { inspectServiceLogin, type ServiceLogin } from '../database/service-login.ts';
 import { ownLoginAdvice } from '../process/service.ts';
 import { findServingAccount } from '../process/serving-account.ts';
+import { program } from '../program.ts';
 import type { Command, Outcome } from './command.ts';
 import {
   checkClock,
@@ -135,7 +136,7 @@ async function checkMigrations(client: pg.Client): Promise<Finding> {
     message:
       pending.length === 0
         ? 'up to date'
-        : `${pending.join(', ')} not applied yet: start the service, or run "npm run --silent stamm -- migrate"`,
+        : `${pending.join(', ')} not applied yet: start the service, or run "${program} migrate"`,
   };
 }
 

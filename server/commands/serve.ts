@@ -1,4 +1,5 @@
 import { type Listening, listenUntilStopped, startBlock } from '../process/service.ts';
+import { program } from '../program.ts';
 import type { Command } from './command.ts';
 
 export const serve: Command = {
@@ -17,8 +18,8 @@ function nextSteps({ origin, setupLink }: Listening): string {
   ${setupLink}
 
 Or without the web app, in another terminal: make a business and its key,
-  npm run --silent stamm -- tenant create --name "Grün & Gut GmbH"
-  npm run --silent stamm -- key create --tenant TENANT_ID
+  ${program} tenant create --name "Grün & Gut GmbH"
+  ${program} key create --tenant TENANT_ID
 
 then send a first customer:
   curl ${origin}/api/v1/customer -H 'ApiKey: KEY' -H 'Content-Type: application/json' \\

@@ -1,6 +1,7 @@
 import { recordCommand } from '../auth/audit-log.ts';
 import { createTenant } from '../auth/tenants.ts';
 import { UsageError } from '../errors.ts';
+import { program } from '../program.ts';
 import { asOperator, type Command } from './command.ts';
 
 export const tenantCreate: Command = {
@@ -17,7 +18,7 @@ export const tenantCreate: Command = {
       await client.query('COMMIT');
       return made;
     });
-    const text = `Made the tenant ${name}: ${tenantId}\nNext, make its key: npm run --silent stamm -- key create --tenant ${tenantId}`;
+    const text = `Made the tenant ${name}: ${tenantId}\nNext, make its key: ${program} key create --tenant ${tenantId}`;
     return { text, json: { tenantId } };
   },
 };

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { FastifyBaseLogger } from 'fastify';
@@ -7,9 +8,10 @@ const script = path.resolve(import.meta.dirname, '../../web/build.ts');
 
 /**
  * Builds the web app if it is missing or older than its sources. In a process of its own, since the builder needs much
- * memory once. Without the web app the API still serves.
+ * memory once. Without the web app the API still serves. A release brings it built, without its sources.
  */
 export async function buildWeb(log: FastifyBaseLogger): Promise<void> {
+  if (!existsSync(script)) return;
   try {
     await promisify(execFile)(process.execPath, [script]);
   } catch (error) {

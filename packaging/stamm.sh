@@ -1,0 +1,12 @@
+#!/bin/sh
+# Runs Stamm with the Node of this release. "stamm serve" serves; "stamm --help" lists the commands.
+here=$(dirname "$(readlink -f "$0")")
+home=$(dirname "$here")
+STAMM_PROGRAM=${STAMM_PROGRAM:-$0}
+export STAMM_PROGRAM
+# Compiled code is kept where nobody else can write; a read-only installation does without.
+if [ -z "$NODE_COMPILE_CACHE" ] && [ -w "$home" ]; then
+  NODE_COMPILE_CACHE=$home/.cache
+  export NODE_COMPILE_CACHE
+fi
+exec "$home/runtime/node" "$home/server/main.ts" "$@"
