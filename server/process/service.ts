@@ -15,6 +15,7 @@ import { startBackups } from '../features/backup/schedule.ts';
 import { openLog } from '../http/log.ts';
 import type { RunningApp } from './app.ts';
 import { connectionsInAll } from './connection-count.ts';
+import { moveEarlierData } from './data-upgrade.ts';
 import { openMetricsServer } from './metrics-server.ts';
 import { openNodeMetrics } from './node-metrics.ts';
 import { becomeAccount, findServingAccount } from './serving-account.ts';
@@ -48,6 +49,7 @@ export async function listenUntilStopped(
   const webBuild = buildWeb(log);
   const processes = startProcesses(config, log);
   try {
+    await moveEarlierData(config, (sentence) => log.warn(sentence));
     const connection = await openConnection(config, {
       purpose: 'serve',
       mayCreate: true,

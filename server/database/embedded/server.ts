@@ -2,6 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { constants, existsSync, readFileSync } from 'node:fs';
 import { chown, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -42,7 +43,7 @@ export async function isServerProcess(cluster: Cluster, pid: number): Promise<bo
 
 /** Creates the cluster if there is none, and returns the folder of its programs. */
 export async function prepareCluster(cluster: Cluster): Promise<string> {
-  const programs = await prepareRunnablePrograms(cluster.dataDir, cluster.account);
+  const programs = await prepareRunnablePrograms(cluster.programs, cluster.dataDir, cluster.account);
   await buildFolder(cluster.folder, (target, workFolder) =>
     initialise(cluster, programs, target, workFolder),
   );
@@ -131,6 +132,13 @@ async function initialise(
 /** PostgreSQL's own default: each connection slot costs memory. */
 const fewestConnections = 100;
 
+/** PostgreSQL's default, and less where a container has little: with 256 MB for everything, 128 MB leave an import too few. */
+function sharedBuffersInMB(): number {
+  // Without a limit it is 0, or on some kernels more than there is.
+  const limit = Math.min(process.constrainedMemory() || totalmem(), totalmem());
+  return Math.min(128, Math.floor(limit / 8 / 1024 ** 2));
+}
+
 /** Passed at every start: a newer Stamm can change them. Durability keeps PostgreSQL's safe defaults. */
 function listSettings({ socketDir }: Cluster, connections: number): string[] {
   const settings = {
@@ -138,7 +146,7 @@ function listSettings({ socketDir }: Cluster, connections: number): string[] {
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
     port,
     max_connections: Math.max(fewestConnections, connections),
-    shared_buffers: '128MB',
+    shared_buffers: `${sharedBuffersInMB()}MB`,
     max_wal_size: '2GB',
     password_encryption: 'scram-sha-256',
     timezone: 'UTC',
