@@ -2,8 +2,6 @@
 # Runs Stamm with the Node of this release. "stamm serve" serves; "stamm --help" lists the commands.
 here=$(dirname "$(readlink -f "$0")")
 home=$(dirname "$here")
-STAMM_PROGRAM=${STAMM_PROGRAM:-$0}
-export STAMM_PROGRAM
 # Compiled code is kept where nobody else can write; a read-only installation does without.
 if [ -z "$NODE_COMPILE_CACHE" ] && [ -w "$home" ]; then
   NODE_COMPILE_CACHE=$home/.cache

@@ -1,2 +1,7 @@
-/** How a person calls Stamm's commands: through npm in a checkout, by its own program in a release. */
-export const program = process.env.STAMM_PROGRAM ?? 'npm run --silent stamm --';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+const ownProgram = path.resolve(import.meta.dirname, '../bin/stamm');
+
+/** How a person calls Stamm's commands: by its own program in a release, through npm in a checkout. */
+export const program = existsSync(ownProgram) ? ownProgram : 'npm run --silent stamm --';
