@@ -10,6 +10,7 @@ import { importCommand } from './commands/import.ts';
 import { keyCreate, keyDelete } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { move } from './commands/move.ts';
+import { program } from './commands/program.ts';
 import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
 import { template } from './commands/template.ts';
@@ -31,7 +32,6 @@ import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
 import { MigrationError } from './database/migration-files.ts';
 import { UsageError } from './errors.ts';
 import { CsvError } from './features/import/csv-file.ts';
-import { program } from './program.ts';
 
 const commands: readonly Command[] = [
   serve,
