@@ -68,7 +68,7 @@ export function findMatch(q: string, texts: readonly SearchedText[]): Match {
 }
 
 /** Words, or a code or telephone number as one. */
-function tokensOf(q: string): string[] {
+export function tokensOf(q: string): string[] {
   const asked = q.trim();
   return /^[+0][\d\s()/.-]{5,}$/.test(asked) ? [asked] : asked.split(/\s+/).filter(Boolean);
 }

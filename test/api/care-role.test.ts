@@ -78,5 +78,7 @@ test('Pflege cannot ask for prices by filter, order or file, and its tables do n
   assert.doesNotMatch((await carer.call('GET', '/definitions')).body, /netPrice"|callOutFee"|"mobile"/);
   assert.match((await clerk.call('GET', '/definitions')).body, /netPrice"/);
   assert.match((await clerk.call('GET', '/search?q=5550199')).body, /"mobile"/);
-  assert.doesNotMatch((await carer.call('GET', '/search?q=5550199')).body, /mobile|5550199/);
+  assert.deepEqual((await carer.call('GET', '/search?q=5550199')).json().data, []);
+  for (const q of ['5550199', '555-01', 'a 5550199'])
+    assert.equal((await carer.call('GET', `/contact-persons?q=${encodeURIComponent(q)}`)).statusCode, 403, q);
 });

@@ -22,9 +22,11 @@ export interface RequestRow {
   is_corrected: boolean;
 }
 
+const isCorrected = `EXISTS (SELECT FROM corrected_request AS corrected
+    WHERE corrected.tenant_id = recorded_request.tenant_id AND corrected.request_id = recorded_request.id)`;
+
 export const requestColumns = `id, method, route, path, status, duration_ms, address, user_agent, code, faults,
-  ignored_fields, body IS NOT NULL AS has_body, EXISTS (SELECT FROM corrected_request AS corrected
-    WHERE corrected.tenant_id = recorded_request.tenant_id AND corrected.request_id = recorded_request.id) AS is_corrected`;
+  ignored_fields, body IS NOT NULL AS has_body, ${isCorrected} AS is_corrected`;
 
 export function toRequest(row: RequestRow, language: Language) {
   return {
@@ -62,6 +64,8 @@ const statusConditions: Record<string, string> = {
   ok: 'status < 400',
   refused: 'status >= 400 AND status < 500',
   failed: 'status >= 500',
+  open: `status >= 400 AND status < 500 AND NOT ${isCorrected}`,
+  done: isCorrected,
 };
 
 /** What each text filter compares; its value is the parameter. */

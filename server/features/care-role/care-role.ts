@@ -13,10 +13,16 @@ function isCarer({ session }: FastifyRequest): boolean {
 /** For every route of the office, present and future: answers lose the hidden members wherever they stand. */
 export function addCareRoleRules(office: FastifyInstance, resources: readonly Definition[]): void {
   const hidden = new Set(resources.flatMap(({ hiddenFromCare }) => hiddenFromCare));
+  const hiddenNumbers = resources
+    .filter(({ searchedBy, hiddenFromCare }) =>
+      searchedBy.phones.some((path) => hiddenFromCare.includes(path)),
+    )
+    .map(({ collection }) => `/${collection}`);
 
   office.addHook('preHandler', async (request) => {
     if (!isCarer(request)) return;
     refuseHiddenQuestions(request, hidden);
+    refuseHiddenNumbers(request, hiddenNumbers);
     const { careFields } = request.routeOptions.config;
     if (careFields && request.method === 'PATCH') demandCareFields(request.body as JsonBody, careFields);
   });
@@ -38,6 +44,13 @@ function refuseHiddenQuestions(request: FastifyRequest, hidden: ReadonlySet<stri
   const asksHidden = names.some((name) => [...hidden].some((field) => name.includes(field)));
   const isFile = /\.(csv|xlsx|ndjson)$/.test(request.routeOptions.url ?? '');
   if (asksHidden || isFile) throw new ApiError('role_insufficient');
+}
+
+/** Digits in a list's search would find people by a number that is hidden. */
+function refuseHiddenNumbers({ query, routeOptions }: FastifyRequest, collections: readonly string[]): void {
+  const { q = '' } = query as { q?: unknown };
+  const isList = collections.some((path) => routeOptions.url?.endsWith(path));
+  if (isList && String(q).replace(/\D/g, '').length > 2) throw new ApiError('role_insufficient');
 }
 
 function demandCareFields(body: JsonBody, careFields: readonly string[]): void {

@@ -1,6 +1,6 @@
 // One search over everything: the best matches of all resources, with what matched in each.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { findMatch } from '../../../core/search-match.ts';
+import { findMatch, tokensOf } from '../../../core/search-match.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
@@ -50,12 +50,10 @@ export async function searchRoutes(
     // Typing errors are looked for only if nothing is spelled so: that takes many times longer.
     const rows = exact.length > 0 ? exact : await find(asked.map((search) => search.tolerant));
     const isCarer = request.session?.person.role === 'PFLEGE';
+    const hiddenOf = (row: FoundRow) => (isCarer ? searches.get(row.type)!.definition.hiddenFromCare : []);
     const ranked = rows
-      .map((row) => {
-        const { definition } = searches.get(row.type)!;
-        const hidden = isCarer ? definition.hiddenFromCare : [];
-        return toRanked(definition, row, q, languageOf(request), hidden);
-      })
+      .filter((row) => isFoundWithout(searches.get(row.type)!.definition, row, q, hiddenOf(row)))
+      .map((row) => toRanked(searches.get(row.type)!.definition, row, q, languageOf(request), hiddenOf(row)))
       .toSorted(
         (one, other) =>
           other.score - one.score ||
@@ -64,6 +62,18 @@ export async function searchRoutes(
       );
     return { data: ranked.slice(0, limit).map(({ result }) => result) };
   });
+}
+
+/** An object that only a hidden field fits would tell what the field holds. */
+function isFoundWithout(
+  definition: Definition,
+  row: FoundRow,
+  q: string,
+  hidden: readonly string[],
+): boolean {
+  if (hidden.length === 0) return true;
+  const texts = searchedTexts(definition, row).filter(({ field }) => !hidden.includes(field));
+  return tokensOf(q).every((token) => findMatch(token, texts).matched.length > 0);
 }
 
 function toRanked(

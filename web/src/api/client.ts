@@ -1,6 +1,7 @@
 // Calls to the service. Every failure is an ApiError with a message for people.
 import i18next from 'i18next';
 import type { components } from '../../../client/src/api-types.ts';
+import { parseExactly } from './exact-numbers.ts';
 
 type Schemas = components['schemas'];
 
@@ -87,7 +88,7 @@ export async function call<Answer>(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  return response.status === 204 ? (undefined as Answer) : ((await response.json()) as Answer);
+  return response.status === 204 ? (undefined as Answer) : (parseExactly(await response.text()) as Answer);
 }
 
 interface SendOptions {

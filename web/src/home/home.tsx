@@ -3,7 +3,7 @@ import { Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { type Definition, labelOf, pluralOf, useDefinitions } from '../api/definitions.ts';
+import { type Definition, labelOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { type Change, countQuery, latestChangesQuery } from '../api/records.ts';
 import { useIsAdministrator, useMe } from '../api/session.ts';
@@ -103,7 +103,9 @@ function LatestChange({ change }: { change: Change }) {
   const definition = useDefinitions().find(({ name }) => name === change.resource);
   const { data: named } = useNamed([change.resource], change.id, true);
   if (!definition) return null;
-  const name = named ? labelOf(definition, named.entity) : t('changes.deleted').toLowerCase();
+  const name = named
+    ? labelOf(definition, named.entity)
+    : t('changes.goneName', { type: titleOf(definition) });
   const words = (
     <>
       <Text size="sm" fw={550} truncate>

@@ -1,5 +1,6 @@
 // Merge patches that bring an object back to what it was.
 import type { Definition, Field } from '../api/definitions.ts';
+import { exactMember } from '../api/exact-numbers.ts';
 import type { Change } from '../api/records.ts';
 
 type Values = Record<string, unknown>;
@@ -16,9 +17,11 @@ function replacing(field: Field | undefined, value: unknown): unknown {
 /** The patch to `before` for all fields that differ in `after`. */
 export function patchBack(definition: Definition, before: Values, after: Values): Values {
   const changed = definition.fields.filter(
-    ({ name }) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+    ({ name }) => JSON.stringify(exactMember(before, name)) !== JSON.stringify(exactMember(after, name)),
   );
-  return Object.fromEntries(changed.map((field) => [field.name, replacing(field, before[field.name])]));
+  return Object.fromEntries(
+    changed.map((field) => [field.name, replacing(field, exactMember(before, field.name))]),
+  );
 }
 
 /** The fields that differ from an earlier state, with the values that they had then. */
@@ -34,7 +37,8 @@ export function earlierStates(history: readonly Change[]): (EarlierValues | unde
     const state = later && new Map(later);
     if (change.action === 'CHANGED') {
       if (change.changes)
-        for (const [name, { from }] of Object.entries(change.changes)) later?.set(name, from);
+        for (const [name, values] of Object.entries(change.changes))
+          later?.set(name, exactMember(values, 'from'));
       else later = undefined;
     }
     return state;

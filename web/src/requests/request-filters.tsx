@@ -11,7 +11,7 @@ interface RequestFiltersProps {
   onChange: (filters: Filters) => void;
 }
 
-const states = ['ok', 'refused', 'failed'] as const;
+const states = ['ok', 'refused', 'open', 'done', 'failed'] as const;
 
 export function RequestFilters({ filters, onChange }: RequestFiltersProps) {
   const { t } = useTranslation();

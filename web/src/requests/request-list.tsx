@@ -105,6 +105,11 @@ function Row({ request, isNew, onOpen }: RowProps) {
       </th>
       <td>
         <StatusMark status={request.status} />
+        {request.isCorrected && (
+          <Badge color="leaf" variant="light" ml={6} miw="max-content">
+            {t('requests.corrected')}
+          </Badge>
+        )}
         {fields.length > 0 && (
           <Text size="xs" c="dimmed" component="span" className={classes.hint}>
             {fields.join(', ')}
@@ -140,9 +145,13 @@ export function StatusMark({ status }: { status: number }) {
 
 /** What the service would find with these filters. */
 function isWanted(request: RecordedRequest, { status, method, path, field, code }: Filters): boolean {
-  const state = request.status >= 500 ? 'failed' : request.status >= 400 ? 'refused' : 'ok';
+  const isRefused = request.status >= 400 && request.status < 500;
+  const states = [
+    request.status >= 500 ? 'failed' : isRefused ? 'refused' : 'ok',
+    request.isCorrected ? 'done' : isRefused && 'open',
+  ];
   return (
-    (!status || status === state) &&
+    (!status || states.includes(status)) &&
     (!method || method.toUpperCase() === request.method) &&
     (!path || request.path.toLowerCase().includes(path.toLowerCase())) &&
     (!field || request.errors.some((error) => error.field === field)) &&
