@@ -15,7 +15,12 @@ export function linkTo(
   page: 'invitation' | 'reset',
   token: string,
 ): string {
-  return `${publicUrl ?? originOf(request)}/${page}#${token}`;
+  return `${addressOf(request, publicUrl)}/${page}#${token}`;
+}
+
+/** The published address of the service, or the one that the client used. */
+export function addressOf(request: FastifyRequest, publicUrl: string | undefined): string {
+  return publicUrl ?? originOf(request);
 }
 
 function originOf({ headers: { origin }, protocol, host }: FastifyRequest): string {

@@ -6,6 +6,7 @@ import { ApiError } from '../errors.ts';
 import { keyRoutes } from '../features/api-key/key-routes.ts';
 import { leftEntryRoutes } from '../features/attention/left-entry-routes.ts';
 import { auditRoutes } from '../features/audit/audit-routes.ts';
+import { feedRoutes } from '../features/calendar-feeds/feed-routes.ts';
 import { requestRoutes } from '../features/call-log/call-log-routes.ts';
 import { addCareRoleRules } from '../features/care-role/care-role.ts';
 import { historyRoutes } from '../features/changes/history-routes.ts';
@@ -79,5 +80,6 @@ export async function officeRoutes(
   await office.register(mapRoutes, { database, config: shared.config });
   await office.register(viewRoutes, { database, resources });
   await office.register(visitSettingRoutes, { database });
+  await office.register(feedRoutes, { database, publicUrl });
   await office.register(leftEntryRoutes, { database, resources });
 }

@@ -27,6 +27,7 @@ const publicRoutes = [
   'POST /app/session/passkey',
   'POST /app/session/second-factor',
   'POST /app/password-reset',
+  'GET /app/calendar/:tenantId/:file',
   'GET /app/reset/:token',
   'POST /app/reset/:token',
 ];
@@ -48,7 +49,7 @@ const ownRoutes = [
   'DELETE /app/views/:id',
 ];
 const forVerwaltungOnly =
-  /^\/app\/(people|invitations|business|key|checklist|passkey-requirement|requests)(\/|$)/;
+  /^\/app\/(people|invitations|business|key|checklist|calendar-feeds|passkey-requirement|requests)(\/|$)/;
 const nameOf = ({ method, path }: { method: string; path: string }) =>
   `${method === 'HEAD' ? 'GET' : method} ${path}`;
 

@@ -23,6 +23,8 @@ export const eventTitles: Record<AuditEvent, Titles> = {
   PERSON_REMOVED: { en: 'Person removed', de: 'Person entfernt' },
   KEY_CREATED: { en: 'API key created', de: 'API-Schlüssel erstellt' },
   KEY_DELETED: { en: 'API key deleted', de: 'API-Schlüssel gelöscht' },
+  CALENDAR_CREATED: { en: 'Calendar address created', de: 'Kalenderadresse erstellt' },
+  CALENDAR_REMOVED: { en: 'Calendar address removed', de: 'Kalenderadresse entfernt' },
   WEBHOOK_CREATED: { en: 'Webhook created', de: 'Webhook angelegt' },
   WEBHOOK_CHANGED: { en: 'Webhook changed', de: 'Webhook geändert' },
   WEBHOOK_DELETED: { en: 'Webhook deleted', de: 'Webhook gelöscht' },

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
@@ -27,6 +27,10 @@ import { UnknownItems } from './unknown-items.tsx';
 import { StatusBadge } from './value.tsx';
 import { Visits } from './visits.tsx';
 import { Week } from './week.tsx';
+
+const CalendarFeed = lazy(async () => ({
+  default: (await import('../paper/calendar-feed.tsx')).CalendarFeed,
+}));
 
 export function RecordPage() {
   const { collection = '', id = '' } = useParams({ strict: false });
@@ -135,6 +139,11 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
               )}
               <UnknownItems items={hours.filter((item) => !isOpeningHours(item))} />
             </Card>
+          )}
+          {isAdministrator && (definition.name === 'employee' || definition.name === 'site') && (
+            <Suspense>
+              <CalendarFeed resource={definition.name} id={id} />
+            </Suspense>
           )}
           <History definition={definition} id={id} entity={isAdministrator ? entity : undefined} />
         </div>

@@ -1,0 +1,147 @@
+// Calendar feeds: the office makes and removes their secret addresses, calendar programs read them without a session.
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../auth/audit-log.ts';
+import { oneOf, readForm } from '../../auth/form.ts';
+import { sessionOf } from '../../auth/office-access.ts';
+import { addressOf } from '../../auth/one-time-links.ts';
+import { buildFailureCounter, secondsUntil } from '../../auth/rate-limit.ts';
+import { hashToken, isToken, makeToken } from '../../auth/secrets.ts';
+import type { Database } from '../../database/database.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
+import { ApiError } from '../../errors.ts';
+import { matchesEtag } from '../../http/conventions.ts';
+import { writeCalendar } from './feed-calendar.ts';
+import { type FeedSubject, feedResources, findFeed, readFeedSites, readSubject } from './feed-data.ts';
+
+const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const bodiless = { config: { ...forVerwaltung.config, takesNoBody: true } } as const;
+const isPublic = { config: { access: 'PUBLIC' } } as const;
+
+/** Calendar programs ask every few minutes at most. */
+const maxReadsPerMinute = 30;
+const maxMissesPerMinute = 60;
+const cacheSeconds = 300;
+
+interface SubjectRoute {
+  Params: { resource: string; id: string };
+}
+
+interface Options {
+  database: Database;
+  publicUrl: string | undefined;
+}
+
+export async function feedRoutes(app: FastifyInstance, { database, publicUrl }: Options): Promise<void> {
+  const countReads = buildFailureCounter();
+  const countMisses = buildFailureCounter();
+
+  app.get<SubjectRoute>('/calendar-feeds/:resource/:id', forVerwaltung, async (request) => {
+    const { resource, id } = subjectOf(request);
+    const { rows } = await database.queryInTenants(
+      [request.tenantId],
+      {
+        text: `SELECT created_at AS "createdAt", created_by AS "createdBy" FROM calendar_feed
+          WHERE tenant_id = $1 AND resource = $2 AND subject_id = $3`,
+        values: [request.tenantId, resource, id],
+      },
+      { deadline: request.deadline },
+    );
+    return { feed: rows[0] ?? null };
+  });
+
+  /** A second one replaces the first: whoever knows the old address reads nothing any more. */
+  app.put<SubjectRoute>('/calendar-feeds/:resource/:id', forVerwaltung, async (request, reply) => {
+    const { resource, id } = subjectOf(request);
+    const { language } = readForm(request, { language: oneOf(['de', 'en']) });
+    const { tenantId, person } = sessionOf(request);
+    const token = makeToken();
+    await database.inTenants(
+      [tenantId],
+      async (client) => {
+        const subject = await readSubject(client, tenantId, { resource, id });
+        if (!subject) throw new ApiError('not_found');
+        await client.query(
+          `INSERT INTO calendar_feed (tenant_id, resource, subject_id, token_hash, language, created_at, created_by)
+           VALUES ($1, $2, $3, $4, $5, $6, $7)
+           ON CONFLICT (tenant_id, resource, subject_id) DO UPDATE SET token_hash = excluded.token_hash,
+             language = excluded.language, created_at = excluded.created_at, created_by = excluded.created_by`,
+          [tenantId, resource, id, hashToken(token), language, new Date(), person.name],
+        );
+        await recordAudit(client, tenantId, request, { event: 'CALENDAR_CREATED', subject: { id } });
+      },
+      { deadline: request.deadline },
+    );
+    reply.code(201);
+    return { address: `${addressOf(request, publicUrl)}/app/calendar/${tenantId}/${token}.ics` };
+  });
+
+  app.delete<SubjectRoute>('/calendar-feeds/:resource/:id', bodiless, async (request, reply) => {
+    const { resource, id } = subjectOf(request);
+    const { tenantId, deadline } = request;
+    await database.inTenants(
+      [tenantId],
+      async (client) => {
+        const { rowCount } = await client.query(
+          'DELETE FROM calendar_feed WHERE tenant_id = $1 AND resource = $2 AND subject_id = $3',
+          [tenantId, resource, id],
+        );
+        if (rowCount === 0) throw new ApiError('not_found');
+        await recordAudit(client, tenantId, request, { event: 'CALENDAR_REMOVED', subject: { id } });
+      },
+      { deadline },
+    );
+    reply.code(204);
+  });
+
+  app.get<{ Params: { tenantId: string; file: string } }>(
+    '/calendar/:tenantId/:file',
+    isPublic,
+    async (request, reply) => {
+      demandRate(reply, countMisses(request.ip, 0), maxMissesPerMinute);
+      const calendar = await readCalendar(request, reply);
+      if (calendar === undefined) {
+        countMisses(request.ip, 1);
+        throw new ApiError('not_found');
+      }
+      const etag = `"${createHash('sha256').update(calendar).digest('base64url').slice(0, 22)}"`;
+      reply.headers({ 'Cache-Control': `private, max-age=${cacheSeconds}`, ETag: etag });
+      const known = request.headers['if-none-match']?.replaceAll('W/', '');
+      if (known !== undefined && matchesEtag(known, etag)) return reply.code(304).send();
+      return reply.type('text/calendar; charset=utf-8').send(calendar);
+    },
+  );
+
+  /** Undefined for an address that names no feed, or one whose employee or site has ended. */
+  async function readCalendar(
+    request: FastifyRequest<{ Params: { tenantId: string; file: string } }>,
+    reply: FastifyReply,
+  ): Promise<string | undefined> {
+    const { deadline, params } = request;
+    const token = params.file.replace(/\.ics$/, '');
+    if (!isUuid(params.tenantId) || !isToken(token)) return undefined;
+    const tenantId = params.tenantId.toLowerCase();
+    demandRate(reply, countReads(token, 1), maxReadsPerMinute);
+    const read = { database, tenantId, deadline };
+    const feed = await findFeed(read, hashToken(token));
+    if (!feed) return undefined;
+    const sites = await readFeedSites(read, feed);
+    return writeCalendar(feed, sites, addressOf(request, publicUrl));
+  }
+}
+
+function demandRate(
+  reply: FastifyReply,
+  { requests, windowEndsInMs }: { requests: number; windowEndsInMs: number },
+  limit: number,
+): void {
+  if (requests <= limit) return;
+  reply.header('Retry-After', secondsUntil(windowEndsInMs));
+  throw new ApiError('rate_limited');
+}
+
+function subjectOf({ params }: FastifyRequest<SubjectRoute>): FeedSubject {
+  const resource = feedResources.find((name) => name === params.resource);
+  if (!resource || !isUuid(params.id)) throw new ApiError('not_found');
+  return { resource, id: params.id.toLowerCase() };
+}

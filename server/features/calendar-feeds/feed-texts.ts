@@ -1,0 +1,76 @@
+// The words of a feed.
+import type { PlannedVisit } from '../../../core/visit-plan.ts';
+import type { Language } from '../../messages.ts';
+import type { FeedSite } from './feed-data.ts';
+
+interface Words {
+  visits: string;
+  times: string;
+  contact: string;
+  customer: string;
+  key: string;
+  noKey: string;
+  appointment: string;
+  preparation: (minutes: string) => string;
+  moved: (day: string, reason: string) => string;
+  closed: string;
+}
+
+const words: Record<Language, Words> = {
+  de: {
+    visits: 'Besuche',
+    times: 'Geöffnet',
+    contact: 'Ansprechpartner',
+    customer: 'Kunde',
+    key: 'Schlüssel vorhanden',
+    noKey: 'Kein Schlüssel',
+    appointment: 'Termin nötig',
+    preparation: (minutes) => `Vorbereitung: ${minutes} Min.`,
+    moved: (day, reason) => `Verschoben vom ${day}: ${reason}`,
+    closed: 'geschlossen',
+  },
+  en: {
+    visits: 'Visits',
+    times: 'Open',
+    contact: 'Contact',
+    customer: 'Customer',
+    key: 'Key available',
+    noKey: 'No key',
+    appointment: 'Appointment needed',
+    preparation: (minutes) => `Preparation: ${minutes} min`,
+    moved: (day, reason) => `Moved from ${day}: ${reason}`,
+    closed: 'closed',
+  },
+};
+
+const locales = { de: 'de-DE', en: 'en-GB' };
+
+function build(language: Language) {
+  const text = words[language];
+  const dayText = (day: string) =>
+    new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeZone: 'UTC' }).format(
+      new Date(day),
+    );
+  const person = (title: string, ...parts: (string | null)[]) =>
+    parts.some(Boolean) ? `${title}: ${parts.filter(Boolean).join(', ')}` : '';
+  return {
+    title: (name: string) => `${text.visits}: ${name}`,
+    description(site: FeedSite, { windows, movedFrom, reason, holiday }: PlannedVisit): string {
+      return [
+        movedFrom && text.moved(dayText(movedFrom), (reason === 'HOLIDAY' && holiday?.[language]) || text.closed),
+        windows.length > 0 &&
+          `${text.times}: ${windows.map(({ from, until }) => `${from}–${until}`).join(', ')}`,
+        person(text.customer, site.customer, site.customer_phone),
+        person(text.contact, site.contact, site.contact_phone),
+        site.has_key ? text.key : text.noKey,
+        site.needs_appointment && text.appointment,
+        site.preparation !== null && text.preparation(site.preparation),
+        site.comment,
+      ]
+        .filter(Boolean)
+        .join('\n');
+    },
+  };
+}
+
+export const feedTexts = { de: build('de'), en: build('en') };

@@ -1,0 +1,191 @@
+// Calendar feeds, as the parser of another project reads them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import ICAL from 'ical.js';
+import { startService, validSite } from '../service.ts';
+import { createPerson } from './office.ts';
+
+const service = await startService();
+const { app } = service;
+const verwaltung = await createPerson(service);
+
+async function create(path: string, body: object): Promise<string> {
+  const response = await service.post(path, body);
+  assert.equal(response.statusCode, 201, response.body);
+  return response.json().id;
+}
+
+const customerId = await service.createCustomer({ companyName: 'Hotel Alsterblick GmbH' });
+const contactPersonId = await create('/customer/contact-person', {
+  customerId,
+  firstName: 'Maren',
+  lastName: 'Janssen',
+  phone: '+49 40 5550',
+  mobile: '+49 170 99887766',
+});
+const employeeId = await create('/employee', { firstName: 'Jonas', lastName: 'Harms' });
+const monday = { frequency: 'WEEKLY', byDay: ['MONDAY'], timeFrom: '08:00', durationInMinutes: 45 };
+const siteId = await create('/customer/site', {
+  ...validSite(customerId),
+  name: 'Lobby',
+  hasKey: true,
+  comment: 'Ring twice; ask for Ms. Ode, "please"',
+  attendingIntervals: [monday],
+  assignedEmployeeId: employeeId,
+  contactPersonId,
+});
+const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'];
+await create('/customer/site', {
+  ...validSite(customerId),
+  name: 'Kantine',
+  attendingIntervals: [{ frequency: 'WEEKLY', byDay: ['SATURDAY'], toleranceInDays: 5 }],
+  openingHours: weekdays.map((dayOfWeek) => ({ dayOfWeek, opens: '09:00', closes: '17:00' })),
+  assignedEmployeeId: employeeId,
+});
+
+async function makeAddress(resource: string, id: string): Promise<string> {
+  const made = await verwaltung.call('PUT', `/calendar-feeds/${resource}/${id}`, { language: 'de' });
+  assert.equal(made.statusCode, 201, made.body);
+  const { address } = made.json();
+  assert.match(address, /^http:\/\/localhost(:80)?\/app\/calendar\/[\w-]{36}\/[\w-]{43}\.ics$/);
+  return new URL(address).pathname;
+}
+
+const read = (url: string, headers: Record<string, string> = {}) =>
+  app.inject({ method: 'GET', url, headers });
+
+function parse(text: string) {
+  const calendar = new ICAL.Component(ICAL.parse(text));
+  const events = calendar.getAllSubcomponents('vevent').map((event) => new ICAL.Event(event));
+  return { calendar, events };
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'Europe/Berlin',
+  weekday: 'long',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
+test('a feed holds the visits of an employee, at the right time in summer and winter', async () => {
+  const answer = await read(await makeAddress('employee', employeeId));
+  assert.equal(answer.statusCode, 200, answer.body);
+  assert.equal(answer.headers['content-type'], 'text/calendar; charset=utf-8');
+  assert.match(String(answer.headers['cache-control']), /^private, max-age=\d+$/);
+  const { calendar, events } = parse(answer.body);
+  assert.equal(calendar.getFirstPropertyValue('x-wr-calname'), 'Besuche: Jonas Harms');
+  assert.equal(calendar.getFirstSubcomponent('vtimezone')!.getFirstPropertyValue('tzid'), 'Europe/Berlin');
+  const mondays = events.filter(({ summary }) => summary.startsWith('Lobby'));
+  // Public holidays fall out.
+  assert.ok(mondays.length >= 24 && mondays.length <= 31, String(mondays.length));
+  for (const { startDate, endDate, location, description, component } of mondays) {
+    assert.equal(clock.format(startDate.toJSDate()), 'Monday 08:00');
+    assert.equal(endDate.toUnixTime() - startDate.toUnixTime(), 45 * 60);
+    assert.equal(location, 'Ballindamm 17a, 20095 Hamburg');
+    assert.match(description, /Schlüssel vorhanden/);
+    assert.match(description, /Maren Janssen, \+49 40 5550/);
+    assert.ok(description.includes('Ring twice; ask for Ms. Ode, "please"'));
+    assert.match(String(component.getFirstPropertyValue('url')), new RegExp(`/data/sites/${siteId}$`));
+  }
+  assert.ok(!answer.body.includes('99887766'), 'private numbers stay in the office');
+  assert.equal(new Set(events.map(({ uid }) => uid)).size, events.length);
+  // Outlook needs lines that end with CRLF and hold at most 75 bytes.
+  for (const line of answer.body.split('\r\n'))
+    assert.ok(Buffer.byteLength(line) <= 75 && !line.includes('\n'));
+});
+
+test('a moved visit says why, and keeps its identity', async () => {
+  const { events } = parse((await read(await makeAddress('employee', employeeId))).body);
+  const moved = events.filter(({ summary }) => summary.startsWith('Kantine'));
+  assert.ok(moved.length > 20);
+  for (const { uid, startDate, description } of moved) {
+    const [, named] = /-(\d{4}-\d{2}-\d{2})-0@stamm$/.exec(uid)!;
+    assert.equal(new Date(named!).getUTCDay(), 6);
+    assert.notEqual(startDate.toString().slice(0, 10), named);
+    assert.match(description, /Verschoben vom \d{2}\.\d{2}\.\d{4}: \p{L}{3}/u);
+  }
+});
+
+test('the same data gives the same bytes and a 304; a change of the site raises the sequence', async () => {
+  const url = await makeAddress('site', siteId);
+  const first = await read(url);
+  const again = await read(url);
+  assert.equal(again.body, first.body);
+  const unchanged = await read(url, { 'if-none-match': String(first.headers.etag) });
+  assert.equal(unchanged.statusCode, 304);
+  assert.equal(unchanged.body, '');
+  const changed = await service.patch(`/sites/${siteId}`, { comment: 'New code: 4711' });
+  assert.equal(changed.statusCode, 200, changed.body);
+  const after = await read(url, { 'if-none-match': String(first.headers.etag) });
+  assert.equal(after.statusCode, 200);
+  const [before, now] = [first, after].map(({ body }) => parse(body).events[0]!);
+  assert.equal(now!.uid, before!.uid);
+  assert.equal(now!.sequence, before!.sequence + 1);
+});
+
+test('a replaced address, a removed one, and those of ended employees and sites are not found', async () => {
+  const old = await makeAddress('site', siteId);
+  const current = await makeAddress('site', siteId);
+  assert.equal((await read(old)).statusCode, 404);
+  assert.equal((await read(current)).statusCode, 200);
+  assert.equal((await verwaltung.call('DELETE', `/calendar-feeds/site/${siteId}`)).statusCode, 204);
+  assert.equal((await read(current)).statusCode, 404);
+  assert.equal((await verwaltung.call('DELETE', `/calendar-feeds/site/${siteId}`)).statusCode, 404);
+
+  const leaverId = await create('/employee', { firstName: 'Lea', lastName: 'Weg' });
+  const ofLeaver = await makeAddress('employee', leaverId);
+  assert.equal((await read(ofLeaver)).statusCode, 200);
+  await service.patch(`/employees/${leaverId}`, { active: false });
+  assert.equal((await read(ofLeaver)).statusCode, 404);
+
+  const closedId = await create('/customer/site', validSite(customerId));
+  const ofClosed = await makeAddress('site', closedId);
+  await service.patch(`/sites/${closedId}`, { validUntil: '2020-01-01' });
+  assert.equal((await read(ofClosed)).statusCode, 404);
+  assert.equal(
+    (await verwaltung.call('PUT', `/calendar-feeds/site/${closedId}`, { language: 'de' })).statusCode,
+    404,
+  );
+});
+
+test('another business neither makes, reads nor removes a feed', async () => {
+  const other = await service.createTenant('Andere GmbH');
+  const stranger = await createPerson(service, { tenantId: other.tenantId });
+  const url = await makeAddress('employee', employeeId);
+  const path = `/calendar-feeds/employee/${employeeId}`;
+  assert.equal((await stranger.call('PUT', path, { language: 'de' })).statusCode, 404);
+  assert.deepEqual((await stranger.call('GET', path)).json(), { feed: null });
+  assert.equal((await stranger.call('DELETE', path)).statusCode, 404);
+  assert.equal((await read(url.replace(service.tenant.tenantId, other.tenantId))).statusCode, 404);
+  assert.equal((await read(url)).statusCode, 200);
+});
+
+test('Pflege makes no feeds, and what Verwaltung does is on record without the secret', async () => {
+  const pflege = await createPerson(service, { role: 'PFLEGE', name: 'Paul Pflege' });
+  const path = `/calendar-feeds/employee/${employeeId}`;
+  assert.equal((await pflege.call('PUT', path, { language: 'de' })).json().code, 'role_insufficient');
+  const url = await makeAddress('employee', employeeId);
+  await read(url);
+  const token = /[\w-]{43}/.exec(url)![0];
+  const audit = (await verwaltung.call('GET', '/audit?event=CALENDAR_CREATED')).json();
+  assert.equal(audit.data[0].subjectId, employeeId);
+  assert.ok(!JSON.stringify(audit).includes(token));
+  assert.ok(!service.logLines.join('').includes(token), 'the log hides the secret');
+  const { rows } = await service.owner.query(
+    'SELECT row_to_json(feed)::text AS row FROM calendar_feed AS feed',
+  );
+  assert.ok(!JSON.stringify(rows).includes(token));
+});
+
+test('an address that is read too often waits, and so does an address that guesses', async () => {
+  const url = await makeAddress('employee', employeeId);
+  let last = await read(url);
+  for (let reads = 0; reads < 40 && last.statusCode === 200; reads += 1) last = await read(url);
+  assert.equal(last.statusCode, 429);
+  assert.ok(Number(last.headers['retry-after']) >= 1);
+  const guess = () => read(`/app/calendar/${service.tenant.tenantId}/${'x'.repeat(43)}.ics`);
+  let missed = await guess();
+  assert.equal(missed.statusCode, 404);
+  for (let tries = 0; tries < 80 && missed.statusCode === 404; tries += 1) missed = await guess();
+  assert.equal(missed.statusCode, 429);
+});
