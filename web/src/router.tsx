@@ -116,6 +116,11 @@ const siteSheet = createRoute({
   path: '/data/sites/$id/sheet',
   component: lazyRouteComponent(() => import('./paper/site-sheet.tsx'), 'SiteSheetPage'),
 });
+const daySheet = createRoute({
+  getParentRoute: () => office,
+  path: '/day-sheet',
+  component: lazyRouteComponent(() => import('./paper/day-sheet.tsx'), 'DaySheetPage'),
+});
 const labels = createRoute({
   getParentRoute: () => office,
   path: '/labels/$collection',
@@ -206,6 +211,7 @@ export const router = createRouter({
       record,
       editing,
       siteSheet,
+      daySheet,
       labels,
       merge,
       attention,

@@ -1,0 +1,168 @@
+// The visits of a day in driving order, one sheet for each employee.
+import { Button, Group, Select } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { todayIn } from '../../../core/calendar-days.ts';
+import { orderByNearest } from '../../../core/route.ts';
+import { DayInput } from '../frame/day-input.tsx';
+import { EmptyNote, FailureNote } from '../frame/failure.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { PageHead } from '../frame/page-head.tsx';
+import { usePrintPage } from '../frame/printing.ts';
+import { Icon } from '../icons.tsx';
+import { addressText } from '../records/columns.ts';
+import { formatDay, isDay } from '../texts/format.ts';
+import { type DayVisit, dayVisitsQuery, positionOf, windowsText } from './day-visits.ts';
+import classes from './sheet.module.css';
+
+export function DaySheetPage() {
+  const { t } = useTranslation();
+  const { date = '', employeeId } = useSearch({ strict: false }) as Record<string, string>;
+  const navigate = useNavigate();
+  const printPage = usePrintPage();
+  const day = isDay(date) ? date : todayIn(undefined);
+  const { data: visits, error, refetch } = useQuery(dayVisitsQuery(day, undefined));
+  const people = [...Map.groupBy(visits ?? [], ({ employeeId: id }) => id ?? '')].map(([id, own]) => ({
+    id,
+    name: nameOf(own[0]!) ?? t('daySheet.nobody'),
+    visits: own,
+  }));
+  const shown = people.filter(({ id }) => employeeId === undefined || id === employeeId);
+  const change = (search: Record<string, string | undefined>) =>
+    navigate({ to: '/day-sheet', search: { date: day, employeeId, ...search } as never, replace: true });
+  return (
+    <div className={classes.page}>
+      <PageHead
+        title={t('daySheet.title')}
+        text={formatDay(day, { dateStyle: 'full' })}
+        actions={
+          <Button
+            leftSection={<Icon name="printer" size={16} />}
+            disabled={shown.length === 0}
+            onClick={printPage}
+          >
+            {t('print.action')}
+          </Button>
+        }
+      />
+      <Group gap="md" mb="md" align="flex-end" className="screen-only">
+        <DayInput
+          label={t('daySheet.day')}
+          w={160}
+          value={day}
+          onChange={(value) => isDay(value) && change({ date: value })}
+        />
+        <Select
+          label={t('daySheet.who')}
+          placeholder={t('daySheet.all')}
+          clearable
+          data={people.filter(({ id }) => id).map(({ id, name }) => ({ value: id, label: name }))}
+          value={employeeId ?? null}
+          onChange={(id) => change({ employeeId: id ?? undefined })}
+        />
+      </Group>
+      {error && <FailureNote error={error} onRetry={() => refetch()} />}
+      {!visits && !error && <Lines count={8} />}
+      {visits && shown.length === 0 && <EmptyNote icon="calendar" title={t('daySheet.none')} />}
+      {shown.map(({ id, name, visits: own }) => (
+        <PersonSheet key={id} name={name} day={day} visits={own} />
+      ))}
+    </div>
+  );
+}
+
+function nameOf({ employee }: DayVisit): string | undefined {
+  return employee && `${employee.firstName} ${employee.lastName}`;
+}
+
+function PersonSheet({ name, day, visits }: { name: string; day: string; visits: DayVisit[] }) {
+  const { t } = useTranslation();
+  const [startId, setStartId] = useState<string | null>(null);
+  const byTime = visits.toSorted((one, other) => windowsText(one).localeCompare(windowsText(other)));
+  const start = byTime.find(({ siteId }) => siteId === startId) ?? byTime.find(positionOf);
+  const ordered = orderByNearest(byTime, positionOf, start && positionOf(start));
+  const sites = new Map(byTime.filter(positionOf).map((visit) => [visit.siteId, visit.site?.name ?? '']));
+  return (
+    <section className={`panel ${classes.sheet} ${classes.person}`} aria-label={name}>
+      <div>
+        <h2>
+          {name}, {formatDay(day, { weekday: 'short', day: 'numeric', month: 'numeric', year: 'numeric' })}
+        </h2>
+        <p className={classes.note}>
+          {start ? t('daySheet.order', { start: start.site?.name }) : t('daySheet.noOrder')}
+        </p>
+        {sites.size > 1 && (
+          <Select
+            className="screen-only"
+            mt="xs"
+            w={280}
+            label={t('daySheet.start')}
+            data={[...sites].map(([value, label]) => ({ value, label }))}
+            value={start?.siteId ?? null}
+            onChange={setStartId}
+          />
+        )}
+      </div>
+      <table className={classes.plants}>
+        <thead>
+          <tr>
+            <th scope="col">{t('daySheet.site')}</th>
+            <th scope="col">{t('daySheet.time')}</th>
+            <th scope="col">{t('daySheet.contact')}</th>
+            <th scope="col">{t('daySheet.access')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {ordered.map((visit, index) => (
+            <Row key={`${visit.siteId} ${windowsText(visit)}`} visit={visit} place={index + 1} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Row({ visit, place }: { visit: DayVisit; place: number }) {
+  const { t } = useTranslation();
+  const { site, customer, contactPerson: contact } = visit;
+  const lines = (...parts: (string | false | undefined)[]) =>
+    parts.filter(Boolean).map((part) => <div key={String(part)}>{part}</div>);
+  return (
+    <tr>
+      <th scope="row">
+        {place}. {site?.name}
+        {lines(customer?.companyName, site && addressText(site.address))}
+      </th>
+      <td>
+        {lines(
+          windowsText(visit),
+          visit.durationInMinutes !== undefined && t('record.minutes', { count: visit.durationInMinutes }),
+          visit.preparationInMinutes !== undefined &&
+            t('daySheet.preparation', { minutes: visit.preparationInMinutes }),
+          visit.movedFrom &&
+            t('daySheet.moved', {
+              day: formatDay(visit.movedFrom),
+              why: visit.holiday ?? t('record.closed'),
+            }),
+        )}
+      </td>
+      <td>
+        {lines(
+          contact && [contact.firstName, contact.lastName].filter(Boolean).join(' '),
+          contact?.phone,
+          contact?.mobile,
+          !contact?.phone && customer?.phone,
+        )}
+      </td>
+      <td>
+        {lines(
+          site && t(site.hasKey ? 'daySheet.key' : 'daySheet.noKey'),
+          site?.needsAppointment && t('daySheet.appointment'),
+          site?.comment,
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,94 @@
+// Today's visits, for somebody on the way: the maps and the phone are one tap away.
+import { Badge, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { todayIn } from '../../../core/calendar-days.ts';
+import { orderByNearest } from '../../../core/route.ts';
+import { fewQuery } from '../api/records.ts';
+import { useMe } from '../api/session.ts';
+import { FailureNote } from '../frame/failure.tsx';
+import { ButtonLink } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
+import { Icon } from '../icons.tsx';
+import { Card } from '../records/card.tsx';
+import { addressText } from '../records/columns.ts';
+import { phoneLink } from '../records/contact-links.ts';
+import record from '../records/record.module.css';
+import { type DayVisit, dayVisitsQuery, mapsLink, positionOf, windowsText } from './day-visits.ts';
+import classes from './sheet.module.css';
+
+/** A person whose address an employee has sees the visits of that employee, everybody else those of all. */
+export function TodayVisits() {
+  const { t } = useTranslation();
+  const { email } = useMe().person;
+  const today = todayIn(undefined);
+  const employees = useQuery(fewQuery('employees', { q: email }, 10));
+  const own = employees.data?.data.find(
+    (employee) => String(employee.email).toLowerCase() === email.toLowerCase(),
+  );
+  const { data, error, refetch } = useQuery({
+    ...dayVisitsQuery(today, own?.id),
+    enabled: !employees.isPending,
+  });
+  const ordered = orderByNearest(data ?? [], positionOf);
+  return (
+    <Card
+      title={t('today.title')}
+      icon="calendar"
+      actions={
+        <ButtonLink
+          size="compact-sm"
+          variant="subtle"
+          to="/day-sheet"
+          search={{ date: today, employeeId: own?.id }}
+        >
+          {t('daySheet.title')}
+        </ButtonLink>
+      }
+    >
+      {error && <FailureNote error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Lines count={3} />}
+      {data?.length === 0 && <p className={record.none}>{t('daySheet.none')}</p>}
+      <ol className={record.list}>
+        {ordered.map((visit) => (
+          <Stop key={`${visit.siteId} ${windowsText(visit)}`} visit={visit} showsPerson={!own} />
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function Stop({ visit, showsPerson }: { visit: DayVisit; showsPerson: boolean }) {
+  const { t } = useTranslation();
+  const { site, customer, contactPerson, employee } = visit;
+  const address = site ? addressText(site.address) : '';
+  const phone = contactPerson?.phone ?? customer?.phone;
+  return (
+    <li className={classes.stop}>
+      <Group gap={8}>
+        <Text fw={600} component="span">
+          <Link to="/data/$collection/$id" params={{ collection: 'sites', id: visit.siteId }}>
+            {site?.name}
+          </Link>
+        </Text>
+        {visit.windows.length > 0 && <Badge color="gray">{windowsText(visit)}</Badge>}
+        {site?.hasKey && <Badge color="leaf">{t('daySheet.key')}</Badge>}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {[customer?.companyName, address, showsPerson && employee?.lastName].filter(Boolean).join(' · ')}
+      </Text>
+      {site?.comment && <Text size="sm">{site.comment}</Text>}
+      <Group gap="xs" mt={6}>
+        <a className={classes.tap} href={mapsLink(address)} target="_blank" rel="noreferrer">
+          <Icon name="map" size={16} /> {t('today.maps')}
+        </a>
+        {phone && (
+          <a className={classes.tap} href={phoneLink(phone)}>
+            <Icon name="phone" size={16} /> {phone}
+          </a>
+        )}
+      </Group>
+    </li>
+  );
+}
