@@ -44,6 +44,24 @@ CREATE INDEX audit_entry_by_time ON audit_entry USING btree (tenant_id, at, id);
 SELECT isolate_tenants('audit_entry');
 GRANT INSERT, SELECT ON audit_entry TO stamm_service;
 
+-- calendar_feed: At most one for each employee and site. A deleted subject keeps its row and answers nothing.
+CREATE TABLE calendar_feed (
+  tenant_id uuid NOT NULL,
+  resource text NOT NULL,
+  subject_id uuid NOT NULL,
+  token_hash bytea NOT NULL,  -- SHA-256 of the secret part of the address, which is shown once.
+  language text NOT NULL,  -- Of the texts: calendar programs do not say which one they want.
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  created_by text NOT NULL,
+  CONSTRAINT calendar_feed_pkey PRIMARY KEY (tenant_id, resource, subject_id),
+  CONSTRAINT calendar_feed_tenant_id_token_hash_key UNIQUE (tenant_id, token_hash),
+  CONSTRAINT calendar_feed_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id),
+  CONSTRAINT calendar_feed_language_check CHECK ((language = ANY (ARRAY['de'::text, 'en'::text]))),
+  CONSTRAINT calendar_feed_resource_check CHECK ((resource = ANY (ARRAY['employee'::text, 'site'::text])))
+);
+SELECT isolate_tenants('calendar_feed');
+GRANT DELETE, INSERT, SELECT, UPDATE ON calendar_feed TO stamm_service;
+
 -- checklist: First steps of a new business that nothing else records.
 CREATE TABLE checklist (
   tenant_id uuid NOT NULL,

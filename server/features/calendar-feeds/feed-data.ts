@@ -1,7 +1,9 @@
 // What a feed is made of: whom or what it is for, and the sites to visit.
 import type pg from 'pg';
 import { holidayRegion, holidaysOf } from '../../../core/holidays.ts';
+import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { type HolidayRule, toVisitPlan, type VisitPlan } from '../../../core/visit-plan.ts';
+import { isAttendingInterval } from '../../../core/visits.ts';
 import type { Database } from '../../database/database.ts';
 import type { Language } from '../../messages.ts';
 
@@ -130,8 +132,8 @@ export async function readFeedSites(
 
 function toPlan(row: SiteRow, holidayRule: HolidayRule): VisitPlan {
   const site = {
-    attendingIntervals: row.intervals,
-    openingHours: row.hours,
+    attendingIntervals: row.intervals.filter(isAttendingInterval),
+    openingHours: row.hours.filter(isOpeningHours),
     validFrom: row.valid_from ?? undefined,
     validUntil: row.valid_until ?? undefined,
     timeZone: row.time_zone,

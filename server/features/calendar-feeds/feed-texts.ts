@@ -57,7 +57,8 @@ function build(language: Language) {
     title: (name: string) => `${text.visits}: ${name}`,
     description(site: FeedSite, { windows, movedFrom, reason, holiday }: PlannedVisit): string {
       return [
-        movedFrom && text.moved(dayText(movedFrom), (reason === 'HOLIDAY' && holiday?.[language]) || text.closed),
+        movedFrom &&
+          text.moved(dayText(movedFrom), (reason === 'HOLIDAY' && holiday?.[language]) || text.closed),
         windows.length > 0 &&
           `${text.times}: ${windows.map(({ from, until }) => `${from}–${until}`).join(', ')}`,
         person(text.customer, site.customer, site.customer_phone),

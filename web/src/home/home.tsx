@@ -2,6 +2,7 @@
 import { Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, labelOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
@@ -22,6 +23,9 @@ import classes from './home.module.css';
 import { ContractsEnding, PlantsInNeed } from './soon-cards.tsx';
 import { WebhookNotice } from './webhook-notice.tsx';
 
+// Only Pflege begins the day with it.
+const TodayVisits = lazy(async () => ({ default: (await import('../paper/today-visits.tsx')).TodayVisits }));
+
 export function HomePage() {
   const { t } = useTranslation();
   const { person, business } = useMe();
@@ -38,7 +42,13 @@ export function HomePage() {
       <div className={classes.search}>
         <SearchButton isLarge>{t('home.search')}</SearchButton>
       </div>
-      {isAdministrator && <WebhookNotice />}
+      {isAdministrator ? (
+        <WebhookNotice />
+      ) : (
+        <Suspense fallback={<Lines count={3} />}>
+          <TodayVisits />
+        </Suspense>
+      )}
       <Numbers />
       <div className={classes.columns}>
         <AttentionCard />
