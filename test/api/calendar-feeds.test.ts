@@ -102,7 +102,7 @@ test('a moved visit says why, and keeps its identity', async () => {
     const [, named] = /-(\d{4}-\d{2}-\d{2})-0@stamm$/.exec(uid)!;
     assert.equal(new Date(named!).getUTCDay(), 6);
     assert.notEqual(startDate.toString().slice(0, 10), named);
-    assert.match(description, /Verschoben vom \d{2}\.\d{2}\.\d{4}: \p{L}{3}/u);
+    assert.match(description, /Verschoben vom \d{2}\.\d{2}\.\d{4}: \S/);
   }
 });
 

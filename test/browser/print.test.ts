@@ -8,7 +8,7 @@ import { createPerson } from '../api/office.ts';
 import { withoutChromium } from '../programs.ts';
 import { validSite } from '../service.ts';
 import { until } from '../waiting.ts';
-import { findBarriers, type Office, openOffice } from './office.ts';
+import { findBarriers, type Office, openOffice, signIn } from './office.ts';
 
 // The package is CommonJS with a default of its own.
 const jsQR = jsQRModule as unknown as typeof jsQRModule.default;
@@ -152,6 +152,58 @@ describe('paper', { skip: withoutChromium }, () => {
     );
     assert.deepEqual(complaints, []);
     await page.context().close();
+  });
+
+  test("a day sheet has a page per employee, and Pflege begins with today's own visits on a phone", async () => {
+    const customerId = await office.createCustomer({ companyName: 'Kontorhaus AG', phone: '+49 40 4711' });
+    const pflege = await createPerson(office, { role: 'PFLEGE', name: 'Jonas Harms' });
+    const daily = [{ frequency: 'DAILY', durationInMinutes: 30 }];
+    for (const [lastName, employeeEmail] of [
+      ['Harms', pflege.email],
+      ['Aydin', 'b.aydin@gruen.example'],
+    ]) {
+      const employee = await office.post('/employee', { firstName: 'Jo', lastName, email: employeeEmail });
+      const site = await office.post('/customer/site', {
+        ...validSite(customerId),
+        name: `Halle ${lastName}`,
+        attendingIntervals: daily,
+        assignedEmployeeId: employee.json().id,
+      });
+      assert.equal(site.statusCode, 201, site.body);
+    }
+    // Far from every public holiday.
+    const { page } = await office.enter(email);
+    await page.goto(`${office.origin}/day-sheet?date=2026-11-11`);
+    await page.getByText('Halle Aydin').first().waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    const sheets = await print(page);
+    assert.equal(sheets.length, 2);
+    const aydin = sheets.find((sheet) => sheet.includes('Jo Aydin'))!;
+    assert.match(aydin, /Halle Aydin/);
+    assert.match(aydin, /Ballindamm 17a/);
+    assert.match(aydin, /\+49 40 4711/);
+    assert.doesNotMatch(aydin, /Halle Harms/);
+    await page.context().close();
+
+    const phone = await office.visit({
+      viewport: { width: 390, height: 800 },
+      userAgent: 'Mozilla/5.0 (Linux; Android 16)',
+    });
+    // Today may be a holiday; the browser then has no visits to show.
+    await phone.page.clock.setFixedTime('2026-11-11T09:00:00Z');
+    await phone.page.goto(`${office.origin}/sign-in`);
+    await signIn(phone.page, pflege.email);
+    const card = phone.page.getByRole('region', { name: 'Besuche heute' });
+    await card.getByText('Halle Harms').waitFor();
+    assert.equal(await card.getByText('Halle Aydin').count(), 0);
+    assert.match(
+      String(await card.getByRole('link', { name: 'Karte öffnen' }).getAttribute('href')),
+      /^geo:0,0\?q=Ballindamm/,
+    );
+    assert.equal(await card.getByRole('link', { name: '+49 40 4711' }).getAttribute('href'), 'tel:+49404711');
+    assert.deepEqual(await findBarriers(phone.page), []);
+    assert.deepEqual(phone.complaints, []);
+    await phone.page.context().close();
   });
 
   async function createGreenSite(): Promise<string> {

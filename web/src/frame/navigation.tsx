@@ -54,6 +54,9 @@ export function Navigation() {
         <NavigationLink to="/map" icon="map">
           {t('navigation.map')}
         </NavigationLink>
+        <NavigationLink to="/day-sheet" icon="printer">
+          {t('daySheet.title')}
+        </NavigationLink>
         <div className={classes.section}>{t('navigation.data')}</div>
         {useDefinitions().map((definition) => (
           <NavigationLink
