@@ -1,6 +1,7 @@
 // Former ids and external ids: names of objects that were merged into others. (Decision 67.)
 import type pg from 'pg';
 import { type Definition, type Reference, referencesOf, tableOf } from '../definition/definition.ts';
+import { isUuid } from '../definition/formats.ts';
 import type { Row } from '../definition/validation.ts';
 
 /** An SQL expression: the id that answers for this one now. */
@@ -49,8 +50,11 @@ export function buildRedirection(definition: Definition) {
   const columns = referencesOf(definition).map(({ column }: Reference) => column.name);
 
   return async function redirectReferences(client: pg.ClientBase, rows: readonly Row[]): Promise<void> {
+    // An invalid row is looked up too, to report its missing owners with its other errors.
     const named = rows.flatMap((row) =>
-      columns.filter((name) => typeof row[name] === 'string').map((name) => ({ row, name })),
+      columns
+        .filter((name) => typeof row[name] === 'string' && isUuid(row[name]))
+        .map((name) => ({ row, name })),
     );
     if (named.length === 0) return;
     const { rows: found } = await client.query<{ place: string; id: string }>(
