@@ -35,6 +35,7 @@ describe('every page', { skip: withoutChromium }, () => {
       `/data/sites/${siteId}/edit`,
       '/attention',
       '/map',
+      '/visits',
       '/requests',
       '/import',
       '/settings',
@@ -88,7 +89,15 @@ describe('every page', { skip: withoutChromium }, () => {
 
   test('needs at most 250 kB of compressed JavaScript at the first load', async () => {
     const { page } = await office.enter(email);
-    for (const path of ['/', '/data/sites', '/data/sites/new', '/settings/api', '/attention']) {
+    for (const path of [
+      '/',
+      '/data/sites',
+      '/data/sites/new',
+      '/settings/api',
+      '/attention',
+      '/visits',
+      '/requests',
+    ]) {
       const sizes: Promise<number>[] = [];
       const context = await office.browser.newContext({ storageState: await page.context().storageState() });
       const fresh = await context.newPage();
