@@ -16,6 +16,7 @@ import { overload } from './scenarios/overload.ts';
 import { plans } from './scenarios/plans.ts';
 import { reads } from './scenarios/reads.ts';
 import { upserts } from './scenarios/upserts.ts';
+import { visits } from './scenarios/visits.ts';
 import { watchStolenTime } from './stolen-time.ts';
 
 const scenarios: readonly Scenario[] = [
@@ -23,6 +24,7 @@ const scenarios: readonly Scenario[] = [
   upserts,
   importing,
   reads,
+  visits,
   growth,
   plans,
   overload,

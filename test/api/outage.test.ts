@@ -33,10 +33,11 @@ const bodies: Record<string, object> = {
 function requestOf({ method, path }: Route) {
   const [, prefix, rest] = /^\/(api\/v1|app)(\/.*)$/.exec(path)!;
   const hasBody = !['GET', 'HEAD', 'DELETE'].includes(method);
+  const token = randomBytes(32).toString('base64url');
   const type = rest === '/import' ? 'application/x-ndjson' : 'application/json';
   return {
     method,
-    url: path.replace(':token', randomBytes(32).toString('base64url')).replace(/:\w+/g, randomUUID()),
+    url: path.replace(':file', `${token}.ics`).replace(':token', token).replace(/:\w+/g, randomUUID()),
     headers: {
       ...(prefix === 'app' ? { cookie, ...ownOrigin } : { apikey: tenant.key }),
       ...(hasBody && { 'content-type': type }),
@@ -146,5 +147,6 @@ test('a database that goes away after the key or session was found is the same o
 
 /** Refused for its form, or made of what the service knows by itself. */
 function isAnsweredWithout([route, { status }]: [string, Answer]): boolean {
-  return status === 400 || status === 404 || /^\w+ \/app\/(session|definitions|audit\/events)$/.test(route);
+  const needsNone = /^\w+ \/app\/(session|definitions|audit\/events|map\/(settings|approximate-position))$/;
+  return status === 400 || status === 404 || needsNone.test(route);
 }

@@ -468,7 +468,7 @@ test('a business that requires passkeys lets people without one do nothing but a
     'POST /app/proof/options',
     'POST /app/proof',
   ];
-  const isOpen = /^\/app\/(state|setup|invitation|session\/|password-reset|reset\/)/;
+  const isOpen = /^\/app\/(state|setup|invitation|session\/|password-reset|reset\/|calendar\/)/;
   const refused = routesBelow(app, '/app/').filter(({ method, path }) => {
     const isPublic = isOpen.test(path) || (method === 'POST' && path === '/app/session');
     return !isPublic && !allowed.includes(`${method === 'HEAD' ? 'GET' : method} ${path}`);

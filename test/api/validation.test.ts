@@ -204,6 +204,7 @@ const codesOfOthers = new Set<string>([
   'repeated_parameter',
   'required_one_of',
   'too_common',
+  'too_many_days',
   'too_short',
   'unknown_parameter',
 ]);

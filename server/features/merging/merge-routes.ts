@@ -80,7 +80,7 @@ function buildMerge(definition: Definition, resources: readonly Definition[]) {
     const { tenantId } = request;
     const author = authorOf(request);
     await client.query(`SET LOCAL statement_timeout = ${longStatementMs}`);
-    const { winner, losers, objectOf } = await lockObjects(client, writes, tenantId, asked);
+    const { winner, losers, objectOf } = await lockObjects(client, definition, writes, tenantId, asked);
     // A repeated request: these were merged before.
     if (losers.length === 0) return { id: winner.id, version: winner.version, merged: [], moved: [] };
     demandVersion(request, winner);
@@ -127,6 +127,7 @@ function buildMerge(definition: Definition, resources: readonly Definition[]) {
 /** Locked in one order, to avoid deadlocks. A former id names the object that it was merged into. */
 async function lockObjects(
   client: pg.ClientBase,
+  { name: resource }: Definition,
   writes: Writes,
   tenantId: string,
   { id, ids }: MergeRequest,
@@ -137,7 +138,11 @@ async function lockObjects(
   const unknown = ids.flatMap((one, place) => (found.has(one) ? [] : [place]));
   if (unknown.length > 0) {
     throw validationError(
-      unknown.map((place) => ({ path: ['ids', place], code: 'reference_not_found' as const })),
+      unknown.map((place) => ({
+        path: ['ids', place],
+        code: 'reference_not_found' as const,
+        params: { resource },
+      })),
     );
   }
   const losers = new Map(ids.map((one) => found.get(one)!).map((object) => [object.id, object]));

@@ -20,9 +20,9 @@ export interface VisitPage {
 const reserveMs = 900;
 /** Longer turns would delay the requests of others. */
 const turnMs = 10;
-/** About one site in ten has a visit on a working day. */
-const sitesPerVisit = 10;
-const maxSitesPerPiece = 2000;
+/** About one site in ten has a visit on a working day. A page then learns how many it really are. */
+const usualSitesPerVisit = 10;
+const [minSitesPerPiece, maxSitesPerPiece] = [200, 2000];
 /** Sites that a request keeps for its next days. */
 const maxKeptSites = 20_000;
 
@@ -37,8 +37,11 @@ export async function findVisits(
   const visits: SiteVisit[] = [];
   const read = buildPieces(database, reader, asked, holidayRule);
   let turnEnds = performance.now() + turnMs;
+  let seenSites = 0;
   for (let place = asked.from; ; ) {
-    const { sites, isLast } = await read(place);
+    const sitesPerVisit = visits.length > 0 ? seenSites / visits.length : usualSitesPerVisit;
+    const { sites, isLast } = await read(place, (asked.limit + 1 - visits.length) * sitesPerVisit);
+    seenSites += sites.length;
     for (const site of sites) {
       const found = visitsOn(site.plan, place.day);
       const left = site.id === place.siteId ? found.slice(place.taken) : found;
@@ -65,8 +68,8 @@ export async function findVisits(
 function buildPieces(database: Database, reader: Reader, asked: VisitRequest, holidayRule: HolidayRule) {
   const kept = new Map<string, Piece>();
   let keptSites = 0;
-  const count = Math.min(Math.max(asked.limit * sitesPerVisit, 200), maxSitesPerPiece);
-  return async ({ siteId, taken }: Place): Promise<Piece> => {
+  return async ({ siteId, taken }: Place, wantedSites: number): Promise<Piece> => {
+    const count = Math.min(Math.max(Math.ceil(wantedSites), minSitesPerPiece), maxSitesPerPiece);
     const comparison = taken === allVisits ? '>' : '>=';
     const key = `${comparison} ${siteId}`;
     const known = kept.get(key);

@@ -24,6 +24,7 @@ import { ContractsEnding, PlantsInNeed } from './soon-cards.tsx';
 import { WebhookNotice } from './webhook-notice.tsx';
 
 // Only Pflege begins the day with it.
+const VisitsCard = lazy(async () => ({ default: (await import('./visits-card.tsx')).VisitsCard }));
 const TodayVisits = lazy(async () => ({ default: (await import('../paper/today-visits.tsx')).TodayVisits }));
 
 export function HomePage() {
@@ -51,6 +52,11 @@ export function HomePage() {
       )}
       <Numbers />
       <div className={classes.columns}>
+        {isAdministrator && (
+          <Suspense fallback={<Lines count={5} />}>
+            <VisitsCard />
+          </Suspense>
+        )}
         <AttentionCard />
         <PlantsInNeed />
         <ContractsEnding />

@@ -14,7 +14,8 @@ import { usePrintPage } from '../frame/printing.ts';
 import { Icon } from '../icons.tsx';
 import { addressText } from '../records/columns.ts';
 import { formatDay, isDay } from '../texts/format.ts';
-import { type DayVisit, dayVisitsQuery, positionOf, windowsText } from './day-visits.ts';
+import type { Visit } from '../visits/visits-query.ts';
+import { dayVisitsQuery, positionOf, windowsText } from './day-visits.ts';
 import classes from './sheet.module.css';
 
 export function DaySheetPage() {
@@ -73,11 +74,11 @@ export function DaySheetPage() {
   );
 }
 
-function nameOf({ employee }: DayVisit): string | undefined {
+function nameOf({ employee }: Visit): string | undefined {
   return employee && `${employee.firstName} ${employee.lastName}`;
 }
 
-function PersonSheet({ name, day, visits }: { name: string; day: string; visits: DayVisit[] }) {
+function PersonSheet({ name, day, visits }: { name: string; day: string; visits: Visit[] }) {
   const { t } = useTranslation();
   const [startId, setStartId] = useState<string | null>(null);
   const byTime = visits.toSorted((one, other) => windowsText(one).localeCompare(windowsText(other)));
@@ -124,7 +125,7 @@ function PersonSheet({ name, day, visits }: { name: string; day: string; visits:
   );
 }
 
-function Row({ visit, place }: { visit: DayVisit; place: number }) {
+function Row({ visit, place }: { visit: Visit; place: number }) {
   const { t } = useTranslation();
   const { site, customer, contactPerson: contact } = visit;
   const lines = (...parts: (string | false | undefined)[]) =>

@@ -1,62 +1,21 @@
 // The visits of a day with everything that somebody needs on the way.
-import { queryOptions } from '@tanstack/react-query';
 import type { Position } from '../../../core/route.ts';
-import { call, queryString } from '../api/client.ts';
-import type { Page } from '../api/records.ts';
-
-export interface DayVisit {
-  date: string;
-  siteId: string;
-  employeeId?: string;
-  status: 'PLANNED' | 'MOVED' | 'SKIPPED';
-  movedFrom?: string;
-  holiday?: string;
-  windows: { from: string; until: string }[];
-  durationInMinutes?: number;
-  preparationInMinutes?: number;
-  site?: {
-    name: string;
-    address: Record<string, string> & { location?: Position };
-    hasKey: boolean;
-    needsAppointment: boolean;
-    comment?: string;
-  };
-  customer?: { companyName: string; phone?: string };
-  employee?: { firstName: string; lastName: string };
-  contactPerson?: { firstName?: string; lastName: string; phone?: string; mobile?: string };
-}
+import { type Visit, visitsQuery } from '../visits/visits-query.ts';
 
 /** Skipped visits are nobody's work. */
 export function dayVisitsQuery(day: string, employeeId: string | undefined) {
-  return queryOptions({
-    queryKey: ['visits', 'day', day, employeeId],
-    queryFn: async ({ signal }) => {
-      const visits: DayVisit[] = [];
-      let cursor: string | undefined;
-      do {
-        const query = queryString({
-          from: day,
-          until: day,
-          employeeId,
-          include: 'site,customer,employee,contactPerson',
-          limit: 500,
-          cursor,
-        });
-        const page = await call<Page<DayVisit>>('GET', `/visits${query}`, { signal });
-        visits.push(...page.data.filter(({ status }) => status !== 'SKIPPED'));
-        cursor = page.nextCursor ?? undefined;
-      } while (cursor);
-      return visits;
-    },
-  });
+  return {
+    ...visitsQuery({ from: day, until: day, employeeId }),
+    select: ({ visits }: { visits: Visit[] }) => visits.filter(({ status }) => status !== 'SKIPPED'),
+  };
 }
 
-export function positionOf({ site }: DayVisit): Position | undefined {
+export function positionOf({ site }: Visit): Position | undefined {
   const { lat, lng } = site?.address.location ?? {};
   return lat === undefined || lng === undefined ? undefined : { lat, lng };
 }
 
-export function windowsText({ windows }: DayVisit): string {
+export function windowsText({ windows }: Visit): string {
   return windows.map(({ from, until }) => `${from}–${until}`).join(', ');
 }
 

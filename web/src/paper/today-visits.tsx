@@ -15,7 +15,8 @@ import { Card } from '../records/card.tsx';
 import { addressText } from '../records/columns.ts';
 import { phoneLink } from '../records/contact-links.ts';
 import record from '../records/record.module.css';
-import { type DayVisit, dayVisitsQuery, mapsLink, positionOf, windowsText } from './day-visits.ts';
+import type { Visit } from '../visits/visits-query.ts';
+import { dayVisitsQuery, mapsLink, positionOf, windowsText } from './day-visits.ts';
 import classes from './sheet.module.css';
 
 /** A person whose address an employee has sees the visits of that employee, everybody else those of all. */
@@ -59,7 +60,7 @@ export function TodayVisits() {
   );
 }
 
-function Stop({ visit, showsPerson }: { visit: DayVisit; showsPerson: boolean }) {
+function Stop({ visit, showsPerson }: { visit: Visit; showsPerson: boolean }) {
   const { t } = useTranslation();
   const { site, customer, contactPerson, employee } = visit;
   const address = site ? addressText(site.address) : '';
