@@ -30,6 +30,7 @@ describe('the guide at /docs', { skip: withoutChromium }, () => {
       '/docs/merge-or-replace',
       '/docs/paging',
       '/docs/import',
+      '/docs/visits',
       '/docs/changes',
       '/docs/webhooks',
       '/docs/error-codes',

@@ -72,7 +72,9 @@ export function DeletedRecord({ definition, id }: { definition: Definition; id: 
         )}
       </Alert>
       <div className={classes.columns}>
-        <div className={classes.column}>{kept && <Details definition={definition} entity={kept.data} />}</div>
+        <div className={classes.column}>
+          {kept && <Details definition={definition} entity={kept.data} isReadOnly />}
+        </div>
         <div className={classes.column}>
           <History definition={definition} id={id} />
         </div>

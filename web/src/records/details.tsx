@@ -18,11 +18,18 @@ import { Value } from './value.tsx';
 
 const FieldEditor = lazyRouteComponent(() => import('./field-editor.tsx'), 'FieldEditor');
 
-export function Details({ definition, entity }: { definition: Definition; entity: Entity }) {
+interface DetailsProps {
+  definition: Definition;
+  entity: Entity;
+  /** Of a deleted record, for instance. */
+  isReadOnly?: boolean;
+}
+
+export function Details({ definition, entity, isReadOnly = false }: DetailsProps) {
   const { t } = useTranslation();
   const isAdministrator = useIsAdministrator();
   const changeable = isAdministrator ? definition : forCare(definition);
-  const canEdit = (field: Field) => changeable.fields.includes(field) && !field.twinOf;
+  const canEdit = (field: Field) => !isReadOnly && changeable.fields.includes(field) && !field.twinOf;
   const shown = definition.fields.filter((field) => isWorthALine(definition, field, entity, canEdit(field)));
   return (
     <Card title={t('record.details')} icon={resourceIcon(definition.name)}>
