@@ -40,7 +40,7 @@ export function HomePage() {
         title={t(greeting, { name: person.name })}
         text={t('home.text', { business: business.name })}
       />
-      <div className={classes.search}>
+      <div className={`screen-only ${classes.search}`}>
         <SearchButton isLarge>{t('home.search')}</SearchButton>
       </div>
       {isAdministrator ? (

@@ -1,6 +1,7 @@
 // The calls of other systems: what arrives, what is refused and why.
 import { SegmentedControl } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router';
+import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote } from '../frame/failure.tsx';
@@ -9,11 +10,12 @@ import { PageHead } from '../frame/page-head.tsx';
 import { ErrorGroups } from './error-groups.tsx';
 import { HoursChart } from './hours-chart.tsx';
 import { type Line, useLiveRequests } from './live.ts';
-import { RequestDetails } from './request-details.tsx';
 import { RequestFilters } from './request-filters.tsx';
 import { RequestList } from './request-list.tsx';
 import classes from './requests.module.css';
 import { type Filters, filterNames, periods, startOf } from './requests.ts';
+
+const RequestDetails = lazyRouteComponent(() => import('./request-details.tsx'), 'RequestDetails');
 
 export function RequestsPage() {
   const { t } = useTranslation();
@@ -61,7 +63,9 @@ function Requests() {
       <RequestFilters filters={filters} onChange={change} />
       <RequestList filters={filters} from={from} arrived={arrived} onOpen={(id) => change({ id }, false)} />
       {search.id && (
-        <RequestDetails key={search.id} id={search.id} onClose={() => change({ id: undefined })} />
+        <Suspense>
+          <RequestDetails key={search.id} id={search.id} onClose={() => change({ id: undefined })} />
+        </Suspense>
       )}
     </div>
   );
