@@ -171,7 +171,7 @@ describe('a data folder', () => {
     const dataDir = path.join(folder, 'other');
     await mkdir(path.join(dataDir, 'postgres-12'), { recursive: true });
     const report = await examine({ DATABASE_URL: '', DATA_DIR: dataDir });
-    assertFound(report, 'data_folder_unusable', /another major version/);
+    assertFound(report, 'data_folder_unusable', /this Stamm brings another version/);
   });
 });
 

@@ -356,7 +356,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     await mkdir(join(folder, 'older/postgres-17'), { recursive: true });
     await assert.rejects(
       refusal(join(folder, 'older')),
-      /made by another major version of PostgreSQL \(postgres-17\)/,
+      /made by PostgreSQL 17, and this Stamm brings another version/,
     );
     const dataDir = await makeDataDir(t);
     await (await refusal(dataDir)).close();

@@ -103,6 +103,9 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
+/** What people read at the start, and nothing behind it. */
+export const onlyStartBlock = /^\nStamm is running\.\n[\s\S]*\nStop with Ctrl-C\.\n\n$/;
+
 const serveCommand = [process.execPath, 'server/main.ts', 'serve'];
 
 export type StammProcess = Awaited<ReturnType<typeof startStamm>>;
