@@ -146,8 +146,8 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     de: 'Er gehört zu einem gelöschten Eintrag. Diesen bitte zuerst wiederherstellen.',
   },
   merged_object: {
-    en: 'It was merged into another record. Use the one in "id".',
-    de: 'Er wurde mit einem anderen Eintrag zusammengeführt. Bitte "id" verwenden.',
+    en: 'Merged into another record. Use the id of that record.',
+    de: 'Mit einem anderen Eintrag zusammengeführt. Bitte dessen Id verwenden.',
   },
   too_many_references: {
     en: 'Too many records refer to it. Move some of them first.',
