@@ -50,7 +50,7 @@ export async function feedRoutes(app: FastifyInstance, { database, publicUrl }: 
     return { feed: rows[0] ?? null };
   });
 
-  /** A second one replaces the first: whoever knows the old address reads nothing any more. */
+  /** A second one replaces the first: the old address then answers 404. */
   app.put<SubjectRoute>('/calendar-feeds/:resource/:id', forVerwaltung, async (request, reply) => {
     const { resource, id } = subjectOf(request);
     const { language } = readForm(request, { language: oneOf(['de', 'en']) });
