@@ -44,5 +44,11 @@ const ranges = beginnings
 /** Undefined for texts that are no German postcode. */
 export function stateOfPostcode(postcode: string): GermanState | undefined {
   if (!/^\d{5}$/.test(postcode)) return undefined;
-  return ranges.findLast(([start]) => start <= postcode)?.[1];
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ranges[middle]![0] <= postcode) low = middle + 1;
+    else high = middle;
+  }
+  return ranges[low - 1]?.[1];
 }

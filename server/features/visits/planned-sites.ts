@@ -1,5 +1,5 @@
 // Sites with intervals, read in pieces in the order of their ids, and planned.
-import { type Holidays, holidayRegion, holidaysOf } from '../../../core/holidays.ts';
+import { holidayRegion, holidaysOf } from '../../../core/holidays.ts';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { type HolidayRule, toVisitPlan, type VisitPlan } from '../../../core/visit-plan.ts';
 import { type AttendingInterval, isAttendingInterval } from '../../../core/visits.ts';
@@ -71,25 +71,13 @@ export async function readPiece(
   );
   const cut = rows.findIndex(({ intervals }) => intervals === null);
   const read = cut === -1 ? rows : rows.slice(0, cut);
-  const holidays = rememberHolidays();
   return {
-    sites: read.map((row) => toPlannedSite(row, holidays(row), holidayRule)),
+    sites: read.map((row) => toPlannedSite(row, holidayRule)),
     isLast: cut === -1 && rows.length < count,
   };
 }
 
-/** Many sites share a postcode. */
-function rememberHolidays(): (row: SiteRow) => Holidays {
-  const known = new Map<string, Holidays>();
-  return ({ zip_code: zipCode, time_zone: timeZone }) => {
-    const key = `${timeZone} ${zipCode}`;
-    const holidays = known.get(key) ?? holidaysOf(holidayRegion(zipCode, timeZone));
-    known.set(key, holidays);
-    return holidays;
-  };
-}
-
-function toPlannedSite(row: SiteRow, holidays: Holidays, holidayRule: HolidayRule): PlannedSite {
+function toPlannedSite(row: SiteRow, holidayRule: HolidayRule): PlannedSite {
   const { time_zone: timeZone } = row;
   const site = {
     attendingIntervals: readIntervals(row.intervals!),
@@ -112,7 +100,7 @@ function toPlannedSite(row: SiteRow, holidays: Holidays, holidayRule: HolidayRul
     contactPersonId: row.contact_person_id ?? undefined,
     preparationInMinutes: row.preparation === null ? undefined : Number(row.preparation),
     timeZone,
-    plan: toVisitPlan(site, holidays, holidayRule),
+    plan: toVisitPlan(site, holidaysOf(holidayRegion(row.zip_code, timeZone)), holidayRule),
   };
 }
 
