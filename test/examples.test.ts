@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -14,6 +14,7 @@ import { sendImport } from './api/import-client.ts';
 import { listen } from './api/raw-client.ts';
 import { startReceiver } from './api/webhook-receiver.ts';
 import { openUnreliableProxy } from './client/unreliable-proxy.ts';
+import { findFreePort } from './free-port.ts';
 import * as programs from './programs.ts';
 import { startService, type Tenant, validCustomer } from './service.ts';
 import { until } from './waiting.ts';
@@ -278,15 +279,6 @@ async function openShellJudge(file: string) {
       return accepts(headers, body);
     },
   };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function canConnect(port: number): Promise<boolean> {

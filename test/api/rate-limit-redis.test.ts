@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { Redis } from 'ioredis';
+import { findFreePort } from '../free-port.ts';
 import { withoutRedis as skip } from '../programs.ts';
-import { freePort, startRedis, stopRedis } from '../redis.ts';
+import { startRedis, stopRedis } from '../redis.ts';
 import { startService, type TestService, validCustomer } from '../service.ts';
 import { startWatch, until } from '../waiting.ts';
 
@@ -15,7 +16,7 @@ const limit = 30;
 /** Two processes' worth of service on one database and one Redis, both of which count there. */
 async function startBoth() {
   const directory = await mkdtemp(path.join(tmpdir(), 'stamm-redis-'));
-  const port = await freePort();
+  const port = await findFreePort();
   let child = await startRedis(port, directory);
   const url = `redis://127.0.0.1:${port}`;
   const first = await startService({ RATE_LIMIT_PER_MINUTE: limit, REDIS_URL: url });

@@ -3,25 +3,16 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createApiKey } from '../../server/auth/api-keys.ts';
+import { findFreePort } from '../free-port.ts';
 import { varnish as program, withoutVarnish as skip } from '../programs.ts';
 import { startService, validCustomer } from '../service.ts';
 import { until } from '../waiting.ts';
 import { createPerson } from './office.ts';
 import { listen } from './raw-client.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('behind Varnish in its default configuration', { skip }, () => {
   let service: Awaited<ReturnType<typeof startService>>;
@@ -31,7 +22,7 @@ describe('behind Varnish in its default configuration', { skip }, () => {
 
   before(async () => {
     service = await startService();
-    const port = await freePort();
+    const port = await findFreePort();
     origin = `http://127.0.0.1:${port}`;
     directory = await mkdtemp(path.join(tmpdir(), 'stamm-varnish-'));
     const backend = `127.0.0.1:${await listen(service.app)}`;

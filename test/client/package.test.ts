@@ -4,13 +4,13 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { listen } from '../api/raw-client.ts';
 import { launchChromium } from '../browser/chromium.ts';
+import { findFreePort } from '../free-port.ts';
 import { startService } from '../service.ts';
 import { until } from '../waiting.ts';
 
@@ -120,7 +120,7 @@ describe('the package', () => {
   });
 
   test('receives a signed webhook, and refuses another', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const secret = Buffer.from('a secret of thirty-two bytes, no');
     start(5, { PORT: String(port), WEBHOOK_SECRET: `whsec_${secret.toString('base64')}` });
     const timestamp = String(Math.floor(Date.now() / 1000));
@@ -167,11 +167,3 @@ describe('the package', () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -16,7 +16,7 @@ import { readConfig } from '../../server/config.ts';
 import { createEndpoint } from '../../server/features/webhooks/endpoints.ts';
 import { listen as listenOn } from '../api/raw-client.ts';
 import { checkout, databaseUrl, type Environment, runStamm, withClient } from '../faults/process.ts';
-import { freePort } from '../redis.ts';
+import { findFreePort } from '../free-port.ts';
 import { createTestDatabase, startService } from '../service.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
@@ -61,7 +61,7 @@ describe('a database that cannot be opened', () => {
   const at = (change: pg.ClientConfig) => ({ DATABASE_URL: databaseUrl({ ...connection, ...change }) });
 
   test('database_unreachable', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const report = await examine({ DATABASE_URL: `postgres://stamm@127.0.0.1:${port}/stamm` });
     assertFound(report, 'database_unreachable', /ECONNREFUSED.*Start PostgreSQL/);
   });
@@ -256,19 +256,19 @@ describe('what is around the service', () => {
   });
 
   test('address_unknown', async () => {
-    const report = await examine({ HOST: '192.0.2.1', PORT: String(await freePort()) });
+    const report = await examine({ HOST: '192.0.2.1', PORT: String(await findFreePort()) });
     assertFound(report, 'address_unknown', /EADDRNOTAVAIL.*0\.0\.0\.0/);
   });
 
   test('redis_unreachable', async () => {
-    const report = await examine({ REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
+    const report = await examine({ REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
     assertFound(report, 'redis_unreachable', /check REDIS_URL/);
     assert.equal(report.exitCode, 0, 'PostgreSQL counts instead');
   });
 
   test('mail_unreachable', async () => {
     const settings = {
-      SMTP_URL: `smtp://127.0.0.1:${await freePort()}`,
+      SMTP_URL: `smtp://127.0.0.1:${await findFreePort()}`,
       PUBLIC_URL: 'https://stamm.example',
     };
     assertFound(await examine(settings), 'mail_unreachable', /check host, port/);
@@ -288,7 +288,7 @@ describe('what is around the service', () => {
   });
 
   test('traces_unreachable', async () => {
-    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` };
+    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await findFreePort()}` };
     assertFound(await examine(settings), 'traces_unreachable', /correct OTEL_EXPORTER_OTLP_ENDPOINT/);
   });
 

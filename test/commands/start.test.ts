@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { startDebianPostgres } from '../faults/debian-postgres.ts';
@@ -25,6 +25,7 @@ import {
   startUntil,
   withClient,
 } from '../faults/process.ts';
+import { findFreePort } from '../free-port.ts';
 import { withoutPostgres15 } from '../programs.ts';
 import { until } from '../waiting.ts';
 
@@ -83,7 +84,7 @@ describe('a start that cannot succeed says why, and the service that runs goes o
   let port: string;
   before(async () => {
     first = await makePreparedDataDir();
-    port = await findFreePort();
+    port = String(await findFreePort());
     service = await startStamm({ DATA_DIR: first.dataDir, PORT: port });
   });
 
@@ -144,15 +145,6 @@ function isRefused(host: string, port: number): Promise<boolean> {
       resolve(false);
     });
   });
-}
-
-async function findFreePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return String(port);
 }
 
 describe('a stop ends everything, with exit code 0', { concurrency: 3 }, () => {

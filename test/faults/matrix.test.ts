@@ -4,6 +4,7 @@ import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { findFreePort } from '../free-port.ts';
 import { withoutRedis } from '../programs.ts';
 import { createTestDatabase } from '../service.ts';
 import { startWatch, until } from '../waiting.ts';
@@ -14,7 +15,6 @@ import {
   assertAnswered,
   createdSince,
   type Deployment,
-  findFreePort,
   longestAnswerMs,
   tryFault,
 } from './matrix.ts';

@@ -1,7 +1,6 @@
 // One fault of the matrix: load before it, during it and after it, then the same bookkeeping. `npm run faults` runs all of them.
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { test } from 'node:test';
 import type pg from 'pg';
 import { until } from '../waiting.ts';
@@ -92,13 +91,4 @@ export function assertAllCreated(attempts: readonly Attempt[]): void {
     attempts.filter(({ status }) => status !== 201),
     [],
   );
-}
-
-/** For a service that answers at the same address after its restart. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -5,8 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { findFreePort } from '../free-port.ts';
 import { withoutRedis } from '../programs.ts';
-import { freePort, startRedis, stopRedis } from '../redis.ts';
+import { startRedis, stopRedis } from '../redis.ts';
 import { until } from '../waiting.ts';
 import {
   assertRefused,
@@ -104,7 +105,7 @@ test('one answer adds up what all workers did, names no tenant, and forgets noth
 
 test('each metric of the dashboard exists', { skip: withoutRedis }, async () => {
   const { dataDir, key } = await makePreparedDataDir();
-  const port = await freePort();
+  const port = await findFreePort();
   const redis = await startRedis(port, dataDir);
   after(() => stopRedis(redis));
   const more = { REDIS_URL: `redis://127.0.0.1:${port}`, BACKUP_DIR: path.join(dataDir, 'backups') };

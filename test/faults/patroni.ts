@@ -6,9 +6,9 @@ import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
+import { findFreePort } from '../free-port.ts';
 import { findProgram, haproxy, newestPostgres, redis } from '../programs.ts';
 import { until } from '../waiting.ts';
-import { findFreePort } from './matrix.ts';
 import { cleanUpLater, databaseUrl, type StammProcess, startStamm, withClient } from './process.ts';
 import { type Program, startProgram, startRedis, unprivileged } from './programs.ts';
 

@@ -2,10 +2,11 @@
 // ROLLING_RESTARTS=20 makes as many restarts; npm test makes a few.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findFreePort } from '../free-port.ts';
 import { withoutHAProxy } from '../programs.ts';
 import { createTestDatabase } from '../service.ts';
 import { until } from '../waiting.ts';
-import { findFreePort, startHAProxy } from './haproxy.ts';
+import { startHAProxy } from './haproxy.ts';
 import { idsOf, type Load, startLoad } from './load.ts';
 import { createTenant, databaseUrl, onlyStartBlock, startStamm, withClient } from './process.ts';
 
