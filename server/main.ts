@@ -32,6 +32,7 @@ import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
 import { MigrationError } from './database/migration-files.ts';
 import { UsageError } from './errors.ts';
 import { CsvError } from './features/import/csv-file.ts';
+import { version } from './version.ts';
 
 const commands: readonly Command[] = [
   serve,
@@ -63,6 +64,8 @@ const commands: readonly Command[] = [
 ];
 
 async function main(words: readonly string[]): Promise<number> {
+  if (words[0] === 'help') return main([...words.slice(1), '--help']);
+  if (words[0] === '--version') return print(`Stamm ${version}`);
   const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
   const wantsHelp = words.includes('--help') || words.includes('-h') || words.length === 0;
   if (!command) {
@@ -126,7 +129,7 @@ function helpOverview(list: readonly Command[]): string {
     '',
     ...lines,
     '',
-    `${program} COMMAND --help tells more.`,
+    `${program} COMMAND --help shows its options, ${program} --version the version.`,
   ].join('\n');
 }
 

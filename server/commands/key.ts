@@ -6,7 +6,7 @@ const options = { tenant: 'Id of the tenant, as "tenant list" shows it.' };
 
 export const keyCreate: Command = {
   name: 'key create',
-  summary: "Make a tenant's API key and show it once. The previous key ends immediately.",
+  summary: "Create a tenant's API key and show it once. The previous key ends immediately.",
   options,
   async run({ config, options }) {
     const tenantId = tenantIdFrom(options);

@@ -10,7 +10,7 @@ import { makePassword } from '../auth/secrets.ts';
 import { UsageError } from '../errors.ts';
 import { text as sentence } from '../messages.ts';
 
-export const generateFlag = { generate: 'Make a password and show it once, instead of asking for one.' };
+export const generateFlag = { generate: 'Generate a password and show it once, instead of asking for one.' };
 
 /** The new password, and whether it was made here and must be shown. `words` are names that it must not be made of. */
 export async function readNewPassword(

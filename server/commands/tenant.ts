@@ -6,7 +6,7 @@ import { program } from './program.ts';
 
 export const tenantCreate: Command = {
   name: 'tenant create',
-  summary: 'Make a tenant: a business with its own data and its own key.',
+  summary: 'Create a tenant: a business with its own data and its own key.',
   options: { name: 'Name of the business.' },
   async run({ config, options }) {
     const name = options.name!.trim();
@@ -18,7 +18,7 @@ export const tenantCreate: Command = {
       await client.query('COMMIT');
       return made;
     });
-    const text = `Made the tenant ${name}: ${tenantId}\nNext, make its key: ${program} key create --tenant ${tenantId}`;
+    const text = `Created the tenant ${name}: ${tenantId}\nNext, create its key: ${program} key create --tenant ${tenantId}`;
     return { text, json: { tenantId } };
   },
 };

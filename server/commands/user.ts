@@ -13,7 +13,7 @@ const passwordHint = 'The password is typed, or read from the first line of the 
 
 export const userCreate: Command = {
   name: 'user create',
-  summary: `Make a person who can sign in to the web app. ${passwordHint}`,
+  summary: `Create a person who can sign in to the web app. ${passwordHint}`,
   options: {
     tenant: 'Id of the tenant, as "tenant list" shows it.',
     email: 'Address to sign in with; one person of the tenant has it.',

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import type pg from 'pg';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
+import { version } from '../../server/version.ts';
 import {
   assertRefused,
   beginStamm,
@@ -33,7 +34,7 @@ const unknownTenant = '01960000-0000-7000-8000-000000000000';
 /** What a command says besides its result: its database, on a line of its own. The doctor lists it among its findings. */
 function assertNamesDatabase(stderr: string, words: readonly string[]): void {
   const said = stderr.replace('Another process migrates the database. Waiting for it.\n', '');
-  const talksToNone = words.length === 0 || ['doctor', '-h'].includes(words[0]!);
+  const talksToNone = words.length === 0 || ['doctor', '-h', 'help', '--version'].includes(words[0]!);
   assert.match(said, talksToNone ? /^$/ : /^Database: PostgreSQL \d+\.\d+.*(, data in| at) .+\n$/);
 }
 
@@ -144,7 +145,7 @@ describe('without a service', { concurrency: 3 }, () => {
     const { dataDir } = await makePreparedDataDir();
     const env = { DATA_DIR: dataDir };
     const made = await runText(['tenant', 'create', '--name', '  Blatt & Blüte  '], env);
-    const tenantId = /^Made the tenant Blatt & Blüte: (\S+)\n/.exec(made)?.[1] ?? assert.fail(made);
+    const tenantId = /^Created the tenant Blatt & Blüte: (\S+)\n/.exec(made)?.[1] ?? assert.fail(made);
     assert.ok(made.includes(`stamm -- key create --tenant ${tenantId}\n`), made);
     assert.deepEqual(findServers(dataDir), []);
     const key = await runText(['key', 'create', '--tenant', tenantId], env);
@@ -495,8 +496,13 @@ describe('--help', { concurrency: 3 }, () => {
     });
   }
 
-  test('is also what no command at all, or -h, asks for', async () => {
-    const [none, short] = await Promise.all([runText([], {}), runText(['-h'], {})]);
-    for (const text of [none, short]) for (const command of allCommands) assert.ok(text.includes(command));
+  test('is also what no command at all, help or -h asks for', async () => {
+    const texts = await Promise.all([[], ['-h'], ['help']].map((words) => runText(words, {})));
+    assert.match(await runText(['help', 'tenant', 'create'], {}), / tenant create --name …/);
+    for (const text of texts) for (const command of allCommands) assert.ok(text.includes(command));
+  });
+
+  test('--version prints the version of the package', async () => {
+    assert.equal(await runText(['--version'], {}), `Stamm ${version}\n`);
   });
 });
