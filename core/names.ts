@@ -3,17 +3,24 @@ import type { Definition } from './definition.ts';
 
 type Described = Pick<Definition, 'nameField' | 'uniqueFields'>;
 
+/** The fields that may give an object its name, the best first. */
+export function nameFieldsOf({ nameField, uniqueFields }: Described): string[] {
+  const numbers = uniqueFields.filter((field) => field !== 'externalId');
+  const own = nameField === 'lastName' ? ['firstName', 'lastName'] : [nameField, 'name', 'commonName'];
+  return [...new Set([...own, ...numbers])];
+}
+
+/** Also what tells a contract without a number: its kind and start. */
+export function labelFieldsOf(definition: Described): string[] {
+  return [...nameFieldsOf(definition), 'type', 'startDate'];
+}
+
 /** What an export calls it. Undefined if it has neither name nor number. */
 export function nameOf(definition: Described, entity: Record<string, unknown>): string | undefined {
   if (definition.nameField === 'lastName') {
     return [entity.firstName, entity.lastName].filter(Boolean).join(' ');
   }
-  const candidates = [
-    definition.nameField,
-    'name',
-    'commonName',
-    ...definition.uniqueFields.filter((field) => field !== 'externalId'),
-  ].map((field) => entity[field]);
+  const candidates = nameFieldsOf(definition).map((field) => entity[field]);
   return candidates.find((name): name is string => typeof name === 'string' && name.trim() !== '');
 }
 

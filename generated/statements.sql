@@ -261,7 +261,10 @@ moved AS (
     DELETE FROM customer USING named WHERE customer.tenant_id = named.tenant_id AND customer.id = named.id
     RETURNING customer.tenant_id, customer.id, customer.external_id, customer.version,
       coalesce(named.root_id, named.id) AS root_id,
-      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('companyName', to_json(customer.company_name)), ('customerNumber',
+            to_json(customer.customer_number))) AS named (name, value) WHERE value IS NOT NULL) AS changes,
       (SELECT row_to_json(kept) FROM (SELECT customer.created_at, customer.updated_at, customer.company_name,
           customer.address_street_name, customer.address_house_number, customer.address_zip_code,
           customer.address_city, customer.address_location_lat, customer.address_location_lng,
@@ -626,7 +629,10 @@ moved AS (
     DELETE FROM contact_person USING named WHERE contact_person.tenant_id = named.tenant_id AND contact_person.id = named.id
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.external_id, contact_person.version,
       coalesce(named.root_id, named.id) AS root_id,
-      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('lastName', to_json(contact_person.last_name)), ('firstName',
+            to_json(contact_person.first_name))) AS named (name, value) WHERE value IS NOT NULL) AS changes,
       (SELECT row_to_json(kept) FROM (SELECT contact_person.created_at, contact_person.updated_at,
           contact_person.customer_id, contact_person.last_name, contact_person.first_name, contact_person.salutation,
           contact_person.role, contact_person.email, contact_person.phone, contact_person.mobile,
@@ -970,7 +976,10 @@ moved AS (
     DELETE FROM contract USING named WHERE contract.tenant_id = named.tenant_id AND contract.id = named.id
     RETURNING contract.tenant_id, contract.id, contract.external_id, contract.version,
       coalesce(named.root_id, named.id) AS root_id,
-      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('startDate', to_json(contract.start_date)), ('type', to_json(contract.type)), ('contractNumber',
+            to_json(contract.contract_number))) AS named (name, value) WHERE value IS NOT NULL) AS changes,
       (SELECT row_to_json(kept) FROM (SELECT contract.created_at, contract.updated_at, contract.customer_id,
           contract.start_date, contract.type, contract.contract_number, contract.end_date,
           contract.notice_period_in_months, contract.net_price, contract.billing_interval, contract.status,
@@ -1274,7 +1283,11 @@ moved AS (
     DELETE FROM employee USING named WHERE employee.tenant_id = named.tenant_id AND employee.id = named.id
     RETURNING employee.tenant_id, employee.id, employee.external_id, employee.version,
       coalesce(named.root_id, named.id) AS root_id,
-      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('firstName', to_json(employee.first_name)), ('lastName', to_json(employee.last_name)),
+            ('employeeNumber', to_json(employee.employee_number))) AS named (name,
+            value) WHERE value IS NOT NULL) AS changes,
       (SELECT row_to_json(kept) FROM (SELECT employee.created_at, employee.updated_at, employee.first_name,
           employee.last_name, employee.employee_number, employee.email, employee.phone, employee.active,
           employee.external_id) AS kept) AS content,
@@ -1584,7 +1597,10 @@ moved AS (
     DELETE FROM product USING named WHERE product.tenant_id = named.tenant_id AND product.id = named.id
     RETURNING product.tenant_id, product.id, product.external_id, product.version,
       coalesce(named.root_id, named.id) AS root_id,
-      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('name', to_json(product.name)), ('articleNumber',
+            to_json(product.article_number))) AS named (name, value) WHERE value IS NOT NULL) AS changes,
       (SELECT row_to_json(kept) FROM (SELECT product.created_at, product.updated_at, product.name, product.kind,
           product.article_number, product.gtin, product.unit_code, product.net_price, product.currency,
           product.vat_rate, product.description, product.active, product.external_id) AS kept) AS content,
@@ -2096,7 +2112,9 @@ moved AS (
     DELETE FROM site USING named WHERE site.tenant_id = named.tenant_id AND site.id = named.id
     RETURNING site.tenant_id, site.id, site.external_id, site.version,
       coalesce(named.root_id, named.id) AS root_id,
-      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('name', to_json(site.name))) AS named (name, value) WHERE value IS NOT NULL) AS changes,
       (SELECT row_to_json(kept) FROM (SELECT site.created_at, site.updated_at, site.customer_id, site.name,
           site.address_street_name, site.address_house_number, site.address_zip_code, site.address_city,
           site.address_location_lat, site.address_location_lng, site.needs_appointment, site.has_key, site.comment,
@@ -2581,7 +2599,10 @@ moved AS (
     DELETE FROM container USING named WHERE container.tenant_id = named.tenant_id AND container.id = named.id
     RETURNING container.tenant_id, container.id, container.external_id, container.version,
       coalesce(named.root_id, named.id) AS root_id,
-      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('name', to_json(container.name)), ('labelCode', to_json(container.label_code))) AS named (name,
+            value) WHERE value IS NOT NULL) AS changes,
       (SELECT row_to_json(kept) FROM (SELECT container.created_at, container.updated_at, container.name,
           container.culture_system, container.site_id, container.product_id, container.product_external_id,
           container.material, container.color, container.length_in_cm, container.width_in_cm, container.height_in_cm,
@@ -2997,7 +3018,10 @@ moved AS (
     DELETE FROM plant USING named WHERE plant.tenant_id = named.tenant_id AND plant.id = named.id
     RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
       coalesce(named.root_id, named.id) AS root_id,
-      named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('botanicalName', to_json(plant.botanical_name)), ('commonName', to_json(plant.common_name)),
+            ('labelCode', to_json(plant.label_code))) AS named (name, value) WHERE value IS NOT NULL) AS changes,
       (SELECT row_to_json(kept) FROM (SELECT plant.created_at, plant.updated_at, plant.site_id, plant.botanical_name,
           plant.product_id, plant.product_external_id, plant.common_name, plant.quantity, plant.container_id,
           plant.container_external_id, plant.building, plant.floor, plant.room, plant.position, plant.height_in_cm,

@@ -376,6 +376,43 @@ test('after 30 days an object is gone, before upkeep and after it', async () => 
   assert.deepEqual(rows, [{ id: young }]);
 });
 
+test('the office still knows the name of what the bin has forgotten, until the journal forgets values', async () => {
+  const business = await startBusiness();
+  const { tenantId } = business.tenant;
+  const { cookie } = await createPerson(service, { tenantId });
+  const carer = await createPerson(service, { tenantId, role: 'PFLEGE' });
+  const customerId = await business.create('/customer', { ...validCustomer, companyName: 'Floristik Möwe' });
+  const contractId = await business.create('/customer/contract', {
+    customerId,
+    startDate: '2026-03-01',
+    type: 'CARE',
+    netPrice: 99,
+  });
+  await business.remove(`/customers/${customerId}?cascade=true`, 200);
+  const deletedNames = async (path: string, headers = { cookie }) =>
+    (await service.app.inject({ url: `/app/named/${path}`, headers })).json().deleted;
+  const restorable = await deletedNames(`customers?ids=${customerId}`);
+  assert.deepEqual(
+    restorable.map(({ id, address }: never) => [id, typeof address]),
+    [[customerId, 'object']],
+  );
+  await service.owner.query('DELETE FROM deleted_object WHERE tenant_id = $1', [tenantId]);
+  assert.deepEqual(await deletedNames(`customers?ids=${customerId}`), [
+    { id: customerId, companyName: 'Floristik Möwe' },
+  ]);
+  assert.deepEqual(await deletedNames(`contracts?ids=${contractId}`), [
+    { id: contractId, startDate: '2026-03-01', type: 'CARE' },
+  ]);
+  assert.deepEqual(await deletedNames(`customers?ids=${customerId}`, { cookie: carer.cookie }), []);
+
+  await service.owner.query('UPDATE journal SET at = $2 WHERE tenant_id = $1', [tenantId, '2020-01-01']);
+  await enforceRetention(service.database, {
+    AUDIT_RETENTION_DAYS: 365,
+    JOURNAL_CHANGES_RETENTION_DAYS: 365,
+  });
+  assert.deepEqual(await deletedNames(`customers?ids=${customerId}`), []);
+});
+
 test('an erasure goes past the bin, and takes what is in it', async () => {
   const business = await startBusiness();
   const { customerId, contactId } = await createEstate(business);
@@ -390,10 +427,13 @@ test('an erasure goes past the bin, and takes what is in it', async () => {
   await business.remove(`/contact-persons/${second}`);
   const exported = await business.read(`/personal-data/${second}`);
   assert.equal(exported.person.lastName, 'Quast');
+  assert.deepEqual(exported.history.at(-1).changes, { lastName: { from: 'Quast' } });
   assert.equal(exported.deletedAt, (await business.list(`?id=${second}`)).data[0].deletedAt);
   await erase(second);
   assert.deepEqual((await business.list(`?id=${second}`)).data, []);
-  assert.equal((await business.read(`/personal-data/${second}`)).person, null);
+  const forgotten = await business.read(`/personal-data/${second}`);
+  assert.equal(forgotten.person, null);
+  assert.doesNotMatch(JSON.stringify(forgotten.history), /Quast/);
 
   // Of a customer everything goes that could not come back without it.
   await business.remove(`/customers/${customerId}?cascade=true`, 200);

@@ -1,4 +1,5 @@
 // The SQL of the bin: a deletion moves rows into it, a restoration moves them back.
+import { labelFieldsOf } from '../../../core/names.ts';
 import {
   columnsOf,
   type Definition,
@@ -36,7 +37,7 @@ export function buildDelete(definition: Definition): Statement {
         DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
           coalesce(named.root_id, named.id) AS root_id,
-          named.actor, named.actor_id, named.request_id, named.origin, NULL::json AS changes,
+          named.actor, named.actor_id, named.request_id, named.origin, ${nameChanges(definition)} AS changes,
           (SELECT row_to_json(kept) FROM (SELECT ${kept.join(', ')}) AS kept) AS content,
           ${binText(definition)} AS bin_text, ${wordColumns(definition, table)}
       ), binned AS (
@@ -45,6 +46,16 @@ export function buildDelete(definition: Definition): Statement {
       ), sent AS (SELECT * FROM written), ${removedWords(definition)}, ${journalled(definition, 'DELETED')}
       SELECT id FROM written`,
   };
+}
+
+/** What the object was called, for as long as the journal keeps values: the bin forgets it earlier. */
+function nameChanges(definition: Definition): string {
+  const names = labelFieldsOf(definition);
+  const members = columnsOf(definition.fields)
+    .filter(({ path }) => names.includes(path.join('.')))
+    .map(({ name, path }) => `('${path[0]}', to_json(${definition.table}.${name}))`);
+  return `(SELECT json_object_agg(name, json_build_object('from', value))
+            FROM (VALUES ${members.join(', ')}) AS named (name, value) WHERE value IS NOT NULL)`;
 }
 
 function keptColumns(definition: Definition): { name: string; type: string }[] {
@@ -68,6 +79,17 @@ function binText({ table, fields }: Definition): string {
 function keptRow(columns: readonly { name: string; type: string }[]): string {
   return `json_to_record(bin.content) AS kept (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`;
 }
+
+/** An SQL condition: the newest tombstone of an object that the bin has forgotten. Its changes still name it. */
+export const namedByTombstone = `entry.action = 'DELETED' AND entry.changes IS NOT NULL AND NOT EXISTS (
+    SELECT FROM journal AS later WHERE later.tenant_id = entry.tenant_id AND later.resource_id = entry.resource_id
+      AND later.resource = entry.resource AND later.position > entry.position)`;
+
+/** An SQL expression: what the tombstone named "entry" says of its object. */
+export const tombstoneRepresentation = `(SELECT json_object_agg(key, value) FROM (
+    SELECT 'id' AS key, to_json(entry.resource_id) AS value
+    UNION ALL SELECT 'externalId', to_json(entry.external_id) WHERE entry.external_id IS NOT NULL
+    UNION ALL SELECT key, value -> 'from' FROM json_each(entry.changes)) AS members)::text`;
 
 /** An SQL expression: the object in the bin as its resource is answered, over the table named "bin". */
 export function binRepresentation(definitions: readonly Definition[]): string {

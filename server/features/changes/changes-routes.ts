@@ -98,7 +98,8 @@ export const journalSchemas: readonly JsonSchema[] = [
       },
       changes: {
         type: 'object',
-        description: 'For a change: each field that changed, with `from` and `to`; absent means no value.',
+        description:
+          'For a change: each field that changed, with `from` and `to`; absent means no value. For a deletion: what the object was called, in `from`.',
         additionalProperties: { type: 'object', properties: { from: {}, to: {} } },
       },
       data: {

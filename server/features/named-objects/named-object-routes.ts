@@ -4,7 +4,12 @@ import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
-import { binRepresentation, isRestorable } from '../../engine/sql/bin.ts';
+import {
+  binRepresentation,
+  isRestorable,
+  namedByTombstone,
+  tombstoneRepresentation,
+} from '../../engine/sql/bin.ts';
 import { representation } from '../../engine/sql/representation.ts';
 import { validationError } from '../../errors.ts';
 import { refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
@@ -30,7 +35,11 @@ export async function namedObjectRoutes(
       JOIN ${definition.table} AS subject ON subject.tenant_id = $1 AND subject.id = former.id
       WHERE former.tenant_id = $1 AND former.former_id = ANY ($2::uuid[])
       UNION ALL SELECT ${binRepresentation([definition])}, true, NULL, id FROM deleted_object AS bin
-      WHERE tenant_id = $1 AND resource = '${definition.name}' AND id = ANY ($2::uuid[]) AND $3 AND ${isRestorable('bin')}`;
+      WHERE tenant_id = $1 AND resource = '${definition.name}' AND id = ANY ($2::uuid[]) AND $3 AND ${isRestorable('bin')}
+      UNION ALL SELECT ${tombstoneRepresentation}, true, NULL, resource_id FROM journal AS entry
+      WHERE tenant_id = $1 AND resource = '${definition.name}' AND resource_id = ANY ($2::uuid[]) AND $3 AND ${namedByTombstone}
+        AND NOT EXISTS (SELECT FROM deleted_object AS bin WHERE bin.tenant_id = $1 AND bin.resource = entry.resource
+          AND bin.id = entry.resource_id AND ${isRestorable('bin')})`;
     office.get(`/named/${definition.collection}`, async (request, reply) => {
       refuseUnknownParameters(request, ['ids']);
       const ids = String((request.query as { ids?: unknown }).ids ?? '').split(',');

@@ -2,6 +2,7 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import i18next from 'i18next';
 import type { Definition, Titles } from '../../../core/definition.ts';
+import { nameOf } from '../../../core/names.ts';
 import { formatDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { call } from './client.ts';
@@ -57,16 +58,8 @@ export function pluralOf(definition: Definition): string {
 
 /** What people call an object. A number or name that may be missing gives way to the next best thing. */
 export function labelOf(definition: Definition, entity: Record<string, unknown>): string {
-  const name = [entity.firstName, entity.lastName].filter(Boolean).join(' ');
-  const candidates = [
-    definition.nameField === 'lastName' ? name : entity[definition.nameField],
-    entity.name,
-    entity.commonName,
-    // An id of another system says less than the kind and start of a contract.
-    ...definition.uniqueFields.filter((field) => field !== 'externalId').map((field) => entity[field]),
-    termLabel(definition, entity),
-    entity.externalId,
-  ];
+  // An id of another system says less than the kind and start of a contract.
+  const candidates = [nameOf(definition, entity), termLabel(definition, entity), entity.externalId];
   const label = candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
   return (label as string | undefined) ?? `${titleOf(definition)} ${String(entity.id ?? '').slice(-6)}`;
 }

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { deletedObjectQuery } from '../api/bin.ts';
 import { type Definition, labelOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
+import { useNamed } from '../api/named.ts';
 import { historyQuery } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { includedText } from '../bin/bin-page.tsx';
@@ -25,6 +26,7 @@ export function DeletedRecord({ definition, id }: { definition: Definition; id: 
   const definitions = useDefinitions();
   const bin = useQuery({ ...deletedObjectQuery(definition, id), enabled: isAdministrator });
   const history = useQuery(historyQuery(definition.name, id));
+  const { data: named } = useNamed([definition.name], id, true);
   if (history.isPending || (isAdministrator && bin.isPending)) return <Lines count={8} />;
   const deletion = history.data?.data.find(({ action }) => action === 'DELETED');
   if (!deletion)
@@ -41,7 +43,7 @@ export function DeletedRecord({ definition, id }: { definition: Definition; id: 
       </EmptyNote>
     );
   const kept = bin.data ?? undefined;
-  const name = kept ? labelOf(definition, kept.data) : titleOf(definition);
+  const name = named ? labelOf(definition, named.entity) : titleOf(definition);
   const owner = definitions.find((candidate) => candidate.name === kept?.deletedWith?.resource);
   return (
     <div className={classes.page}>

@@ -56,7 +56,9 @@ export function History({ definition, id, entity }: HistoryProps) {
                 .filter(Boolean)
                 .join(' · ')}
             </Text>
-            {change.changes && <Changes definition={definition} changes={change.changes} />}
+            {change.changes && change.action === 'CHANGED' && (
+              <Changes definition={definition} changes={change.changes} />
+            )}
             {entity && change.action !== 'DELETED' && (states[index]?.size ?? 0) > 0 && (
               <Button
                 mt={4}
