@@ -9,6 +9,8 @@ export const attentionCodes = [
   'no_position',
   'probable_duplicate',
   'validity_ended',
+  'closed_visit',
+  'no_employee',
 ] as const;
 
 export type AttentionCode = (typeof attentionCodes)[number];

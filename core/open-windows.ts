@@ -31,9 +31,19 @@ export function toWindow({ start, end }: Span): VisitWindow {
 }
 
 /** The opening hours of a day, in order. Hours with dates replace those without on the days that they cover. */
-export type OpenOn = (day: number, weekday: number) => Span[];
+export type OpenOn = (day: number, weekday: number) => readonly Span[];
+
+const knownHours = new WeakMap<readonly OpeningHours[], OpenOn>();
 
 export function toOpenSpans(items: readonly OpeningHours[]): OpenOn {
+  const known = knownHours.get(items);
+  if (known) return known;
+  const openOn = readHours(items);
+  knownHours.set(items, openOn);
+  return openOn;
+}
+
+function readHours(items: readonly OpeningHours[]): OpenOn {
   const hours = items.map((item) => ({
     weekday: dayNames.indexOf(item.dayOfWeek),
     isDated: item.validFrom !== undefined || item.validUntil !== undefined,
@@ -42,7 +52,7 @@ export function toOpenSpans(items: readonly OpeningHours[]): OpenOn {
     start: toMinutes(item.opens),
     end: toMinutes(item.closes) + (endsNextDay(item) ? minutesPerDay : 0),
   }));
-  return (day, weekday) => {
+  const openOn: OpenOn = (day, weekday) => {
     const valid = hours.filter(({ first, last }) => first <= day && day <= last);
     const hasDated = valid.some(({ isDated }) => isDated);
     const spans = valid
@@ -50,14 +60,18 @@ export function toOpenSpans(items: readonly OpeningHours[]): OpenOn {
       .map(({ start, end }) => ({ start, end }));
     return joinSpans(spans);
   };
+  if (hours.some(({ isDated }) => isDated)) return openOn;
+  // Without dates, every week is the same.
+  const week = dayNames.map((_, weekday) => openOn(0, weekday));
+  return (_, weekday) => week[weekday]!;
 }
 
-function joinSpans(spans: Span[]): Span[] {
+function joinSpans(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];
-  for (const span of spans.sort((one, other) => one.start - other.start)) {
+  for (const { start, end } of spans.toSorted((one, other) => one.start - other.start)) {
     const last = joined.at(-1);
-    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end);
-    else joined.push(span);
+    if (last && start <= last.end) last.end = Math.max(last.end, end);
+    else joined.push({ start, end });
   }
   return joined;
 }
@@ -73,7 +87,7 @@ export function spansOf(
   const until = timeUntil ? toMinutes(timeUntil) : undefined;
   const end = until === undefined || until > start ? until : until + minutesPerDay;
   if (!openOn) return timeFrom || timeUntil ? [{ start, end: end ?? minutesPerDay }] : [];
-  const spans = openOn(day, weekday);
+  const spans = [...openOn(day, weekday)];
   // Hours after midnight belong to the day before, unless the interval names its own times.
   if (timeFrom || timeUntil) {
     for (const span of openOn(day - 1, (weekday + 6) % 7))

@@ -30,7 +30,8 @@ export interface VisitSite {
   /** Stands in for the first day of intervals that have none. */
   anchor: string;
   hasEmployee: boolean;
-  hasPosition: boolean;
+  /** Its own position, or an approximate one. */
+  readonly hasPosition: boolean;
 }
 
 export interface PlannedVisit {
@@ -64,7 +65,7 @@ export interface VisitPlan {
   holidays: Holidays;
   holidayRule: HolidayRule;
   timeZone: string;
-  conflicts: VisitConflict[];
+  readonly conflicts: VisitConflict[];
 }
 
 /** Reads a site once for the questions about its days. */
@@ -90,10 +91,14 @@ export function toVisitPlan(site: VisitSite, holidays: Holidays, holidayRule: Ho
     holidays,
     holidayRule,
     timeZone: site.timeZone,
-    conflicts: [
-      ...(site.hasEmployee ? [] : (['no_employee'] as const)),
-      ...(site.hasPosition ? [] : (['no_position'] as const)),
-    ],
+    get conflicts() {
+      const conflicts: VisitConflict[] = [
+        ...(site.hasEmployee ? [] : (['no_employee'] as const)),
+        ...(site.hasPosition ? [] : (['no_position'] as const)),
+      ];
+      Object.defineProperty(this, 'conflicts', { value: conflicts });
+      return conflicts;
+    },
   };
 }
 
@@ -136,6 +141,22 @@ export function nextVisits(plan: VisitPlan, from: string, count: number): Planne
   for (let day = first; day < first + horizonInDays && visits.length < count; day += 1)
     visits.push(...visitsOn(plan, day).filter(({ status }) => status !== 'SKIPPED'));
   return visits.slice(0, count);
+}
+
+/** Whether a visit on one of these days is skipped because the site is closed. */
+export function hasClosedVisit(plan: VisitPlan, from: string, days: number): boolean {
+  if (!plan.openOn) return false;
+  const start = toDayNumber(from);
+  return plan.rules.some((rule) => {
+    const last = Math.min(rule.last, start + days - 1);
+    for (let day = Math.max(rule.first, start); day <= last; day += 1) {
+      const here = partsOf(day);
+      if (!rule.names(day, here)) continue;
+      const reason = findObstacle(plan, rule, day, here)?.reason;
+      if (reason === 'CLOSED' && findOtherDay(plan, rule, day, reason) === undefined) return true;
+    }
+    return false;
+  });
 }
 
 /** A visit on a day that the interval names: it stays, is skipped, or (undefined) takes place on another day. */

@@ -2317,6 +2317,16 @@ subject.valid_until < current_date;
 -- site needs attention: no_position of address.location
 subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL;
 
+-- site needs attention: no_employee of assignedEmployeeId
+json_array_length(subject.attending_intervals) > 0 AND subject.attending_intervals_is_known
+AND (subject.valid_until IS NULL OR subject.valid_until >= current_date) AND subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
+      (SELECT FROM employee AS assigned WHERE assigned.tenant_id = subject.tenant_id AND assigned.id = subject.assigned_employee_id
+        AND NOT assigned.active));
+
+-- site needs attention: closed_visit of attendingIntervals
+json_array_length(subject.attending_intervals) > 0 AND subject.attending_intervals_is_known
+AND (subject.valid_until IS NULL OR subject.valid_until >= current_date) AND json_array_length(subject.opening_hours) > 0;
+
 -- insert container
   WITH sent AS MATERIALIZED (
     SELECT sent.*,

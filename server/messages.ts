@@ -414,6 +414,14 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'The validity has ended.',
     de: 'Die Gültigkeit ist abgelaufen.',
   },
+  closed_visit: {
+    en: 'A visit is skipped because the site is closed.',
+    de: 'Ein Besuch entfällt, weil geschlossen ist.',
+  },
+  no_employee: {
+    en: 'Visits have no active employee.',
+    de: 'Für die Besuche ist kein aktiver Mitarbeiter eingeteilt.',
+  },
 };
 
 /** Sentences that replace the one of their code where `param` is known. */

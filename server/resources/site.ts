@@ -1,8 +1,16 @@
 import { openingHoursShape } from '../../core/opening-hours.ts';
+import { hasClosedVisit } from '../../core/visit-plan.ts';
 import { attendingIntervalShape } from '../../core/visits.ts';
 import { defineResource } from '../engine/definition/definition.ts';
 import { date, decimal, flag, integer, list, owner, reference, text } from '../engine/definition/fields.ts';
 import { address, addressExample, addressWords } from './address.ts';
+import { approximatePositionOf, type PlanRow, planColumns, planLists, toSitePlan } from './site-plan.ts';
+
+const hasVisits = `json_array_length(subject.attending_intervals) > 0 AND subject.attending_intervals_is_known
+  AND (subject.valid_until IS NULL OR subject.valid_until >= current_date)`;
+
+/** Visits on closed days are found three months before. */
+const lookAheadDays = 92;
 
 export const site = defineResource({
   name: 'site',
@@ -113,6 +121,34 @@ export const site = defineResource({
       field: 'address.location',
       condition: 'subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL',
       finding: `concat_ws(' ', subject.address_street_name, subject.address_zip_code, subject.address_city)`,
+      judge: {
+        columns: { zip_code: planColumns.zip_code, city: planColumns.city },
+        lists: [],
+        needsAttention: (row: PlanRow) => approximatePositionOf(row) === undefined,
+      },
+    },
+    {
+      code: 'no_employee',
+      field: 'assignedEmployeeId',
+      // One that is unknown or awaited has an entry of its own.
+      condition: `${hasVisits} AND subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
+        (SELECT FROM employee AS assigned WHERE assigned.tenant_id = subject.tenant_id AND assigned.id = subject.assigned_employee_id
+          AND NOT assigned.active))`,
+      finding: 'subject.assigned_employee_id::text',
+      needsScan: true,
+    },
+    {
+      code: 'closed_visit',
+      field: 'attendingIntervals',
+      condition: `${hasVisits} AND json_array_length(subject.opening_hours) > 0`,
+      finding: `concat_ws(' ', subject.attending_intervals, subject.opening_hours)`,
+      needsScan: true,
+      judge: {
+        columns: planColumns,
+        lists: planLists,
+        needsAttention: (row: PlanRow, { holidayRule, today }) =>
+          hasClosedVisit(toSitePlan(row, holidayRule), today, lookAheadDays),
+      },
     },
   ],
   hiddenFromCare: ['callOutFee'],

@@ -5,6 +5,8 @@ import { startService, validAddress, validSite } from '../service.ts';
 
 const service = await startService();
 const position = { lat: 53.5, lng: 10 };
+/** No postcode or town leads to a position. */
+const nowhere = { ...validAddress, zipCode: '99999', city: 'Nirgendheim' };
 
 interface Entry {
   resource: string;
@@ -50,7 +52,12 @@ test('what is complete and known needs no attention', async () => {
   const attendingIntervals = [
     { frequency: 'MONTHLY', interval: 1, byDay: ['MONDAY'], weekOfMonth: -1, byMonth: [3] },
   ];
-  await createSite({ ...site, openingHours, attendingIntervals, validUntil: '2999-12-31' }, headers);
+  const { id: assignedEmployeeId } = (
+    await service.post('/employee', { firstName: 'Ida', lastName: 'Voss' }, { headers })
+  ).json();
+  const body = { ...site, attendingIntervals, validUntil: '2999-12-31', assignedEmployeeId };
+  await createSite(body, headers);
+  await createSite({ ...site, name: 'Bar', openingHours }, headers);
   assert.deepEqual(await readList(headers), []);
 });
 
@@ -105,7 +112,7 @@ test('lists of an unknown shape are on the list until they are corrected', async
 test('half a position, no position and a past validity are on the list', async () => {
   const { headers, site, customerId } = await startTenant();
   await service.patch(`/customers/${customerId}`, { address: { location: { lng: null } } }, { headers });
-  const id = await createSite({ ...site, address: validAddress, validUntil: '2020-01-01' }, headers);
+  const id = await createSite({ ...site, address: nowhere, validUntil: '2020-01-01' }, headers);
   assert.deepEqual((await readCodes(headers)).sort(), [
     'customer address.location half_position',
     'site address.location no_position',
@@ -115,6 +122,99 @@ test('half a position, no position and a past validity are on the list', async (
   assert.equal((await service.patch(`/sites/${id}`, fixed, { headers })).statusCode, 200);
   await service.patch(`/customers/${customerId}`, { address: { location: { lng: 1 } } }, { headers });
   assert.deepEqual(await readList(headers), []);
+});
+
+test('a site with a known postcode or town has an approximate position, and is not on the list', async () => {
+  const { headers, site } = await startTenant();
+  await createSite({ ...site, address: { ...nowhere, zipCode: '20095' } }, headers);
+  await createSite({ ...site, name: 'Bar', address: { ...nowhere, city: 'Hamburg' } }, headers);
+  const id = await createSite({ ...site, name: 'Spa', address: nowhere }, headers);
+  assert.deepEqual(
+    (await readList(headers)).map((entry) => [entry.id, entry.code]),
+    [[id, 'no_position']],
+  );
+  const counted = await service.get('/attention?count=true', { headers });
+  assert.equal(counted.json().total, 1);
+});
+
+const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'];
+const openingHours = weekdays.map((dayOfWeek) => ({ dayOfWeek, opens: '08:00', closes: '17:00' }));
+const saturdays = { frequency: 'WEEKLY', byDay: ['SATURDAY'], toleranceInDays: 3 };
+
+async function createEmployee(headers: Headers, changes: object = {}): Promise<string> {
+  const body = { firstName: 'Ida', lastName: 'Voss', ...changes };
+  return (await service.post('/employee', body, { headers })).json().id;
+}
+
+test('a site that is closed on the day of a visit is on the list until hours or interval allow the visit', async () => {
+  const { headers, site } = await startTenant();
+  const assignedEmployeeId = await createEmployee(headers);
+  const openSite = { ...site, assignedEmployeeId, openingHours };
+  // Friday is open, or a day before it where Friday is a holiday.
+  await createSite({ ...openSite, attendingIntervals: [saturdays] }, headers);
+  await createSite(
+    { ...openSite, name: 'Past', attendingIntervals: [{ ...saturdays, endDate: '2020-01-01' }] },
+    headers,
+  );
+  const strict = [{ ...saturdays, toleranceInDays: 0 }];
+  await createSite({ ...openSite, name: 'Unknown', openingHours: [], attendingIntervals: strict }, headers);
+  assert.deepEqual(await readList(headers), []);
+  const id = await createSite({ ...openSite, name: 'Bar', attendingIntervals: strict }, headers);
+  const [entry, ...others] = await readList(headers, 'code=closed_visit');
+  assert.deepEqual([entry?.id, entry?.field, others], [id, 'attendingIntervals', []]);
+  await service.patch(`/sites/${id}`, { validUntil: '2020-01-01' }, { headers });
+  assert.deepEqual(await readList(headers, 'code=closed_visit'), []);
+  await service.patch(`/sites/${id}`, { validUntil: null, attendingIntervals: [saturdays] }, { headers });
+  assert.deepEqual(await readList(headers), []);
+});
+
+test('visits without an active employee are on the list; an unknown or awaited one has its own entry', async () => {
+  const { headers, site } = await startTenant();
+  const attendingIntervals = [{ frequency: 'WEEKLY', byDay: ['MONDAY'] }];
+  const resigned = await createEmployee(headers, { active: false });
+  const visited = { ...site, attendingIntervals };
+  const inactive = await createSite({ ...visited, name: 'A', assignedEmployeeId: resigned }, headers);
+  const nobody = await createSite({ ...visited, name: 'B' }, headers);
+  await createSite({ ...visited, name: 'C', assignedEmployeeExternalId: 'HR-1' }, headers);
+  await createSite({ ...visited, name: 'D', assignedEmployeeId: randomUUID() }, headers);
+  await createSite({ ...visited, name: 'E', attendingIntervals: [] }, headers);
+  const entries = (await readList(headers)).map(({ id, code }) => `${id} ${code}`);
+  assert.deepEqual(
+    entries.filter((entry) => entry.endsWith(' no_employee')),
+    [inactive, nobody].sort().map((id) => `${id} no_employee`),
+  );
+  assert.equal(entries.length, 4);
+  await service.patch(`/employees/${resigned}`, { active: true }, { headers });
+  await service.patch(`/sites/${nobody}`, { assignedEmployeeId: resigned }, { headers });
+  assert.deepEqual(await readList(headers, 'code=no_employee'), []);
+});
+
+test('closed visits behind thousands of sites are found, counted and paged without gaps', async () => {
+  const { tenantId, key } = await service.createTenant();
+  const headers = { apikey: key };
+  const customerId = await service.createCustomer({}, { headers });
+  // Every thousandth is closed on the day of its visit; all have their own intervals.
+  await service.owner.query(
+    `INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
+       address_location_lat, address_location_lng, needs_appointment, has_key, opening_hours, opening_hours_is_known,
+       attending_intervals, attending_intervals_is_known, time_zone)
+     SELECT $1, ('00000000-0000-7000-8000-' || lpad(number::text, 12, '0'))::uuid, $2, 'Site ' || number, 'a', '1', '20095', 'Hamburg',
+       53, 10, false, false, $3::json, true, json_build_array(json_build_object('frequency', 'WEEKLY', 'durationInMinutes', 1 + number % 1440,
+         'byDay', json_build_array(CASE WHEN number % 1000 = 0 THEN 'SUNDAY' ELSE 'MONDAY' END))), true, 'Europe/Berlin'
+     FROM generate_series(1, 11000) AS number`,
+    [tenantId, customerId, JSON.stringify(openingHours)],
+  );
+  const found: number[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const address: string = `/attention?code=closed_visit&limit=2${cursor && `&cursor=${cursor}`}`;
+    const page = (await service.get(address, { headers })).json();
+    found.push(...page.data.map(({ id }: Entry) => Number(id.slice(-5))));
+    cursor = page.nextCursor;
+  }
+  assert.deepEqual(
+    found,
+    Array.from({ length: 11 }, (_, index) => (index + 1) * 1000),
+  );
 });
 
 test('the same company at the same address, and the same name at the same customer, are probable duplicates', async () => {
@@ -177,10 +277,7 @@ test('what needs every row to be looked at is found behind thousands of others, 
 test('the list pages, counts, filters, and speaks German', async () => {
   const { headers, site } = await startTenant();
   for (let index = 0; index < 5; index++) {
-    await createSite(
-      { ...site, name: `S${index}`, address: validAddress, contractId: randomUUID() },
-      headers,
-    );
+    await createSite({ ...site, name: `S${index}`, address: nowhere, contractId: randomUUID() }, headers);
   }
   const seen: Entry[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -123,6 +123,50 @@ test('the same data gives the same bytes and a 304; a change of the site raises 
   assert.equal(now!.sequence, before!.sequence + 1);
 });
 
+/** Sites with daily visits, as an import would store them. */
+async function createSites(assignedEmployeeId: string, count: number, interval: object): Promise<void> {
+  await service.owner.query(
+    `INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
+       needs_appointment, has_key, opening_hours, opening_hours_is_known, attending_intervals, attending_intervals_is_known,
+       time_zone, assigned_employee_id)
+     SELECT $1, gen_random_uuid(), $2, 'Halle ' || number, 'Weg', '1', '20095', 'Hamburg', false, false, '[]', true, $3::json, true,
+       'Europe/Berlin', $4 FROM generate_series(1, $5::integer) AS number`,
+    [service.tenant.tenantId, customerId, JSON.stringify([interval]), assignedEmployeeId, count],
+  );
+}
+
+test('a calendar that is too full ends early, and says so in its last entry and in the office', async () => {
+  const busyId = await create('/employee', { firstName: 'Tom', lastName: 'Busch' });
+  await createSites(busyId, 40, { frequency: 'DAILY' });
+  const { calendar, events } = parse((await read(await makeAddress('employee', busyId))).body);
+  const { feed } = (await verwaltung.call('GET', `/calendar-feeds/employee/${busyId}`)).json();
+  const visits = events.filter(({ summary }) => summary.startsWith('Halle'));
+  assert.ok(visits.length > 4900 && visits.length <= 5000, String(visits.length));
+  const days = visits.map(({ startDate }) => startDate.toString());
+  assert.equal(days.filter((day) => day === feed.completeUntil).length, 40, 'its last day is complete');
+  const last = events.filter(({ startDate }) => startDate.toString() >= feed.completeUntil);
+  const [note] = last.filter(({ summary }) => !summary.startsWith('Halle'));
+  assert.equal(note!.summary, 'Kalender unvollständig');
+  assert.match(note!.description, /^Spätere Besuche fehlen: Der Kalender reicht bis \d{2}\.\d{2}\.\d{4}\.$/);
+  assert.equal(calendar.getFirstPropertyValue('x-wr-caldesc'), note!.description);
+  assert.deepEqual([feed.includedSites, last.length], [null, 41]);
+});
+
+test('a calendar of more sites than it takes says how many it has', async () => {
+  const busyId = await create('/employee', { firstName: 'Ute', lastName: 'Busch' });
+  await createSites(busyId, 2001, { frequency: 'YEARLY', startDate: '2000-01-01' });
+  const { events } = parse((await read(await makeAddress('employee', busyId))).body);
+  const notes = events.filter(({ summary }) => !summary.startsWith('Halle'));
+  assert.deepEqual(
+    notes.map(({ description }) => description),
+    ['Nur 2.000 Standorte sind enthalten.'],
+  );
+  const { feed } = (await verwaltung.call('GET', `/calendar-feeds/employee/${busyId}`)).json();
+  assert.deepEqual([feed.completeUntil, feed.includedSites], [null, 2000]);
+  const few = (await verwaltung.call('GET', `/calendar-feeds/employee/${employeeId}`)).json().feed;
+  assert.deepEqual([few.completeUntil, few.includedSites], [null, null]);
+});
+
 test('a replaced address, a removed one, and those of ended employees and sites are not found', async () => {
   const old = await makeAddress('site', siteId);
   const current = await makeAddress('site', siteId);

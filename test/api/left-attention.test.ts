@@ -53,6 +53,28 @@ test('an entry that is left as it is comes back when it finds something else, or
   assert.deepEqual(counts, [{ resource: 'site', code: 'validity_ended', count: 1 }]);
 });
 
+test('a visit on a closed day can be left, and comes back with other hours', async () => {
+  const { headers, person, createSite, codes, left } = await startTenant();
+  const employee = await service.post('/employee', { firstName: 'Ida', lastName: 'Voss' }, { headers });
+  const hours = (dayOfWeek: string) => [{ dayOfWeek, opens: '08:00', closes: '17:00' }];
+  const id = await createSite({
+    attendingIntervals: [{ frequency: 'WEEKLY', byDay: ['SUNDAY'] }],
+    openingHours: hours('MONDAY'),
+    assignedEmployeeId: employee.json().id,
+  });
+  const entry = { resource: 'site', id, field: 'attendingIntervals', code: 'closed_visit' };
+  assert.deepEqual(await codes(), [`${id} closed_visit`]);
+  const counts = async () => (await person.call('GET', '/attention/counts')).json().data;
+  assert.deepEqual(await counts(), [{ resource: 'site', code: 'closed_visit', count: 1 }]);
+  assert.equal((await person.call('POST', '/attention/left', entry)).statusCode, 204);
+  assert.deepEqual([await codes(), await counts(), (await left()).length], [[], [], 1]);
+  await service.patch(`/sites/${id}`, { openingHours: hours('TUESDAY') }, { headers });
+  assert.deepEqual([await codes(), await left()], [[`${id} closed_visit`], []]);
+  await service.patch(`/sites/${id}`, { openingHours: hours('SUNDAY') }, { headers });
+  assert.deepEqual(await codes(), []);
+  assert.equal((await person.call('POST', '/attention/left', entry)).statusCode, 404);
+});
+
 test('duplicates that are left come back with a third one', async () => {
   const { person, createSite, codes } = await startTenant();
   const ids = [await createSite({}), await createSite({})].sort();

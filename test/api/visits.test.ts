@@ -92,7 +92,9 @@ test('conflicts are flagged: closed, too short, nobody assigned or active, no po
   const short = await createSite({ attendingIntervals: [{ ...fridays, durationInMinutes: 600 }] });
   const nobody = await createSite({ assignedEmployeeId: undefined });
   const inactive = await createSite({ assignedEmployeeId: resigned });
-  const unknown = await createSite({ assignedEmployeeId: randomUUID(), address: validAddress });
+  const nowhere = { ...validAddress, zipCode: '99999', city: 'Nirgendheim' };
+  const unknown = await createSite({ assignedEmployeeId: randomUUID(), address: nowhere });
+  const approximate = await createSite({ address: validAddress });
   const { data } = await read('from=2026-11-20&until=2026-11-21');
   const conflicts = Object.fromEntries(data.map((visit) => [visit.siteId, visit.conflicts]));
   assert.deepEqual(conflicts, {
@@ -101,6 +103,7 @@ test('conflicts are flagged: closed, too short, nobody assigned or active, no po
     [nobody]: ['no_employee'],
     [inactive]: ['no_employee'],
     [unknown]: ['no_position', 'no_employee'],
+    [approximate]: [],
   });
   const skipped = data.find(({ siteId }) => siteId === closed)!;
   assert.deepEqual([skipped.status, skipped.reason, skipped.windows], ['SKIPPED', 'CLOSED', []]);
@@ -149,6 +152,27 @@ test('include adds names, addresses and own ids', async () => {
   assert.deepEqual(employee, { firstName: 'Jonas', lastName: 'Harms' });
   assert.deepEqual(contactPerson, { lastName: 'Petersen', phone: '040 2' });
   assert.deepEqual([siteExternalId, employeeExternalId], ['S1', 'HR-12']);
+});
+
+test('a site without a position has the approximate one of its postcode or town, and says which', async () => {
+  const { createSite, read } = await startTenant();
+  const places = [
+    { ...validAddress, zipCode: '20095', city: 'Hamburg' },
+    { ...validAddress, zipCode: '?', city: 'Hamburg' },
+    { ...validAddress, zipCode: '99999', city: 'Nirgendheim' },
+    { ...validAddress, location: position },
+  ];
+  for (const address of places) await createSite({ address });
+  const { data } = await read('from=2026-11-20&until=2026-11-20&include=site');
+  const found = data.map(({ site }) => (site as { approximateLocation?: object }).approximateLocation);
+  assert.deepEqual(
+    found.map((place) => place && Object.keys(place).sort().join()),
+    ['lat,lng,source', 'lat,lng,source', undefined, undefined],
+  );
+  const [byPostcode, byTown] = found as { lat: number; lng: number; source: string }[];
+  assert.deepEqual([byPostcode!.source, byTown!.source], ['postcode', 'town']);
+  for (const { lat, lng } of [byPostcode!, byTown!])
+    assert.ok(Math.abs(lat - 53.55) < 0.2 && Math.abs(lng - 10) < 0.3, `${lat} ${lng}`);
 });
 
 test('pages of any size hold every visit once, in the order of days and sites', async () => {

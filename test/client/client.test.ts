@@ -65,7 +65,8 @@ test('an answer that is not from Stamm is an error with its status', async () =>
 test('a dry run stores nothing, and says what needs attention', async () => {
   const stamm = await openClient();
   const customerId = (await stamm.customers.create(validCustomer)).id;
-  const { attention } = await stamm.sites.create(validSite(customerId), { dryRun: true });
+  const address = { ...validAddress, zipCode: '99999', city: 'Nirgendheim' };
+  const { attention } = await stamm.sites.create({ ...validSite(customerId), address }, { dryRun: true });
   assert.deepEqual(
     attention.map(({ code }) => code),
     ['no_position'],

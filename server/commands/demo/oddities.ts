@@ -21,11 +21,23 @@ export const oddities: Record<string, Record<string, unknown>> = {
   'ST-10010-2': { 'address.location': { lat: 53.5535 } },
   'ST-10030-2': { 'address.location': { lng: 9.9833 } },
   'KD-10026': { 'address.location': { lat: 53.5879 } },
-  // No position at all.
-  'ST-10013-2': { 'address.location': undefined },
+  // No position of their own: the postcode says where they are approximately.
   'ST-10025-4': { 'address.location': undefined },
   'ST-10035-1': { 'address.location': undefined },
   'ST-10038-3': { 'address.location': undefined },
+  // Neither a position nor a postcode.
+  'ST-10013-2': {
+    address: { streetName: 'Am Anleger', houseNumber: '3', zipCode: '00000', city: 'Elbe, Kilometer 623' },
+  },
+  // Visits on a closed day, and visits that nobody makes.
+  'ST-10004-1': {
+    openingHours: [{ dayOfWeek: 'MONDAY', opens: '08:00', closes: '17:00' }],
+    attendingIntervals: [{ frequency: 'WEEKLY', byDay: ['SUNDAY'], durationInMinutes: 45 }],
+  },
+  'ST-10006-1': {
+    attendingIntervals: [{ frequency: 'WEEKLY', interval: 2, byDay: ['TUESDAY'], durationInMinutes: 60 }],
+    assignedEmployeeId: undefined,
+  },
   // The contract ran out, the site is still there.
   'ST-10008-4': { validUntil: '2026-09-30' },
   'ST-10016-2': { validUntil: '2026-03-31' },

@@ -1,5 +1,6 @@
 // What a resource is: data from which its routes, validation, OpenAPI, SQL, import and export follow.
 import type { AttentionCode } from '../../../core/codes.ts';
+import type { HolidayRule } from '../../../core/visit-plan.ts';
 import type { Language } from '../../messages.ts';
 import { externalIdName, externalIdSchema, type Field, type Fields, text, withTwins } from './fields.ts';
 
@@ -65,6 +66,26 @@ export interface Attention {
   readonly condition: string;
   /** SQL text of what is found: an entry that was left as it is comes back when this changes. */
   readonly finding: string;
+  /** No index has the answer: the check reads every row. */
+  readonly needsScan?: boolean;
+  /** Decides about the rows that meet the condition, where SQL cannot. */
+  readonly judge?: Judge;
+}
+
+export interface Judge {
+  /** SQL of the values that it needs, by their names. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** Columns of json among them, which have no longest length. */
+  readonly lists: readonly string[];
+  // biome-ignore lint/suspicious/noExplicitAny: the columns say which members a row has
+  needsAttention(row: any, business: Business): boolean;
+}
+
+/** What a judge knows about the business. */
+export interface Business {
+  holidayRule: HolidayRule;
+  /** YYYY-MM-DD. */
+  today: string;
 }
 
 type Defaulted =

@@ -2,11 +2,14 @@
 // cause.
 import type pg from 'pg';
 import type { AttentionCode } from '../../../core/codes.ts';
+import type { HolidayRule } from '../../../core/visit-plan.ts';
 import { type Language, text } from '../../messages.ts';
 import {
+  type Business,
   columnName,
   columnsOf,
   type Definition,
+  type Judge,
   looseReferencesOf,
   shapeColumnsOf,
   tableOf,
@@ -28,6 +31,7 @@ export interface AttentionCheck {
   needsScan: boolean;
   /** Of duplicates, which are one entry: a condition on the object that stands for all, and the ids of the others. */
   group?: { isFirst: string; others: string };
+  judge?: Judge | undefined;
 }
 
 export interface AttentionEntry {
@@ -110,9 +114,10 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
           },
         ]
       : []),
-    ...definition.attentions.map(({ code, field, condition, finding }) =>
-      check(code, field, condition, finding),
-    ),
+    ...definition.attentions.map(({ code, field, condition, finding, needsScan = false, judge }) => ({
+      ...check(code, field, condition, finding, needsScan),
+      judge,
+    })),
   ];
 }
 
@@ -149,6 +154,31 @@ function twins(definition: Definition): string {
     AND other.sort_name = subject.sort_name AND other.id <> subject.id AND ${equal.join(' AND ')}`;
 }
 
+/** SQL of an object with what a judge needs; `true` where there is none. */
+export function selectJudged({ judge }: Pick<AttentionCheck, 'judge'>): string {
+  if (!judge) return "'true'::json";
+  return `json_build_object(${Object.entries(judge.columns)
+    .map(([name, sql]) => `'${name}', ${sql}`)
+    .join(', ')})`;
+}
+
+export function isJudged(
+  { judge }: Pick<AttentionCheck, 'judge'>,
+  judged: unknown,
+  business: Business,
+): boolean {
+  return !judge || judge.needsAttention(judged, business);
+}
+
+/** By a statement of its own: on a cluster it is on the coordinator, and the objects are on the workers. */
+export async function readBusiness(client: pg.ClientBase, tenantId: string): Promise<Business> {
+  const { rows } = await client.query<{ holidayRule: HolidayRule }>(
+    'SELECT holiday_rule AS "holidayRule" FROM tenant WHERE tenant_id = $1',
+    [tenantId],
+  );
+  return { ...rows[0]!, today: Temporal.Now.plainDateISO('UTC').toString() };
+}
+
 /** The entries of one row, as this transaction sees it. */
 export async function findAttentionOf(
   client: pg.ClientBase,
@@ -157,12 +187,18 @@ export async function findAttentionOf(
   language: Language,
 ): Promise<AttentionEntry[]> {
   const entries: AttentionEntry[] = [];
-  for (const { resource, field, code, table, condition } of checks) {
-    const { rowCount } = await client.query(
-      `SELECT FROM ${table} AS subject WHERE subject.tenant_id = $1 AND subject.id = $2 AND (${condition})`,
+  let business: Business | undefined;
+  for (const check of checks) {
+    const { resource, field, code, table, condition } = check;
+    const { rows } = await client.query<{ judged: unknown }>(
+      `SELECT ${selectJudged(check)} AS judged FROM ${table} AS subject
+       WHERE subject.tenant_id = $1 AND subject.id = $2 AND (${condition})`,
       [row.tenant_id, row.id],
     );
-    if (rowCount === 1) entries.push({ resource, id: row.id, field, code, message: text(code, language) });
+    if (!rows[0]) continue;
+    if (check.judge) business ??= await readBusiness(client, row.tenant_id);
+    if (business && !isJudged(check, rows[0].judged, business)) continue;
+    entries.push({ resource, id: row.id, field, code, message: text(code, language) });
   }
   return entries;
 }

@@ -1,9 +1,10 @@
 // The attention list: everything that should be looked at, over all resources.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { attentionCodes } from '../../../core/codes.ts';
 import type { Database } from '../../database/database.ts';
-import type { Definition } from '../../engine/definition/definition.ts';
+import type { Business, Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
@@ -12,7 +13,11 @@ import {
   type AttentionCheck,
   type AttentionEntry,
   attentionChecksOf,
+  isJudged,
+  readBusiness,
+  selectJudged,
 } from '../../engine/sql/attention-checks.ts';
+import { jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { type Language, text } from '../../messages.ts';
@@ -96,28 +101,26 @@ async function findEntries(
   deadline: number,
 ): Promise<{ entries: PlacedEntry[]; next: Place | undefined }> {
   const entries: PlacedEntry[] = [];
+  const findBusiness = businessOf(database, tenantId, deadline);
   let place: Place = from;
   while (place.check < checks.length) {
-    const { resource, field, code, ...check } = checks[place.check]!;
-    const { rows } = await database.queryInTenants<FoundRow>(
-      [tenantId],
-      {
-        text: check.needsScan ? scanQuery(check) : indexedQuery(check),
-        values: [tenantId, place.after, limit - entries.length],
-      },
-      { deadline },
-    );
-    const found = rows.filter(({ id }) => id !== null);
+    const check = checks[place.check]!;
+    const { resource, field, code } = check;
+    const piece = await readPiece(database, tenantId, check, place.after, limit - entries.length, deadline);
+    const found = await judgePiece(check, piece, findBusiness);
     const message = text(code, language);
+    const taken = found.slice(0, limit - entries.length);
     entries.push(
-      ...found.map(({ id, others }) => ({
-        ...{ resource, id: id!, field, code, message, check: place.check },
+      ...taken.map(({ id, others }) => ({
+        ...{ resource, id, field, code, message, check: place.check },
         ...(others && { duplicateIds: others }),
       })),
     );
-    if (entries.length >= limit) return { entries, next: { check: place.check, after: found.at(-1)!.id! } };
-    const scannedTo = rows[0]?.scanned_to ?? null;
-    place = scannedTo === null ? { check: place.check + 1, after: nothing } : { ...place, after: scannedTo };
+    if (entries.length >= limit) return { entries, next: { check: place.check, after: taken.at(-1)!.id } };
+    place =
+      piece.scannedTo === null
+        ? { check: place.check + 1, after: nothing }
+        : { ...place, after: piece.scannedTo };
     if (performance.now() > deadline - reserveMs && place.check < checks.length)
       return { entries, next: place };
   }
@@ -127,10 +130,70 @@ async function findEntries(
 interface FoundRow {
   id: string | null;
   others?: string[] | null;
-  scanned_to: string | null;
+  /** Null where the row is beyond the bound of a piece. */
+  judged: unknown;
+  scanned_to?: string | null;
 }
 
-type Condition = Pick<AttentionCheck, 'table' | 'condition' | 'group'>;
+interface Piece {
+  rows: { id: string; others?: string[] | null; judged: unknown }[];
+  /** Null behind the last row of all. */
+  scannedTo: string | null;
+}
+
+type Condition = Pick<AttentionCheck, 'table' | 'condition' | 'group' | 'judge'>;
+
+async function readPiece(
+  database: Database,
+  tenantId: string,
+  check: Condition & Pick<AttentionCheck, 'needsScan'>,
+  after: string,
+  room: number,
+  deadline: number,
+): Promise<Piece> {
+  // A judge refuses rows, so it needs more of them than there is room for.
+  const limit = check.judge ? scannedRows : room;
+  const { rows } = await database.queryInTenants<FoundRow>(
+    [tenantId],
+    { text: check.needsScan ? scanQuery(check) : indexedQuery(check), values: [tenantId, after, limit] },
+    { deadline },
+  );
+  const found = rows.filter((row): row is FoundRow & { id: string } => row.id !== null);
+  const cut = found.findIndex(({ judged }) => judged === null);
+  if (cut > 0) return { rows: found.slice(0, cut), scannedTo: found[cut - 1]!.id };
+  const scannedTo = check.needsScan ? (rows[0]?.scanned_to ?? null) : null;
+  const isFull = !check.needsScan && check.judge && found.length === limit;
+  return { rows: found, scannedTo: isFull ? found.at(-1)!.id : scannedTo };
+}
+
+function businessOf(database: Database, tenantId: string, deadline: number): () => Promise<Business> {
+  let business: Promise<Business> | undefined;
+  return () => {
+    business ??= database.inTenants([tenantId], (client) => readBusiness(client, tenantId), { deadline });
+    return business;
+  };
+}
+
+/** Longer turns would delay the requests of others. */
+const turnMs = 10;
+
+async function judgePiece(
+  check: Condition,
+  { rows }: Piece,
+  findBusiness: () => Promise<Business>,
+): Promise<Piece['rows']> {
+  if (!check.judge || rows.length === 0) return rows;
+  const business = await findBusiness();
+  const found: Piece['rows'] = [];
+  let turnEnds = performance.now() + turnMs;
+  for (const row of rows) {
+    if (isJudged(check, row.judged, business)) found.push(row);
+    if (performance.now() < turnEnds) continue;
+    await nextTurn();
+    turnEnds = performance.now() + turnMs;
+  }
+  return found;
+}
 
 /** Without the entries that the office has left as they are, and one entry for each group of duplicates. */
 export function openOnly(check: AttentionCheck): AttentionCheck {
@@ -142,19 +205,26 @@ export function openOnly(check: AttentionCheck): AttentionCheck {
   return { ...check, condition: conditions.join(' AND ') };
 }
 
-function indexedQuery({ table, condition }: Condition): string {
-  return `SELECT subject.id FROM ${table} AS subject
-    WHERE subject.tenant_id = $1 AND subject.id > $2 AND (${condition}) ORDER BY subject.id LIMIT $3`;
+function judgedWithinPage(check: Condition): string {
+  const sizes = (check.judge?.lists ?? []).map(jsonBytes);
+  return selectWithinPage(selectJudged(check), { sizes, order: 'subject.id' });
+}
+
+function indexedQuery(check: Condition): string {
+  return `SELECT subject.id, ${judgedWithinPage(check)} AS judged FROM ${check.table} AS subject
+    WHERE subject.tenant_id = $1 AND subject.id > $2 AND (${check.condition}) ORDER BY subject.id LIMIT $3`;
 }
 
 /** The next rows in the order of ids, and where they end; scanned_to is NULL behind the last of all. */
-function scanQuery({ table, condition, group }: Condition): string {
+function scanQuery(check: Condition): string {
+  const { table, condition, group } = check;
   return `WITH piece AS MATERIALIZED (
       SELECT * FROM ${table} WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT ${scannedRows}
     ), piece_end AS (
       SELECT CASE WHEN count(*) = ${scannedRows} THEN max(id::text) END AS scanned_to FROM piece
     )
-    SELECT subject.id, piece_end.scanned_to ${group ? `, CASE WHEN subject.id IS NOT NULL THEN ${group.others} END AS others` : ''}
+    SELECT subject.id, piece_end.scanned_to, ${judgedWithinPage(check)} AS judged
+      ${group ? `, CASE WHEN subject.id IS NOT NULL THEN ${group.others} END AS others` : ''}
     FROM piece_end
     LEFT JOIN piece AS subject ON (${condition}) ORDER BY subject.id LIMIT $3`;
 }
@@ -173,15 +243,33 @@ async function countEntries(
 export async function countCheck(
   database: Database,
   tenantId: string,
-  { table, condition }: Condition,
+  check: AttentionCheck,
   deadline: number,
 ): Promise<number> {
+  if (check.judge) return countJudged(database, tenantId, check, deadline);
+  const { table, condition } = check;
   const query = {
     text: `SELECT count(*)::integer AS count FROM ${table} AS subject WHERE subject.tenant_id = $1 AND (${condition})`,
     values: [tenantId],
   };
   const { rows } = await database.queryInTenants<{ count: number }>([tenantId], query, { deadline });
   return rows[0]!.count;
+}
+
+async function countJudged(
+  database: Database,
+  tenantId: string,
+  check: AttentionCheck,
+  deadline: number,
+): Promise<number> {
+  const findBusiness = businessOf(database, tenantId, deadline);
+  let count = 0;
+  for (let after: string | null = nothing; after !== null; ) {
+    const piece: Piece = await readPiece(database, tenantId, check, after, scannedRows, deadline);
+    count += (await judgePiece(check, piece, findBusiness)).length;
+    after = piece.scannedTo;
+  }
+  return count;
 }
 
 function parseRequest(
@@ -241,7 +329,7 @@ function docsFor(resourceNames: readonly string[]) {
     operationId: 'listAttention',
     summary: 'What should be looked at',
     description:
-      'What is stored as it was sent but looks wrong: references to nothing, opening hours or visit intervals of a shape that is not known, half a position or none, probable duplicates, sites past their validity. An entry goes when its cause goes, or when the office leaves it as it is.',
+      'What is stored as it was sent but looks wrong: references to nothing, opening hours or visit intervals of a shape that is not known, half a position or none, probable duplicates, sites past their validity, visits on days when the site is closed or without an employee. An entry goes when its cause goes, or when the office leaves it as it is.',
     tags: ['Attention'],
     querystring: {
       type: 'object',

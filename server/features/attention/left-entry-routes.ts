@@ -5,7 +5,14 @@ import { oneOf, optional, readForm, uuid, words } from '../../auth/form.ts';
 import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
-import { type AttentionCheck, attentionChecksOf } from '../../engine/sql/attention-checks.ts';
+import {
+  type AttentionCheck,
+  attentionChecksOf,
+  findAttentionOf,
+  isJudged,
+  readBusiness,
+  selectJudged,
+} from '../../engine/sql/attention-checks.ts';
 import { ApiError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 import { countCheck, openOnly } from './attention-routes.ts';
@@ -63,6 +70,8 @@ export async function leftEntryRoutes(
     const values = [tenantId, id, check.resource, check.field, check.code, reason ?? null, person.id];
     const leave = async (client: pg.ClientBase) => {
       await forgetGoneObjects(client, tenantId, check);
+      const found = await findAttentionOf(client, [check], { tenant_id: tenantId, id }, 'en');
+      if (found.length === 0) throw new ApiError('not_found');
       const { rowCount } = await client.query(
         `INSERT INTO left_attention (tenant_id, object_id, resource, field, code, reason, person_id, finding)
          SELECT subject.tenant_id, subject.id, $3, $4, $5, $6, $7::uuid, ${hashedFinding(check)}
@@ -92,17 +101,20 @@ export async function leftEntryRoutes(
 /** Those whose cause still holds, the newest first. */
 async function readLeft(client: pg.ClientBase, tenantId: string, checks: readonly AttentionCheck[]) {
   const entries: { leftAt: Date; person_id: string }[] = [];
+  const business = await readBusiness(client, tenantId);
   for (const check of checks) {
     const { resource, field, code } = check;
     const { rows } = await client.query(
-      `SELECT subject.id, left_entry.reason, left_entry.left_at AS "leftAt", left_entry.person_id
+      `SELECT subject.id, left_entry.reason, left_entry.left_at AS "leftAt", left_entry.person_id,
+         ${selectJudged(check)} AS judged
        FROM (SELECT * FROM left_attention WHERE tenant_id = $1 AND resource = $2 AND field = $3 AND code = $4
          ORDER BY left_at DESC LIMIT ${maxListed}) AS left_entry
        JOIN ${check.table} AS subject ON subject.tenant_id = $1 AND subject.id = left_entry.object_id
        WHERE (${check.condition}) AND EXISTS (SELECT ${leftEntry(check)})`,
       [tenantId, resource, field, code],
     );
-    entries.push(...rows.map((row) => ({ resource, field, code, ...row })));
+    const found = rows.filter(({ judged }) => isJudged(check, judged, business));
+    entries.push(...found.map(({ judged: _judged, ...row }) => ({ resource, field, code, ...row })));
   }
   const listed = entries
     .sort((one, other) => other.leftAt.getTime() - one.leftAt.getTime())

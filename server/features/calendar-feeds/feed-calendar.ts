@@ -2,47 +2,93 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import ical, { ICalCalendarMethod, type ICalEventData, ICalEventTransparency } from 'ical-generator';
 import { fromDayNumber, toDayNumber } from '../../../core/calendar-days.ts';
-import { type PlannedVisit, visitsBetween } from '../../../core/visit-plan.ts';
-import type { Feed, FeedSite } from './feed-data.ts';
+import { type PlannedVisit, visitsOn } from '../../../core/visit-plan.ts';
+import { type Feed, type FeedSite, maxSites } from './feed-data.ts';
 import { feedTexts } from './feed-texts.ts';
 import { describeTimeZone } from './time-zone.ts';
 
 const weeksBack = 4;
 const weeksAhead = 26;
-/** About a visit every half hour. More would burden the phones that load them. */
-const maxEvents = 5000;
+/** Calendar programs take tens of kilobytes easily, and several megabytes badly. */
+export const maxEvents = 5000;
 /** Longer turns would delay the requests of others. */
 const turnMs = 10;
 
-export async function writeCalendar(
-  feed: Feed,
-  sites: readonly FeedSite[],
-  origin: string,
+export interface FeedVisits {
+  visits: { site: FeedSite; visit: PlannedVisit }[];
+  from: string;
+  /** The last day whose visits are all there. */
+  until: string;
+  /** Whether later days are missing, because the calendar would be too large. */
+  isShortened: boolean;
+  /** Whether the employee has more sites than a calendar takes. */
+  hasMoreSites: boolean;
+}
+
+/** Day by day, so that a calendar that is full ends early instead of leaving out sites. */
+export async function collectVisits(
+  { sites, hasMore }: { sites: readonly FeedSite[]; hasMore: boolean },
   today: string = Temporal.Now.plainDateISO('UTC').toString(),
-): Promise<string> {
-  const [from, until] = [-weeksBack, weeksAhead].map((weeks) =>
-    fromDayNumber(toDayNumber(today) + weeks * 7),
-  );
-  const texts = feedTexts[feed.language];
-  const calendar = ical({
-    name: texts.title(feed.name),
-    prodId: { company: 'Stamm', product: 'Visits', language: feed.language.toUpperCase() },
-    method: ICalCalendarMethod.PUBLISH,
-    timezone: { name: null, generator: (zone) => describeTimeZone(zone, from!, until!) },
-    ttl: 3600,
-  });
+): Promise<FeedVisits> {
+  const [first, last] = [-weeksBack, weeksAhead].map((weeks) => toDayNumber(today) + weeks * 7) as [
+    number,
+    number,
+  ];
+  const visits: FeedVisits['visits'] = [];
   let turnEnds = performance.now() + turnMs;
-  for (const site of sites) {
-    const visits = visitsBetween(site.plan, from!, until!).filter(({ status }) => status !== 'SKIPPED');
-    for (const visit of visits) {
-      if (calendar.length() >= maxEvents) return calendar.toString();
-      calendar.createEvent(toEvent(feed, site, visit, origin));
+  let day = first;
+  for (; day <= last; day += 1) {
+    const before = visits.length;
+    for (const site of sites) {
+      const taking = visitsOn(site.plan, day).filter(({ status }) => status !== 'SKIPPED');
+      visits.push(...taking.map((visit) => ({ site, visit })));
+    }
+    if (visits.length > maxEvents && before > 0) {
+      visits.length = before;
+      break;
     }
     if (performance.now() > turnEnds) {
       await nextTurn();
       turnEnds = performance.now() + turnMs;
     }
   }
+  return {
+    visits,
+    from: fromDayNumber(first),
+    until: fromDayNumber(day - 1),
+    isShortened: day <= last,
+    hasMoreSites: hasMore,
+  };
+}
+
+export function writeCalendar(feed: Feed, found: FeedVisits, origin: string): string {
+  const texts = feedTexts[feed.language];
+  const { from, until } = found;
+  const notes = [
+    ...(found.isShortened ? [texts.shortened(until)] : []),
+    ...(found.hasMoreSites ? [texts.moreSites(maxSites)] : []),
+  ];
+  const calendar = ical({
+    name: texts.title(feed.name),
+    ...(notes.length > 0 && { description: notes.join(' ') }),
+    prodId: { company: 'Stamm', product: 'Visits', language: feed.language.toUpperCase() },
+    method: ICalCalendarMethod.PUBLISH,
+    timezone: { name: null, generator: (zone) => describeTimeZone(zone, from, until) },
+    ttl: 3600,
+  });
+  // Most calendar programs hide the description of a calendar, but none hides its last entry.
+  if (notes.length > 0) {
+    calendar.createEvent({
+      id: `${feed.id}-incomplete@stamm`,
+      stamp: new Date(`${until}T00:00:00Z`),
+      summary: texts.incomplete,
+      description: notes.join('\n'),
+      start: Temporal.PlainDate.from(until),
+      allDay: true,
+      transparency: ICalEventTransparency.TRANSPARENT,
+    });
+  }
+  for (const { site, visit } of found.visits) calendar.createEvent(toEvent(feed, site, visit, origin));
   return calendar.toString();
 }
 

@@ -1,11 +1,9 @@
 // What a feed is made of: whom or what it is for, and the sites to visit.
 import type pg from 'pg';
-import { holidayRegion, holidaysOf } from '../../../core/holidays.ts';
-import { isOpeningHours } from '../../../core/opening-hours.ts';
-import { type HolidayRule, toVisitPlan, type VisitPlan } from '../../../core/visit-plan.ts';
-import { isAttendingInterval } from '../../../core/visits.ts';
+import type { HolidayRule, VisitPlan } from '../../../core/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
 import type { Language } from '../../messages.ts';
+import { type PlanRow, planColumns, toSitePlan } from '../../resources/site-plan.ts';
 
 export const feedResources = ['employee', 'site'] as const;
 
@@ -66,22 +64,14 @@ export function findFeed(
   );
 }
 
-interface SiteRow {
+interface SiteRow extends PlanRow {
   id: string;
   version: number;
   updated_at: Date;
-  created_on: string;
   name: string;
   street: string;
-  city: string;
-  zip_code: string;
   lat: number | null;
   lng: number | null;
-  time_zone: string;
-  intervals: unknown[];
-  hours: unknown[];
-  valid_from: string | null;
-  valid_until: string | null;
   has_key: boolean;
   needs_appointment: boolean;
   preparation: string | null;
@@ -97,49 +87,34 @@ export interface FeedSite extends SiteRow {
 }
 
 /** More than anybody visits in half a year. */
-const maxSites = 1000;
+export const maxSites = 2000;
 
-const conditions = { employee: 'site.assigned_employee_id = $2', site: 'site.id = $2' };
+const conditions = { employee: 'subject.assigned_employee_id = $2', site: 'subject.id = $2' };
+const planned = Object.entries(planColumns).map(([name, sql]) => `${sql} AS ${name}`);
 
 /** Without private numbers: a feed has no session, and Pflege does not see them either. */
 export async function readFeedSites(
   { database, tenantId, deadline }: Reader,
   feed: Feed,
-): Promise<FeedSite[]> {
+): Promise<{ sites: FeedSite[]; hasMore: boolean }> {
   const { rows } = await database.queryInTenants<SiteRow>(
     [tenantId],
     {
-      text: `SELECT site.id, site.version, site.updated_at, (site.created_at AT TIME ZONE 'UTC')::date::text AS created_on, site.name,
-          left(concat_ws(' ', site.address_street_name, nullif(site.address_house_number, '')), 200) AS street,
-          left(site.address_city, 200) AS city, left(site.address_zip_code, 50) AS zip_code,
-          site.address_location_lat AS lat, site.address_location_lng AS lng, site.time_zone,
-          site.attending_intervals AS intervals, site.opening_hours AS hours,
-          site.valid_from::text, site.valid_until::text, site.has_key, site.needs_appointment,
-          site.appointment_preparation_time_in_minutes AS preparation, site.comment,
+      text: `SELECT subject.id, subject.version, subject.updated_at, subject.name, ${planned.join(', ')},
+          left(concat_ws(' ', subject.address_street_name, nullif(subject.address_house_number, '')), 200) AS street,
+          subject.address_location_lat AS lat, subject.address_location_lng AS lng, subject.has_key, subject.needs_appointment,
+          subject.appointment_preparation_time_in_minutes AS preparation, subject.comment,
           customer.company_name AS customer, customer.phone AS customer_phone,
           concat_ws(' ', contact.first_name, contact.last_name) AS contact, contact.phone AS contact_phone
-        FROM site
-        LEFT JOIN customer ON customer.tenant_id = $1 AND customer.id = site.customer_id
-        LEFT JOIN contact_person AS contact ON contact.tenant_id = $1 AND contact.id = site.contact_person_id
-        WHERE site.tenant_id = $1 AND ${conditions[feed.resource]} AND site.attending_intervals IS NOT NULL
-        ORDER BY site.id LIMIT ${maxSites}`,
+        FROM site AS subject
+        LEFT JOIN customer ON customer.tenant_id = $1 AND customer.id = subject.customer_id
+        LEFT JOIN contact_person AS contact ON contact.tenant_id = $1 AND contact.id = subject.contact_person_id
+        WHERE subject.tenant_id = $1 AND ${conditions[feed.resource]} AND subject.attending_intervals IS NOT NULL
+        ORDER BY subject.id LIMIT ${maxSites + 1}`,
       values: [tenantId, feed.id],
     },
     { deadline },
   );
-  return rows.map((row) => ({ ...row, plan: toPlan(row, feed.holidayRule) }));
-}
-
-function toPlan(row: SiteRow, holidayRule: HolidayRule): VisitPlan {
-  const site = {
-    attendingIntervals: row.intervals.filter(isAttendingInterval),
-    openingHours: row.hours.filter(isOpeningHours),
-    validFrom: row.valid_from ?? undefined,
-    validUntil: row.valid_until ?? undefined,
-    timeZone: row.time_zone,
-    anchor: row.created_on,
-    hasEmployee: true,
-    hasPosition: row.lat !== null && row.lng !== null,
-  };
-  return toVisitPlan(site, holidaysOf(holidayRegion(row.zip_code, row.time_zone)), holidayRule);
+  const sites = rows.slice(0, maxSites).map((row) => ({ ...row, plan: toSitePlan(row, feed.holidayRule) }));
+  return { sites, hasMore: rows.length > maxSites };
 }

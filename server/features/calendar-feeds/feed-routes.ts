@@ -11,8 +11,15 @@ import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
 import { matchesEtag } from '../../http/conventions.ts';
-import { writeCalendar } from './feed-calendar.ts';
-import { type FeedSubject, feedResources, findFeed, readFeedSites, readSubject } from './feed-data.ts';
+import { collectVisits, writeCalendar } from './feed-calendar.ts';
+import {
+  type FeedSubject,
+  feedResources,
+  findFeed,
+  maxSites,
+  readFeedSites,
+  readSubject,
+} from './feed-data.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
 const bodiless = { config: { ...forVerwaltung.config, takesNoBody: true } } as const;
@@ -38,16 +45,28 @@ export async function feedRoutes(app: FastifyInstance, { database, publicUrl }: 
 
   app.get<SubjectRoute>('/calendar-feeds/:resource/:id', forVerwaltung, async (request) => {
     const { resource, id } = subjectOf(request);
-    const { rows } = await database.queryInTenants(
-      [request.tenantId],
+    const { tenantId, deadline } = request;
+    const { rows } = await database.queryInTenants<{ createdAt: Date; createdBy: string; hash: Buffer }>(
+      [tenantId],
       {
-        text: `SELECT created_at AS "createdAt", created_by AS "createdBy" FROM calendar_feed
+        text: `SELECT created_at AS "createdAt", created_by AS "createdBy", token_hash AS hash FROM calendar_feed
           WHERE tenant_id = $1 AND resource = $2 AND subject_id = $3`,
-        values: [request.tenantId, resource, id],
+        values: [tenantId, resource, id],
       },
-      { deadline: request.deadline },
+      { deadline },
     );
-    return { feed: rows[0] ?? null };
+    if (!rows[0]) return { feed: null };
+    const { hash, ...made } = rows[0];
+    const read = { database, tenantId, deadline };
+    const feed = await findFeed(read, hash);
+    const found = feed && (await collectVisits(await readFeedSites(read, feed)));
+    return {
+      feed: {
+        ...made,
+        completeUntil: found?.isShortened ? found.until : null,
+        includedSites: found?.hasMoreSites ? maxSites : null,
+      },
+    };
   });
 
   /** A second one replaces the first: the old address then answers 404. */
@@ -125,8 +144,8 @@ export async function feedRoutes(app: FastifyInstance, { database, publicUrl }: 
     const read = { database, tenantId, deadline };
     const feed = await findFeed(read, hashToken(token));
     if (!feed) return undefined;
-    const sites = await readFeedSites(read, feed);
-    return writeCalendar(feed, sites, addressOf(request, publicUrl));
+    const found = await collectVisits(await readFeedSites(read, feed));
+    return writeCalendar(feed, found, addressOf(request, publicUrl));
   }
 }
 

@@ -14,6 +14,9 @@ interface Words {
   preparation: (minutes: string) => string;
   moved: (day: string, reason: string) => string;
   closed: string;
+  incomplete: string;
+  shortened: (day: string) => string;
+  moreSites: (count: string) => string;
 }
 
 const words: Record<Language, Words> = {
@@ -28,6 +31,9 @@ const words: Record<Language, Words> = {
     preparation: (minutes) => `Vorbereitung: ${minutes} Min.`,
     moved: (day, reason) => `Verschoben vom ${day}: ${reason}`,
     closed: 'geschlossen',
+    incomplete: 'Kalender unvollständig',
+    shortened: (day) => `Spätere Besuche fehlen: Der Kalender reicht bis ${day}.`,
+    moreSites: (count) => `Nur ${count} Standorte sind enthalten.`,
   },
   en: {
     visits: 'Visits',
@@ -40,6 +46,9 @@ const words: Record<Language, Words> = {
     preparation: (minutes) => `Preparation: ${minutes} min`,
     moved: (day, reason) => `Moved from ${day}: ${reason}`,
     closed: 'closed',
+    incomplete: 'Calendar incomplete',
+    shortened: (day) => `Later visits are missing: the calendar ends on ${day}.`,
+    moreSites: (count) => `Only ${count} sites are included.`,
   },
 };
 
@@ -55,6 +64,9 @@ function build(language: Language) {
     parts.some(Boolean) ? `${title}: ${parts.filter(Boolean).join(', ')}` : '';
   return {
     title: (name: string) => `${text.visits}: ${name}`,
+    incomplete: text.incomplete,
+    shortened: (day: string) => text.shortened(dayText(day)),
+    moreSites: (count: number) => text.moreSites(count.toLocaleString(locales[language])),
     description(site: FeedSite, { windows, movedFrom, reason, holiday }: PlannedVisit): string {
       return [
         movedFrom &&

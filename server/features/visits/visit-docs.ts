@@ -59,7 +59,7 @@ export const visitSchemas: readonly JsonSchema[] = [
         type: 'array',
         items: { type: 'string', enum: visitConflicts },
         description:
-          'What stands in the way: `closed` that day, `window_too_short` for the visit, `no_employee` who is active, `no_position` on the map.',
+          'What stands in the way: `closed` that day, `window_too_short` for the visit, `no_employee` who is active, `no_position` on the map, not even an approximate one.',
       },
       siteExternalId: text('With `include=externalIds`.'),
       customerExternalId: text('With `include=externalIds`.'),
@@ -83,6 +83,16 @@ export const visitSchemas: readonly JsonSchema[] = [
             },
             required: ['streetName', 'houseNumber', 'zipCode', 'city'],
             description: 'The first 200 characters of each text.',
+          },
+          approximateLocation: {
+            type: 'object',
+            description: 'Middle of the postcode or town, if the address has no `location`.',
+            properties: {
+              lat: { type: 'number' },
+              lng: { type: 'number' },
+              source: { type: 'string', enum: ['postcode', 'town'] },
+            },
+            required: ['lat', 'lng', 'source'],
           },
           hasKey: { type: 'boolean' },
           needsAppointment: { type: 'boolean' },

@@ -38,7 +38,7 @@ function represent(
   const { site, visit } = found;
   const employee = details('employee', found);
   const hasEmployee = employee?.json.active === true;
-  const member = (name: 'site' | 'customer' | 'contactPerson') =>
+  const member = (name: 'customer' | 'contactPerson') =>
     inclusions.has(name) ? details(name, found)?.json : undefined;
   const externalId = (name: 'site' | 'customer' | 'employee') =>
     inclusions.has('externalIds') ? (details(name, found)?.externalId ?? undefined) : undefined;
@@ -59,7 +59,9 @@ function represent(
     siteExternalId: externalId('site'),
     customerExternalId: externalId('customer'),
     employeeExternalId: externalId('employee'),
-    site: member('site'),
+    site: inclusions.has('site')
+      ? { ...details('site', found)?.json, approximateLocation: site.approximatePosition }
+      : undefined,
     customer: member('customer'),
     employee:
       employee && inclusions.has('employee')

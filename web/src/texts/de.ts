@@ -570,6 +570,8 @@ export const de: Texts = {
       no_position: 'Keine Position',
       probable_duplicate: 'Möglicherweise doppelt',
       validity_ended: 'Gültigkeit abgelaufen',
+      closed_visit: 'Besuch bei geschlossenem Standort',
+      no_employee: 'Kein Mitarbeiter',
     },
     explain: {
       unresolved_reference:
@@ -579,10 +581,15 @@ export const de: Texts = {
       unknown_shape:
         '{{field}}: Stamm kann die gesendeten Angaben nicht lesen. Tragen Sie sie neu ein, oder lassen Sie sie so.',
       half_position: 'Breiten- oder Längengrad fehlt. Ergänzen Sie die Position oder leeren Sie sie.',
-      no_position: 'Ohne Position fehlt der Standort auf der Karte.',
+      no_position:
+        'Postleitzahl und Ort sind unbekannt, deshalb fehlt der Standort auf der Karte. Prüfen Sie die Adresse, oder setzen Sie die Position.',
       probable_duplicate:
         '{{number}} Einträge heißen am selben Ort gleich. Führen Sie sie zusammen, oder lassen Sie sie so.',
       validity_ended: 'Die Gültigkeit ist abgelaufen. Verlängern Sie sie, oder löschen Sie den Standort.',
+      closed_visit:
+        'In den nächsten drei Monaten entfällt ein Besuch, weil geschlossen ist. Ändern Sie Intervall, Toleranz oder Öffnungszeiten.',
+      no_employee:
+        'Für die Besuche ist niemand eingeteilt, oder die Person ist nicht mehr aktiv. Wählen Sie einen Mitarbeiter.',
     },
     merge: 'Zusammenführen',
   },

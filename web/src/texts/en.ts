@@ -566,6 +566,8 @@ export const en = {
       no_position: 'No position',
       probable_duplicate: 'Possible duplicate',
       validity_ended: 'Validity ended',
+      closed_visit: 'Visit on a closed day',
+      no_employee: 'No employee',
     },
     explain: {
       unresolved_reference:
@@ -574,10 +576,14 @@ export const en = {
         '{{field}} "{{externalId}}": Stamm links the record when it arrives. Or choose another one.',
       unknown_shape: '{{field}}: Stamm cannot read the data that was sent. Enter it again, or leave it.',
       half_position: 'Latitude or longitude is missing. Complete the position, or clear it.',
-      no_position: 'Without a position the site is not on the map.',
+      no_position:
+        'Postcode and town are unknown, so the site is not on the map. Check the address, or set the position.',
       probable_duplicate:
         '{{number}} records have the same name in the same place. Merge them, or leave them as they are.',
       validity_ended: 'The validity has ended. Extend it, or delete the site.',
+      closed_visit:
+        'In the next three months a visit is skipped because the site is closed. Change the interval, its tolerance or the opening hours.',
+      no_employee: 'Nobody is assigned to the visits, or the person is no longer active. Choose an employee.',
     },
     merge: 'Merge',
   },
