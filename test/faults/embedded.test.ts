@@ -294,29 +294,6 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     }
   });
 
-  test('lock files with the number of a foreign process do not block a start', async (t) => {
-    const dataDir = await makeDataDir(t);
-    const killed = await openElsewhere(t, { dataDir, purpose: 'serve' });
-    await killed.opened;
-    const pid = serverPid(dataDir)!;
-    killed.child.kill('SIGKILL');
-    await killed.exit;
-    process.kill(pid, 'SIGKILL');
-    await until('the killed server is gone', () => !isServerOf(pid, dataDir));
-    const owner = statSync(join(dataDir, 'postgres-18'));
-    const foreign = spawn('sleep', ['60'], { uid: owner.uid, gid: owner.gid, cwd: '/' });
-    cleanUpAfter(t, () => foreign.kill());
-    for (const name of ['postgres-18/postmaster.pid', 'run/.s.PGSQL.5432.lock']) {
-      const content = readFileSync(join(dataDir, name), 'utf8');
-      writeFileSync(join(dataDir, name), content.replace(/^\d+/, String(foreign.pid)));
-    }
-    const postgres = await openHere(t, { dataDir, purpose: 'serve' });
-    await query(postgres, 'select 1');
-    await postgres.close();
-    assert.equal(foreign.exitCode, null);
-    assert.equal(foreign.signalCode, null);
-  });
-
   test('a first start that is killed half-way leaves nothing that a second one stumbles over', async (t) => {
     const dataDir = await makeEmptyDataDir(t);
     const findLeftovers = () => readdirSync(dataDir).filter((name) => name.includes('.new-'));

@@ -181,11 +181,16 @@ export function assertRefused({ code, stdout, stderr }: Ended, sentence: RegExp)
 export async function makeDataDir(): Promise<string> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
   cleanUpLater(async () => {
-    for (const pid of findServers(dataDir)) process.kill(pid, 'SIGKILL');
-    await until('no server is left', () => findServers(dataDir).length === 0);
+    await endServers(dataDir);
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   return dataDir;
+}
+
+/** As a crash of the machine does. Processes of a killed server find out by themselves. */
+export async function endServers(dataDir: string): Promise<void> {
+  for (const pid of findServers(dataDir)) process.kill(pid, 'SIGKILL');
+  await until('no server is left', () => findServers(dataDir).length === 0);
 }
 
 export interface Prepared {
@@ -209,9 +214,14 @@ async function prepareTemplate(): Promise<Prepared> {
 export async function makePreparedDataDir(): Promise<Prepared> {
   template ??= prepareTemplate();
   const { dataDir: original, ...made } = await template;
+  return { ...made, dataDir: await copyDataDir(original) };
+}
+
+/** No server runs on it. */
+export async function copyDataDir(original: string): Promise<string> {
   const dataDir = await makeDataDir();
   await once(spawn('cp', ['-a', `${original}/.`, dataDir]), 'exit');
-  return { ...made, dataDir };
+  return dataDir;
 }
 
 export async function createTenant(owner: pg.Client): Promise<{ tenantId: string; key: string }> {
@@ -238,6 +248,12 @@ export function createCustomer(origin: string, key: string): Promise<Response> {
     headers: { ApiKey: key, 'Content-Type': 'application/json' },
     body: JSON.stringify(validCustomer),
   });
+}
+
+export async function countCustomers({ origin }: { origin: string }, key: string): Promise<number> {
+  const answer = await fetch(`${origin}/api/v1/customers?limit=1&count=true`, { headers: { ApiKey: key } });
+  assert.equal(answer.status, 200);
+  return ((await answer.json()) as { total: number }).total;
 }
 
 /** A connection beside the service that, unlike a command, holds no server up and starts none. */

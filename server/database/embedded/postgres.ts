@@ -140,7 +140,7 @@ async function attach(
   { purpose, label, connections }: EmbeddedPostgresOptions,
   closing: AbortSignal,
 ): Promise<pg.Client> {
-  const deadline = Date.now() + startTimeoutSeconds * 1000;
+  const deadline = performance.now() + startTimeoutSeconds * 1000;
   const pid = `pid=${process.pid}`;
   // PostgreSQL cuts the name after 63 bytes; the number at its end matters most.
   const applicationName = `stamm ${purpose} ${label ?? ''}`
@@ -148,7 +148,7 @@ async function attach(
     .slice(0, 62 - pid.length)
     .concat(' ', pid);
   let obstacle = 'it does not answer';
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     const server = await readServerState(cluster);
     let isAnswering = false;
     if (server?.isReady) {
@@ -212,9 +212,9 @@ async function connect(cluster: Cluster, applicationName: string, name = databas
 async function takeLocks(cluster: Cluster, client: pg.Client, purpose: string): Promise<boolean> {
   if (!(await isGranted(client, `pg_try_advisory_lock_shared(${attachedLock})`))) return false;
   if (purpose !== 'serve') return true;
-  const deadline = Date.now() + refusalDelaySeconds * 1000;
+  const deadline = performance.now() + refusalDelaySeconds * 1000;
   while (!(await isGranted(client, `pg_try_advisory_lock(${servingLock})`))) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       const holder = await findService(client);
       await release(cluster, client);
       throw alreadyRunning(cluster, holder);

@@ -1,7 +1,7 @@
 // The server process of a cluster. Any of our processes may have started it.
 import { execFile, spawn } from 'node:child_process';
 import { constants, existsSync, readFileSync } from 'node:fs';
-import { chown, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, open, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -76,7 +76,7 @@ export async function startServer(cluster: Cluster, deadline: number, connection
     failure = `it ended with ${signal ?? `code ${code}`}`;
   });
   await log.handle.close();
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     const state = await readServerState(cluster);
     if (state?.isReady && state.pid === server.pid) return;
     if (failure) {
@@ -86,7 +86,7 @@ export async function startServer(cluster: Cluster, deadline: number, connection
         return;
       }
       throw new EmbeddedPostgresError(
-        `PostgreSQL could not be started on ${cluster.folder}: ${failure}. ${describeLog(cluster, messages)}`,
+        `PostgreSQL could not be started on ${cluster.folder}: ${failure}. ${await describeDisk(cluster)}${describeLog(cluster, messages)}`,
       );
     }
     await sleep(10);
@@ -194,6 +194,14 @@ async function openLog({ logFile, account }: Cluster) {
   return { handle, sizeInBytes: (await handle.stat()).size };
 }
 
+/** A full disk also keeps the server from writing why it ended. */
+const fullDiskBytes = 1024 ** 2;
+
+async function describeDisk({ dataDir }: Cluster): Promise<string> {
+  const { bavail, bsize } = await statfs(dataDir);
+  return bavail * bsize < fullDiskBytes ? 'The disk is full: make room. ' : '';
+}
+
 export function describeLog({ logFile }: Cluster, messages?: string): string {
   const text = messages ?? (existsSync(logFile) ? readFileSync(logFile, 'utf8') : '');
   const lines = text.trim().split('\n').slice(-5).join('\n');
@@ -206,10 +214,10 @@ export async function stopServer(cluster: Cluster, timeoutSeconds: number): Prom
   if (!server) return true;
   if (!(await isServerProcess(cluster, server.pid))) return false;
   process.kill(server.pid, 'SIGINT');
-  const deadline = Date.now() + timeoutSeconds * 1000;
+  const deadline = performance.now() + timeoutSeconds * 1000;
   // A server removes its lock file last, shortly before it ends. A zombie may remain, which has no command line.
   while (existsSync(join(cluster.folder, 'postmaster.pid')) || (await isServerProcess(cluster, server.pid))) {
-    if (Date.now() > deadline) return false;
+    if (performance.now() > deadline) return false;
     await sleep(10);
   }
   return true;
