@@ -979,9 +979,9 @@ AS $function$
     WHERE shown.ended_by IS NULL AND shown.requests > 0
     ORDER BY shown.tenant_id
     ON CONFLICT (tenant_id) DO UPDATE SET
-      started_at = CASE WHEN current_window.started_at + make_interval(secs => window_seconds) <= excluded.started_at
+      started_at = CASE WHEN is_window_over(current_window.started_at, excluded.started_at, window_seconds)
         THEN excluded.started_at ELSE current_window.started_at END,
-      requests = CASE WHEN current_window.started_at + make_interval(secs => window_seconds) <= excluded.started_at
+      requests = CASE WHEN is_window_over(current_window.started_at, excluded.started_at, window_seconds)
         THEN excluded.requests ELSE current_window.requests + excluded.requests END
     RETURNING current_window.tenant_id, current_window.started_at, current_window.requests
   )
@@ -1020,8 +1020,9 @@ AS $function$
     RETURNING webhook.tenant_id, webhook.id, webhook.lease
   ), due AS (
     SELECT waiting.tenant_id, waiting.id FROM webhook AS waiting JOIN journal_head AS head USING (tenant_id)
-    WHERE waiting.paused_at IS NULL AND waiting.next_attempt_at <= now()
-      AND (waiting.leased_until IS NULL OR waiting.leased_until <= now())
+    WHERE waiting.paused_at IS NULL AND (waiting.failed_attempts = 0 OR waiting.next_attempt_at <= now())
+      AND (waiting.leased_until IS NULL OR waiting.leased_until <= now()
+        OR (waiting.leased_until > now() + lease_ms * interval '1 millisecond' AND waiting.lease <> ALL (held_leases)))
       AND head.last_position > waiting.last_position
     ORDER BY waiting.next_attempt_at LIMIT most FOR UPDATE OF waiting SKIP LOCKED
   ), claimed AS (
@@ -1048,9 +1049,9 @@ CREATE OR REPLACE FUNCTION count_sign_in(subject_hash bytea, window_seconds inte
 AS $function$
   INSERT INTO sign_in_attempt AS known (subject, started_at, attempts) VALUES (subject_hash, clock_timestamp(), 1)
   ON CONFLICT (subject) DO UPDATE SET
-    started_at = CASE WHEN known.started_at + make_interval(secs => window_seconds) <= excluded.started_at
+    started_at = CASE WHEN is_window_over(known.started_at, excluded.started_at, window_seconds)
       THEN excluded.started_at ELSE known.started_at END,
-    attempts = CASE WHEN known.started_at + make_interval(secs => window_seconds) <= excluded.started_at
+    attempts = CASE WHEN is_window_over(known.started_at, excluded.started_at, window_seconds)
       THEN 1 ELSE known.attempts + 1 END
   RETURNING known.attempts,
     (extract(epoch FROM known.started_at + make_interval(secs => window_seconds) - clock_timestamp()) * 1000)::integer
@@ -1383,6 +1384,13 @@ AS $function$
     JOIN known_device AS device ON device.tenant_id = known.tenant_id AND device.person_id = known.person_id
     WHERE known.email_hash = is_known_device.email_hash AND device.token_hash = is_known_device.token_hash)
 $function$;
+
+-- For the owner only.
+CREATE OR REPLACE FUNCTION is_window_over(started_at timestamp with time zone, at timestamp with time zone, window_seconds integer)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (abs(EXTRACT(epoch FROM (at - started_at))) >= (window_seconds)::numeric);
 
 -- For the owner only.
 CREATE OR REPLACE FUNCTION isolate_tenants(target regclass)

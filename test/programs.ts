@@ -76,3 +76,7 @@ export const withoutDotnet = unless(
   dotnet,
   '.NET 10 is missing: Debian has no package, see https://dotnet.microsoft.com/download',
 );
+
+/** A library that gives a program another clock. */
+export const [faketime] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
+export const withoutFaketime = unless(faketime, 'libfaketime is missing: apt-get install faketime');

@@ -68,7 +68,7 @@ export async function openRedisCounter(
   redis.on('ready', () => noteState(false, ''));
 
   return {
-    isReady: () => redis.status === 'ready' && Date.now() >= pausedUntil,
+    isReady: () => redis.status === 'ready' && performance.now() >= pausedUntil,
     async count(additions) {
       if (additions.length === 0) return [];
       const keys = additions.map(({ tenantId }) => `stamm:requests:${tenantId}`);
@@ -82,7 +82,7 @@ export async function openRedisCounter(
           windowEndsInMs,
         }));
       } catch (error) {
-        pausedUntil = Date.now() + pauseAfterFailureMs;
+        pausedUntil = performance.now() + pauseAfterFailureMs;
         noteState(true, (error as Error).message);
         return undefined;
       }
@@ -101,7 +101,7 @@ export function buildFailureCounter(): (address: string, addition: 0 | 1) => Win
   let counts = new Map<string, number>();
   let windowEndsAt = 0;
   return function countFailures(address, addition) {
-    const now = Date.now();
+    const now = performance.now();
     if (now >= windowEndsAt || counts.size >= maxAddresses) {
       counts = new Map();
       windowEndsAt = now + windowSeconds * 1000;

@@ -1,7 +1,7 @@
 // Backups: everything comes back as it was, damaged files change nothing, and a check says whether data agrees with itself.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
@@ -296,6 +296,23 @@ describe('the service', () => {
     assert.equal(kept.length, 3, kept.join());
     assert.deepEqual([kept[0], kept[1]], ['notes.txt', 'stamm-20200103T000000Z.backup']);
     assert.equal(lines.length, 2, lines.join('\n'));
+  });
+
+  test('makes one although a clock that was ahead left newer ones, which go first', async () => {
+    const dir = path.join(folder, 'ahead');
+    await mkdir(dir);
+    for (const day of ['01', '02', '03'])
+      await writeFile(path.join(dir, `stamm-299901${day}T000000Z.backup`), '');
+    await backUpIfDue(
+      { ...keepTwo, BACKUP_DIR: dir, folder: dir },
+      service.connection,
+      log,
+      AbortSignal.any([]),
+    );
+    const [ahead, made] = await listBackups(dir);
+    assert.equal(path.basename(ahead!.path), 'stamm-29990103T000000Z.backup');
+    assert.ok(made!.at <= Date.now());
+    assert.equal((await readdir(dir)).length, 2);
   });
 
   test('logs why a backup failed, and goes on', async () => {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import { postgres15 } from '../programs.ts';
 import { until } from '../waiting.ts';
-import { cleanUpLater, makeDataDir, withClient } from './process.ts';
+import { cleanUpLater, type Environment, makeDataDir, withClient } from './process.ts';
 import { unprivileged } from './programs.ts';
 
 export interface DebianPostgres {
@@ -33,9 +33,18 @@ export function initializePostgres(folder: string, data: string, walDir?: string
 }
 
 /** Starts the server of `data`, whose socket is in `folder`. */
-export async function startPostgres(folder: string, data: string): Promise<DebianPostgres> {
+export async function startPostgres(
+  folder: string,
+  data: string,
+  env: Environment = {},
+): Promise<DebianPostgres> {
   const settings = ['-c', 'listen_addresses=', '-c', 'fsync=off', '-k', folder];
-  const options = { ...unprivileged, cwd: folder, stdio: 'ignore' as const };
+  const options = {
+    ...unprivileged,
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: 'ignore' as const,
+  };
   const server = spawn(`${postgres15}/postgres`, ['-D', data, ...settings], options);
   const exit = once(server, 'exit');
   async function stop(): Promise<void> {

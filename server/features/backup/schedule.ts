@@ -21,15 +21,18 @@ const backupLock = 7_882_002;
 
 const namePattern = /^stamm-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/;
 
-/** The backups of a folder, the newest last. */
+/** The backups of a folder, the newest last. Those of a clock that was ahead come first, as if they were old. */
 export async function listBackups(folder: string): Promise<{ path: string; at: number }[]> {
-  return (await readdir(folder)).sort().flatMap((name) => {
+  const now = Date.now();
+  const found = (await readdir(folder)).sort().flatMap((name) => {
     const match = namePattern.exec(name);
     if (!match) return [];
     const [year, month, day, hour, minute, second] = match.slice(1);
     const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
     return [{ path: path.join(folder, name), at }];
   });
+  const [past, ahead] = [found.filter(({ at }) => at <= now), found.filter(({ at }) => at > now)];
+  return [...ahead, ...past];
 }
 
 /** Answers with a function that stops it. A backup under way is cut off, and leaves no file. */
@@ -68,7 +71,8 @@ export async function backUpIfDue(
 ): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const newest = (await listBackups(folder)).at(-1);
-  if (newest && Date.now() - newest.at < BACKUP_EVERY * 3_600_000) return;
+  const ageMs = newest ? Date.now() - newest.at : Number.POSITIVE_INFINITY;
+  if (ageMs >= 0 && ageMs < BACKUP_EVERY * 3_600_000) return;
   const isMade = await asDatabaseOwner(connection, async (client) => {
     signal.throwIfAborted();
     using _ = onAbort(signal, () => cut(client));

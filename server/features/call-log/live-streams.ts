@@ -49,7 +49,7 @@ export class RequestStreams {
     if (all >= maxListeners.inAll || feed.listeners.size >= maxListeners.ofTenant)
       throw new ApiError('too_many_streams');
     const stream = new PassThrough();
-    const listener = { session, language, stream, heardAt: Date.now() };
+    const listener = { session, language, stream, heardAt: performance.now() };
     this.#feeds.set(tenantId, feed);
     feed.listeners.add(listener);
     stream.once('close', () => this.#leave(tenantId, listener));
@@ -109,11 +109,12 @@ export class RequestStreams {
     const { rows } = await this.#database.queryInTenants<RequestRow>([tenantId], {
       name: 'recorded requests since',
       text: `SELECT ${requestColumns} FROM recorded_request
-        WHERE tenant_id = $1 AND recorded_at > now() - interval '${overlapSeconds} seconds'
+        WHERE tenant_id = $1
+          AND recorded_at BETWEEN now() - interval '${overlapSeconds} seconds' AND now() + interval '${overlapSeconds} seconds'
         ORDER BY recorded_at DESC, id DESC LIMIT ${maxRows}`,
       values: [tenantId],
     });
-    const now = Date.now();
+    const now = performance.now();
     for (const [id, until] of feed.sent) if (until < now) feed.sent.delete(id);
     const news = rows.filter(({ id }) => !feed.sent.has(id)).reverse();
     for (const { id } of rows) feed.sent.set(id, now + 4 * overlapSeconds * 1000);
@@ -135,7 +136,7 @@ function tell({ stream, language }: Listener, row: RequestRow): void {
 
 /** A line from time to time keeps proxies from closing the connection. */
 function keepAlive(listener: Listener): void {
-  if (Date.now() - listener.heardAt < heartbeatMs) return;
-  listener.heardAt = Date.now();
+  if (performance.now() - listener.heardAt < heartbeatMs) return;
+  listener.heardAt = performance.now();
   if (listener.stream.writable) listener.stream.write(': still here\n\n');
 }

@@ -66,7 +66,8 @@ export async function writeEntries(client: pg.ClientBase, entries: readonly Entr
           status smallint, duration_ms real, address text, user_agent text, code text, faults json,
           ignored_fields json, body text)
         LEFT JOIN request_erasure AS erasure ON erasure.tenant_id = sent.tenant_id
-          AND erasure.erased_at > now() - interval '${erasureEchoSeconds} seconds'
+          AND erasure.erased_at BETWEEN now() - interval '${erasureEchoSeconds} seconds'
+            AND now() + interval '${erasureEchoSeconds} seconds'
         ON CONFLICT DO NOTHING
       )
       INSERT INTO request_hour AS known (tenant_id, hour, requests, refusals, failures, unrecorded)
