@@ -5,6 +5,7 @@ import { startPostgres } from './postgres.ts';
 import { endOnSignals, isInterrupted, runScoped } from './processes.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
+import { citus } from './scenarios/citus.ts';
 import { cost } from './scenarios/cost.ts';
 import { creation } from './scenarios/creation.ts';
 import { fairness } from './scenarios/fairness.ts';
@@ -31,6 +32,7 @@ const scenarios: readonly Scenario[] = [
   fairness,
   cost,
   nodes,
+  citus,
   log,
 ];
 const names = scenarios.map(({ name }) => name);

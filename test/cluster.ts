@@ -49,6 +49,21 @@ export async function dropDatabase({ connection, workers }: Servers, name: strin
     await runOn(node, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
+/** Asks the server of `owner`, and on a cluster its workers too. */
+export async function askAllNodes(
+  owner: pg.Client,
+  sql: string,
+): Promise<{ node: pg.ClientConfig; row: pg.QueryResultRow }[]> {
+  const { connection, workers }: Servers = JSON.parse(process.env.STAMM_TEST_POSTGRES!);
+  const { database } = owner;
+  const found = (await owner.query(sql)).rows.map((row) => ({ node: { ...connection, database }, row }));
+  for (const worker of workers) {
+    const node = { ...worker, database };
+    found.push(...(await runOn(node, sql)).map((row) => ({ node, row })));
+  }
+  return found as { node: pg.ClientConfig; row: pg.QueryResultRow }[];
+}
+
 export async function runOn(node: pg.ClientConfig, sql: string): Promise<pg.QueryResultRow[]> {
   const client = new pg.Client(node);
   // A server that ends fails the query.
@@ -60,3 +75,11 @@ export async function runOn(node: pg.ClientConfig, sql: string): Promise<pg.Quer
     await client.end();
   }
 }
+
+/** For a test whose own SQL a cluster refuses; the end of `npm run test:scale` names it and the reason. */
+export function skipOnCluster(reason: string): string | false {
+  return process.env.CITUS_URL ? `On a Citus cluster: ${reason}` : false;
+}
+
+export const noNames = 'the test counts statements by name, and those for workers have none';
+export const noTriggers = 'the test needs a trigger, and distributed tables have none';

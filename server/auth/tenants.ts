@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
+import { findShards } from '../database/shards.ts';
 
 /** Row-level security compares each row with all tenants of the transaction, so these are few. */
 const tenantsAtATime = 100;
@@ -14,6 +15,18 @@ export async function readTenantGroups(client: pg.ClientBase): Promise<string[][
   return Array.from({ length: count }, (_, group) =>
     ids.slice(group * tenantsAtATime, (group + 1) * tenantsAtATime),
   );
+}
+
+/** Works through all tenants as their owner. On a cluster each has a client of its own, which reaches its worker. */
+export async function reachTenants(
+  client: pg.ClientBase,
+  work: (client: pg.ClientBase, tenantIds: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const shards = await findShards(client);
+  for (const group of await readTenantGroups(client)) {
+    if (shards) for (const tenantId of group) await work(shards.reach(client, [tenantId]), [tenantId]);
+    else await work(client, group);
+  }
 }
 
 /** Makes a tenant, with an empty journal, and answers with its id. */

@@ -34,16 +34,65 @@ END $$;
 REVOKE ALL ON FUNCTION run_on_shard, count_on_shard, hold_shards FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION run_on_shard, count_on_shard, hold_shards TO stamm_service;
 
--- All shards together, without a bound: Citus takes neither LIMIT nor SKIP LOCKED in a change of several shards.
+-- Citus takes neither LIMIT nor SKIP LOCKED in a change of several shards. So rows are looked up first, and each tenant's
+-- are changed on its worker. One process at a time does it; the others leave it the work.
 CREATE OR REPLACE FUNCTION forget_journal_content(oldest timestamptz, most integer) RETURNS integer
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
-  cleared integer;
+  old record;
+  cleared integer := 0;
 BEGIN
-  UPDATE journal SET changes = NULL, actor = CASE WHEN actor_id IS NULL THEN actor ELSE 'person' END
-  WHERE at < oldest AND (changes IS NOT NULL OR (actor_id IS NOT NULL AND actor <> 'person'));
-  GET DIAGNOSTICS cleared = ROW_COUNT;
-  RETURN least(cleared, most - 1);
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('stamm: forget journal content', 0)) THEN RETURN 0; END IF;
+  FOR old IN
+    SELECT found.tenant_id, array_agg(found.position) AS positions FROM (
+      SELECT tenant_id, position FROM journal
+      WHERE at < oldest AND (changes IS NOT NULL OR (actor_id IS NOT NULL AND actor <> 'person'))
+      ORDER BY at LIMIT most) AS found
+    GROUP BY found.tenant_id
+  LOOP
+    UPDATE journal SET changes = NULL, actor = CASE WHEN actor_id IS NULL THEN actor ELSE 'person' END
+    WHERE tenant_id = old.tenant_id AND position = ANY (old.positions);
+    cleared := cleared + cardinality(old.positions);
+  END LOOP;
+  RETURN cleared;
+END $$;
+
+CREATE OR REPLACE FUNCTION forget_deleted_objects(oldest timestamptz, most integer) RETURNS integer
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  old record;
+  removed integer := 0;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('stamm: forget deleted objects', 0)) THEN RETURN 0; END IF;
+  FOR old IN
+    SELECT found.tenant_id, array_agg(found.id) AS ids FROM (
+      SELECT tenant_id, id FROM deleted_object WHERE deleted_at < oldest ORDER BY deleted_at LIMIT most) AS found
+    GROUP BY found.tenant_id
+  LOOP
+    DELETE FROM deleted_object WHERE tenant_id = old.tenant_id AND id = ANY (old.ids) AND deleted_at < oldest;
+    DELETE FROM former_id WHERE tenant_id = old.tenant_id AND id = ANY (old.ids);
+    DELETE FROM former_external_id WHERE tenant_id = old.tenant_id AND id = ANY (old.ids);
+    removed := removed + cardinality(old.ids);
+  END LOOP;
+  RETURN removed;
+END $$;
+
+CREATE OR REPLACE FUNCTION forget_import_runs(oldest timestamptz, most integer) RETURNS integer
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  old record;
+  removed integer := 0;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('stamm: forget import runs', 0)) THEN RETURN 0; END IF;
+  FOR old IN
+    SELECT found.tenant_id, array_agg(found.id) AS ids FROM (
+      SELECT tenant_id, id FROM import_run WHERE written_at < oldest ORDER BY written_at LIMIT most) AS found
+    GROUP BY found.tenant_id
+  LOOP
+    DELETE FROM import_run WHERE tenant_id = old.tenant_id AND id = ANY (old.ids);
+    removed := removed + cardinality(old.ids);
+  END LOOP;
+  RETURN removed;
 END $$;
 
 -- The journals' heads are on the workers: they are read first, for the endpoints that have waited longest.
@@ -84,4 +133,35 @@ BEGIN
     RETURNING webhook.tenant_id, webhook.id, webhook.lease
   )
   SELECT * FROM renewed UNION ALL SELECT * FROM claimed;
+END $$;
+
+-- Heads and entries are on the workers, endpoints on the coordinator: heads are read first, then the oldest entry that
+-- each endpoint waits for.
+CREATE OR REPLACE FUNCTION service_figures()
+  RETURNS TABLE (journal_entries numeric, webhook_queue numeric, webhook_oldest_seconds double precision)
+  LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  watched CONSTANT uuid[] := ARRAY(SELECT DISTINCT tenant_id FROM webhook WHERE paused_at IS NULL);
+  tenants uuid[];
+  positions bigint[];
+  waiting record;
+  since timestamptz;
+  oldest timestamptz;
+BEGIN
+  SELECT coalesce(sum(last_position), 0) INTO journal_entries FROM journal_head;
+  SELECT array_agg(head.tenant_id), array_agg(head.last_position) INTO tenants, positions
+  FROM journal_head AS head WHERE head.tenant_id = ANY (watched);
+  webhook_queue := 0;
+  FOR waiting IN
+    SELECT endpoint.tenant_id, min(endpoint.last_position) AS reached, sum(head.last_position - endpoint.last_position) AS entries
+    FROM webhook AS endpoint JOIN unnest(tenants, positions) AS head (tenant_id, last_position) USING (tenant_id)
+    WHERE endpoint.paused_at IS NULL AND head.last_position > endpoint.last_position
+    GROUP BY endpoint.tenant_id
+  LOOP
+    webhook_queue := webhook_queue + waiting.entries;
+    SELECT at INTO since FROM journal WHERE tenant_id = waiting.tenant_id AND position = waiting.reached + 1;
+    oldest := least(oldest, since);
+  END LOOP;
+  webhook_oldest_seconds := coalesce(extract(epoch FROM now() - oldest), 0);
+  RETURN NEXT;
 END $$;

@@ -49,12 +49,18 @@ export async function isDistributed(client: pg.ClientBase): Promise<boolean> {
   return !(await hasCitus(client)) || (await findUndistributed(client)).length === 0;
 }
 
-/** Distributes what is not yet distributed, and answers with the names of these tables. */
+/**
+ * Distributes what is not yet distributed, and answers with the names of these tables. Migrations may replace functions, so
+ * the cluster's own come after them each time.
+ */
 export async function distributeTables(client: pg.ClientBase): Promise<string[]> {
   if (!(await hasCitus(client))) return [];
   const tables = await findUndistributed(client);
   for (const table of tables) await distribute(client, table);
-  if (tables.length > 0) await prepareWorkers(client);
+  // The rows have copies on the workers now.
+  for (const table of tables)
+    await client.query(`SELECT truncate_local_data_after_distributing_table('${table}')`);
+  await prepareWorkers(client);
   return tables;
 }
 

@@ -97,7 +97,8 @@ export async function migrate(
     await ensureMigrationTable(migrator);
     const pending = (await pendingMigrations(client, folder)).filter(({ name }) => only?.has(name) ?? true);
     for (const migration of pending) await apply(migrator, migration);
-    const distributed = await distributeTables(client);
+    // An older schema cannot be distributed.
+    const distributed = only ? [] : await distributeTables(client);
     if (distributed.length > 0) say(`Distributed over the workers by tenant: ${distributed.join(', ')}.`);
     return pending.map((migration) => migration.name);
   });

@@ -307,10 +307,9 @@ test('pages follow each other without gaps, the newest first, also within one mo
     ids.push(await business.create('/customer', { ...validCustomer, companyName: `Firma ${index}` }));
   }
   for (const id of ids) await business.remove(`/customers/${id}`);
-  await service.owner.query(
-    'UPDATE deleted_object SET deleted_at = date_trunc($1, deleted_at) WHERE tenant_id = $2',
-    ['hour', business.tenant.tenantId],
-  );
+  await service.owner.query('UPDATE deleted_object SET deleted_at = now() WHERE tenant_id = $1', [
+    business.tenant.tenantId,
+  ]);
   const seen: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page = await business.list(`?limit=3&cursor=${cursor}`);
@@ -358,7 +357,7 @@ test('after 30 days an object is gone, before upkeep and after it', async () => 
   ];
   for (const id of [old, young]) await business.remove(`/customers/${id}`);
   await service.owner.query(
-    `UPDATE deleted_object SET deleted_at = deleted_at - interval '30 days' WHERE id = $1`,
+    `UPDATE deleted_object SET deleted_at = now() - interval '30 days 1 second' WHERE id = $1`,
     [old],
   );
   assert.deepEqual(

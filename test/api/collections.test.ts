@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { valueAt } from '../../core/definition.ts';
+import { reachTenants } from '../../server/auth/tenants.ts';
 import { filtersOf } from '../../server/engine/sql/list-filters.ts';
 import { writeMissingWords } from '../../server/engine/sql/search-words.ts';
 import { resources } from '../../server/resources/index.ts';
@@ -324,7 +325,7 @@ test('what was meant is found among however many words, a typing error in each p
      FROM generate_series(1, 12000) AS number`,
     [tenantId],
   );
-  await writeMissingWords(service.owner, resources, tenantId);
+  await reachTenants(service.owner, (client, tenants) => writeMissingWords(client, resources, tenants));
   const headers = { apikey: key };
   const find = async (q: string) =>
     (await list(`/customers?q=${encodeURIComponent(q)}`, headers)).data.map((item) => item.id);

@@ -30,7 +30,10 @@ function untilHalfTime(): Promise<void> {
 
 test('a change that waits for its row and then for the journal fails in time, and nothing of it is stored', async () => {
   const id = await service.createCustomer({ comment: 'before' });
-  const row = await holdLock('SELECT FROM customer WHERE id = $1 FOR UPDATE', [id]);
+  const row = await holdLock('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [
+    service.tenant.tenantId,
+    id,
+  ]);
   const journal = await holdLock('SELECT FROM journal_head WHERE tenant_id = $1 FOR UPDATE', [
     service.tenant.tenantId,
   ]);

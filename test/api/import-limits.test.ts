@@ -6,6 +6,7 @@ import type { ImportLimits } from '../../server/features/import/limits.ts';
 import { startService, validCustomer } from '../service.ts';
 import { patienceMs, until } from '../waiting.ts';
 import { type ImportTarget, openImport, refusedImport, sendImport } from './import-client.ts';
+import { untilLocked } from './locks.ts';
 import { listen } from './raw-client.ts';
 
 const anyLine = { type: 'customer', data: validCustomer };
@@ -219,17 +220,15 @@ for (const mode of ['each', 'all-or-nothing']) {
     const { target, owner, countCustomers } = service;
     const held = await service.createCustomer({ externalId: 'HELD' });
     await owner.query('BEGIN');
-    await owner.query('SELECT FROM customer WHERE id = $1 FOR UPDATE', [held]);
+    await owner.query('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [
+      service.tenant.tenantId,
+      held,
+    ]);
     const opened = openImport({ ...target, query: `?mode=${mode}` });
     opened.send({ type: 'customer', data: { ...validCustomer, externalId: 'HELD', comment: 'x' } });
     // Far more than a write takes, so that the end of the input is nowhere near when the client leaves.
     for (let line = 0; line < 20_000; line++) opened.send(anyLine);
-    await until('it waits for the row', async () => {
-      const { rowCount } = await owner.query(
-        'SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))',
-      );
-      return rowCount === 1;
-    });
+    await untilLocked(owner);
     opened.request.destroy();
     assert.equal((await sendImport(target, [anyLine])).summary.created, 1, 'while the row is held');
     await owner.query('ROLLBACK');
@@ -243,7 +242,10 @@ test('a client that has sent everything and leaves stops its all-or-nothing impo
   const { port, target, owner } = service;
   const held = await service.createCustomer({ externalId: 'HELD' });
   await owner.query('BEGIN');
-  await owner.query('SELECT FROM customer WHERE id = $1 FOR UPDATE', [held]);
+  await owner.query('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [
+    service.tenant.tenantId,
+    held,
+  ]);
   const socket = connect({ host: '127.0.0.1', port });
   const line = JSON.stringify({
     type: 'customer',
@@ -251,12 +253,7 @@ test('a client that has sent everything and leaves stops its all-or-nothing impo
   });
   const head = `POST /api/v1/import?mode=all-or-nothing HTTP/1.1\r\nHost: x\r\nApiKey: ${target.key}\r\n`;
   socket.write(`${head}Content-Type: application/x-ndjson\r\nContent-Length: ${line.length}\r\n\r\n${line}`);
-  await until('it waits for the row', async () => {
-    const { rowCount } = await owner.query(
-      'SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))',
-    );
-    return rowCount === 1;
-  });
+  await untilLocked(owner);
   socket.destroy();
   assert.equal((await sendImport(target, [anyLine])).summary.created, 1, 'while the row is held');
   await owner.query('ROLLBACK');

@@ -1,17 +1,27 @@
 import type pg from 'pg';
+import { askAllNodes, runOn } from '../cluster.ts';
 import { until } from '../waiting.ts';
 
-/** Waits until so many statements of the database wait for a lock, each of them for at least so long. */
+/** Statements of the database that wait for a lock, each of them for at least so long, and where they do. */
+async function findWaiting(owner: pg.Client, sinceMs = 0) {
+  // In a transaction PostgreSQL would show the same sessions again and again.
+  await owner.query('SELECT pg_stat_clear_snapshot()');
+  return askAllNodes(
+    owner,
+    `SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+     WHERE NOT granted AND datname = current_database()
+       AND clock_timestamp() - waitstart >= ${sinceMs} * interval '1 millisecond'`,
+  );
+}
+
 export async function untilLocked(owner: pg.Client, count = 1, sinceMs = 0): Promise<void> {
   await until(`${count} statements wait for a lock`, async () => {
-    // In a transaction PostgreSQL would show the same sessions again and again.
-    await owner.query('SELECT pg_stat_clear_snapshot()');
-    const { rowCount } = await owner.query(
-      `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
-       WHERE NOT granted AND datname = current_database()
-         AND clock_timestamp() - waitstart >= $1 * interval '1 millisecond'`,
-      [sinceMs],
-    );
-    return rowCount! >= count;
+    return (await findWaiting(owner, sinceMs)).length >= count;
   });
+}
+
+/** Ends the connections whose statements wait for a lock. */
+export async function endLocked(owner: pg.Client): Promise<void> {
+  for (const { node, row } of await findWaiting(owner))
+    await runOn(node, `SELECT pg_terminate_backend(${row.pid})`);
 }

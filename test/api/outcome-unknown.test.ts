@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createTestDatabase, startService, validCustomer } from '../service.ts';
-import { until } from '../waiting.ts';
 import { type Cut, openDatabaseProxy } from './database-proxy.ts';
 import { sendImport } from './import-client.ts';
+import { endLocked, untilLocked } from './locks.ts';
 import { listen } from './raw-client.ts';
 
 const database = await createTestDatabase();
@@ -118,15 +118,8 @@ test('the office reads it in German', async () => {
 test('a creation that PostgreSQL ends before its commit is certainly not stored', async () => {
   const holder = await holdJournal();
   const creating = post('/customer', { ...validCustomer, companyName: 'Ended' });
-  let waiting: number[] = [];
-  await until('the creation waits', async () => {
-    const { rows } = await owner.query(
-      'SELECT pid FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))',
-    );
-    waiting = rows.map(({ pid }) => pid);
-    return waiting.length === 1;
-  });
-  await owner.query('SELECT pg_terminate_backend($1)', waiting);
+  await untilLocked(owner);
+  await endLocked(owner);
   const response = await creating;
   assert.deepEqual([response.statusCode, response.json().code], [500, 'database_unavailable']);
   await holder.release();

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { linkWaiting } from '../../server/engine/sql/links.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validAddress } from '../service.ts';
-import { until } from '../waiting.ts';
 import { sendImport } from './import-client.ts';
+import { untilLocked } from './locks.ts';
 import { listen } from './raw-client.ts';
 
 const service = await startService();
@@ -348,18 +348,6 @@ test('a plant is known by the external id of its product', async () => {
   assert.equal((await post('/customer/site/plant', body, { headers })).statusCode, 201);
 });
 
-/** Resolves when so many of the service's statements wait for locks. */
-async function untilWaiting(count: number): Promise<void> {
-  await until('statements that wait', async () => {
-    await service.owner.query('SELECT pg_stat_clear_snapshot()');
-    const { rows } = await service.owner.query(
-      `SELECT count(*)::integer AS count FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return rows[0].count >= count;
-  });
-}
-
 test('two transactions that cannot see each other do not miss each other', async () => {
   for (const order of [
     ['site', 'contact'],
@@ -371,7 +359,7 @@ test('two transactions that cannot see each other do not miss each other', async
     const sent = [];
     for (const [index, name] of order.entries()) {
       sent.push(post(objects[name]!.path, objects[name]!.body, { headers }));
-      await untilWaiting(index + 1);
+      await untilLocked(service.owner, index + 1);
     }
     await service.owner.query('COMMIT');
     const [first, second] = (await Promise.all(sent)).map((response) => response.json().id);

@@ -91,18 +91,18 @@ const deletedWords = `removed_words AS (
       WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
     )`;
 
-/** Of all rows that are stored, or of one tenant's: for rows that came without their words, as from a backup. */
+/** Of all rows that are stored, or of some tenants': for rows that came without their words, as from a backup. */
 export async function writeMissingWords(
   client: pg.ClientBase,
   definitions: readonly Definition[],
-  tenantId?: string,
+  tenantIds?: readonly string[],
 ): Promise<void> {
   for (const definition of definitions) {
-    const rows = storedRows(definition, tenantId === undefined ? 'true' : 'subject.tenant_id = $1');
+    const rows = storedRows(definition, tenantIds ? 'subject.tenant_id = ANY ($1)' : 'true');
     await client.query(
       // In the order of the index, which is many times faster for many rows.
       `${insertWords} ${selectWords(definition, rows)} ORDER BY 1, 2, 3, 4 ON CONFLICT DO NOTHING`,
-      tenantId === undefined ? [] : [tenantId],
+      tenantIds ? [tenantIds] : [],
     );
   }
 }

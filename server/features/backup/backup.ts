@@ -4,6 +4,7 @@ import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { readTenantGroups } from '../../auth/tenants.ts';
 import { seeTenants } from '../../database/database.ts';
+import { findShards } from '../../database/shards.ts';
 import { UsageError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { type Section, type Totals, writeBackup } from './file.ts';
@@ -17,6 +18,12 @@ export interface BackupOptions {
   onRows?: (totals: Totals) => void;
 }
 
+/**
+ * For Citus, where each connection to a worker has a snapshot of its own. All rows of a tenant are on one worker, and those
+ * of the coordinator are older: it is asked first. PostgreSQL ignores it.
+ */
+const oneSnapshotPerWorker = 'SET LOCAL citus.max_adaptive_executor_pool_size = 1';
+
 /** `client` belongs to the owner of the database and runs nothing else meanwhile. */
 export async function makeBackup(client: pg.ClientBase, options: BackupOptions): Promise<Totals> {
   const { path, passphrase, tenantId = null, onRows } = options;
@@ -28,6 +35,7 @@ export async function makeBackup(client: pg.ClientBase, options: BackupOptions):
   );
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   try {
+    await client.query(oneSnapshotPerWorker);
     const { rows: migrations } = await client.query(
       'SELECT name, checksum FROM schema_migration ORDER BY name',
     );
@@ -53,6 +61,8 @@ async function groupTenants(client: pg.ClientBase, tenantId: string | null): Pro
     }
     return [[tenantId]];
   }
+  // A tenant that comes meanwhile has rows on a worker, and none on the coordinator yet.
+  if (await findShards(client)) return readTenantGroups(client);
   const { rows: login } = await client.query(
     'SELECT rolsuper OR rolbypassrls AS "seesAll" FROM pg_roles WHERE rolname = current_user',
   );

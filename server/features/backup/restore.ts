@@ -3,9 +3,11 @@
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { reachTenants } from '../../auth/tenants.ts';
 import { asDatabaseOwner } from '../../database/connection.ts';
 import { commit, seeTenants } from '../../database/database.ts';
 import { appliedMigrations, migrate, unknownMigration } from '../../database/migrations.ts';
+import { findShards } from '../../database/shards.ts';
 import { writeMissingWords } from '../../engine/sql/search-words.ts';
 import { UsageError } from '../../errors.ts';
 import { resources } from '../../resources/index.ts';
@@ -20,6 +22,9 @@ export interface RestoreOptions {
   /** Leaves the API key and people out. */
   withoutAccess?: boolean;
 }
+
+/** For Citus, which otherwise uses several: what one of them changed, another could not see. PostgreSQL ignores it. */
+const oneConnectionPerWorker = `SET LOCAL citus.multi_shard_modify_mode = 'sequential'`;
 
 export interface Verified extends Totals {
   header: Header;
@@ -63,6 +68,7 @@ async function restoreAll(
   await migrate(connection, { only: new Set(names) });
   const totals = await asDatabaseOwner(connection, (client) =>
     inTransaction(client, async () => {
+      await client.query(oneConnectionPerWorker);
       await client.query('LOCK TABLE tenant IN ACCESS EXCLUSIVE MODE');
       const { rowCount } = await client.query('SELECT FROM tenant LIMIT 1');
       if (rowCount !== 0) {
@@ -80,7 +86,9 @@ async function restoreAll(
   );
   await migrate(connection);
   await asDatabaseOwner(connection, async (client) => {
-    await writeMissingWords(client, resources);
+    await reachTenants(client, (reached, tenants) =>
+      inTransaction(client, () => writeMissingWords(reached, resources, tenants)),
+    );
     await client.query('ANALYZE');
   });
   return totals;
@@ -109,12 +117,14 @@ async function restoreTenant(
       const { rowCount } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (rowCount !== 0) throw new UsageError(`The tenant ${tenantId} exists already.`);
       const tables = await readTables(client);
+      const shards = await findShards(client);
+      const reached = shards ? shards.reach(client, [tenantId]) : client;
       const totals = await load(client, options, header, tables, (table, section) =>
-        insertRows(client, table, section, tenantId),
+        insertRows(client, reached, table, section, tenantId),
       );
       const { rowCount: found } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (found === 0) throw new UsageError(`${options.path} holds no tenant ${tenantId}.`);
-      await writeMissingWords(client, resources, tenantId);
+      await writeMissingWords(reached, resources, [tenantId]);
       return totals;
     }),
   );
@@ -148,24 +158,36 @@ async function copyRows(client: pg.ClientBase, target: string, section: Section)
   return copy.rowCount;
 }
 
+/** A row is at most as large as a body and a few texts. */
+const rowsAtATime = 100;
+
+/** Rows go through JSON, because a worker of a cluster has no temporary table of the coordinator. */
 async function insertRows(
   client: pg.ClientBase,
+  reached: pg.ClientBase,
   { name }: Table,
   section: Section,
   tenantId: string,
 ): Promise<number> {
   const columns = section.columns.map(pg.escapeIdentifier).join(', ');
-  const table = pg.escapeIdentifier(name);
-  await client.query(
-    `CREATE TEMPORARY TABLE restored AS SELECT ${columns} FROM public.${table} WITH NO DATA`,
-  );
+  await client.query(`CREATE TEMPORARY TABLE restored AS SELECT ${columns} FROM public.${name} WITH NO DATA`);
   await copyRows(client, 'restored', section);
-  const { rowCount } = await client.query(
-    `INSERT INTO public.${table} (${columns}) SELECT ${columns} FROM restored WHERE tenant_id = $1`,
-    [tenantId],
+  await client.query(
+    `DECLARE restored_rows CURSOR FOR SELECT row_to_json(restored)::text AS row FROM restored
+     WHERE tenant_id = ${pg.escapeLiteral(tenantId)}`,
   );
-  await client.query('DROP TABLE restored');
-  return rowCount ?? 0;
+  let count = 0;
+  for (;;) {
+    const { rows } = await client.query<{ row: string }>(`FETCH ${rowsAtATime} FROM restored_rows`);
+    if (rows.length === 0) break;
+    await reached.query(
+      `INSERT INTO public.${name} (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::public.${name}, $1)`,
+      [`[${rows.map(({ row }) => row).join(',')}]`],
+    );
+    count += rows.length;
+  }
+  await client.query('CLOSE restored_rows; DROP TABLE restored');
+  return count;
 }
 
 async function inTransaction<Result>(client: pg.ClientBase, work: () => Promise<Result>): Promise<Result> {

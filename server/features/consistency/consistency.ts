@@ -1,6 +1,6 @@
 // Whether what is stored agrees with itself. Each check is a statement that returns what disagrees; nothing is changed.
 import type pg from 'pg';
-import { readTenantGroups } from '../../auth/tenants.ts';
+import { reachTenants } from '../../auth/tenants.ts';
 import { seeTenants } from '../../database/database.ts';
 import { type Definition, ownersOf } from '../../engine/definition/definition.ts';
 import { detailsName, selectWords, storedRows } from '../../engine/sql/search-words.ts';
@@ -14,7 +14,10 @@ export interface Finding {
 
 const mostExamples = 5;
 
-/** `client` belongs to the owner of the database. One snapshot, so a running service does not disturb it. */
+/**
+ * `client` belongs to the owner of the database. One snapshot, so a running service does not disturb it. On a cluster it
+ * is one for each worker, and a tenant has one worker.
+ */
 export async function checkConsistency(
   client: pg.ClientBase,
   definitions: readonly Definition[],
@@ -27,17 +30,17 @@ export async function checkConsistency(
   }));
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   try {
-    for (const tenants of await readTenantGroups(client)) {
+    await reachTenants(client, async (reached, tenants) => {
       await client.query(seeTenants(tenants));
       for (const finding of findings) {
-        const found = await client.query<{ what: string; count: number }>(
+        const found = await reached.query<{ what: string; count: number }>(
           `SELECT what, count(*) OVER ()::integer AS count FROM (${finding.sql}) AS wrong LIMIT ${mostExamples}`,
           [tenants],
         );
         finding.count += found.rows[0]?.count ?? 0;
         finding.examples.push(...found.rows.map(({ what }) => what));
       }
-    }
+    });
     return findings.map(({ check, count, examples }) => ({
       check,
       count,
@@ -67,12 +70,11 @@ function unite(statements: readonly string[]): string {
 const journalWithGaps = `
   SELECT format('tenant %s: %s entries up to position %s, last position %s',
     tenant.tenant_id, coalesce(entries, 0), coalesce(highest, 0), head.last_position) AS what
-  FROM tenant
+  FROM unnest($1::uuid[]) AS tenant (tenant_id)
   LEFT JOIN journal_head AS head USING (tenant_id)
   LEFT JOIN (SELECT tenant_id, count(*) AS entries, max(position) AS highest FROM journal
     WHERE tenant_id = ANY ($1) GROUP BY tenant_id) AS counted USING (tenant_id)
-  WHERE tenant.tenant_id = ANY ($1)
-    AND (coalesce(entries, 0), coalesce(highest, 0)) IS DISTINCT FROM (head.last_position, head.last_position)`;
+  WHERE (coalesce(entries, 0), coalesce(highest, 0)) IS DISTINCT FROM (head.last_position, head.last_position)`;
 
 /** The newest entry of each object that exists has its version. */
 function versionsOffTheJournal({ name, table }: Definition): string {
