@@ -1,31 +1,8 @@
 // The command line: picks a command, and turns what goes wrong into a sentence and exit code 1.
 
 import { parseArgs } from 'node:util';
-import { backup } from './commands/backup.ts';
-import { check } from './commands/check.ts';
 import type { Command, CommandContext, Outcome } from './commands/command.ts';
-import { demo } from './commands/demo.ts';
-import { doctor } from './commands/doctor.ts';
-import { importCommand } from './commands/import.ts';
-import { keyCreate, keyDelete } from './commands/key.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { move } from './commands/move.ts';
 import { program } from './commands/program.ts';
-import { restore } from './commands/restore.ts';
-import { serve } from './commands/serve.ts';
-import { template } from './commands/template.ts';
-import { tenantCreate, tenantList } from './commands/tenant.ts';
-import { userCreate, userPassword, userRemove, userResetPasskeys } from './commands/user.ts';
-import {
-  webhookCreate,
-  webhookDelete,
-  webhookList,
-  webhookPause,
-  webhookResend,
-  webhookResume,
-  webhookSecret,
-  webhookTest,
-} from './commands/webhook.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
@@ -34,43 +11,38 @@ import { UsageError } from './errors.ts';
 import { CsvError } from './features/import/csv-file.ts';
 import { version } from './version.ts';
 
-const commands: readonly Command[] = [
-  serve,
-  tenantCreate,
-  tenantList,
-  keyCreate,
-  keyDelete,
-  userCreate,
-  userPassword,
-  userResetPasskeys,
-  userRemove,
-  webhookCreate,
-  webhookList,
-  webhookTest,
-  webhookPause,
-  webhookResume,
-  webhookResend,
-  webhookSecret,
-  webhookDelete,
-  importCommand,
-  template,
-  backup,
-  restore,
-  move,
-  check,
-  migrateCommand,
-  doctor,
-  demo,
-];
+/** By their first word, in the order of the overview. Only the one that runs is loaded: a short command does not wait for the service's code. */
+const loaders: Record<string, () => Promise<{ commands: readonly Command[] }>> = {
+  serve: () => import('./commands/serve.ts'),
+  tenant: () => import('./commands/tenant.ts'),
+  key: () => import('./commands/key.ts'),
+  user: () => import('./commands/user.ts'),
+  webhook: () => import('./commands/webhook.ts'),
+  import: () => import('./commands/import.ts'),
+  template: () => import('./commands/template.ts'),
+  backup: () => import('./commands/backup.ts'),
+  restore: () => import('./commands/restore.ts'),
+  move: () => import('./commands/move.ts'),
+  check: () => import('./commands/check.ts'),
+  migrate: () => import('./commands/migrate.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  demo: () => import('./commands/demo.ts'),
+};
+
+async function loadCommands(firstWord: string | undefined): Promise<readonly Command[]> {
+  const wanted = Object.keys(loaders).filter((word) => word === firstWord);
+  const words = wanted.length > 0 ? wanted : Object.keys(loaders);
+  return (await Promise.all(words.map((word) => loaders[word]!()))).flatMap(({ commands }) => commands);
+}
 
 async function main(words: readonly string[]): Promise<number> {
   if (words[0] === 'help') return main([...words.slice(1), '--help']);
   if (words[0] === '--version') return print(`Stamm ${version}`);
+  const commands = await loadCommands(words[0]);
   const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
   const wantsHelp = words.includes('--help') || words.includes('-h') || words.length === 0;
   if (!command) {
-    const group = commands.filter(({ name }) => words[0] !== undefined && name.startsWith(`${words[0]} `));
-    const overview = helpOverview(group.length > 0 ? group : commands);
+    const overview = helpOverview(commands);
     if (wantsHelp) return print(overview);
     throw new UsageError(`There is no command "${words.join(' ')}".\n\n${overview}`);
   }

@@ -4,7 +4,7 @@ import { verifyBackup } from '../features/backup/restore.ts';
 import { asOperator, type Command, type CommandContext, type Outcome, tenantIdFrom } from './command.ts';
 import { readPassphrase } from './passphrase.ts';
 
-export const backup: Command = {
+const backup: Command = {
   name: 'backup',
   summary: 'Write everything, or one business, to a file while the service runs.',
   arguments: { file: 'Where to write; must not exist yet.' },
@@ -29,6 +29,8 @@ export const backup: Command = {
     return { text: `Backed up ${describe(totals)} to ${path}.`, json: { path, ...totals } };
   },
 };
+
+export const commands: readonly Command[] = [backup];
 
 async function verify({ config }: CommandContext, path: string): Promise<Outcome> {
   const passphrase = await readPassphrase(config, { path });

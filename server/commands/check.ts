@@ -2,7 +2,7 @@ import { checkConsistency } from '../features/consistency/consistency.ts';
 import { resources } from '../resources/index.ts';
 import { asOperator, type Command } from './command.ts';
 
-export const check: Command = {
+const check: Command = {
   name: 'check',
   summary: 'Compare what is stored with itself: journal, versions, references, search words.',
   options: {},
@@ -24,3 +24,5 @@ export const check: Command = {
     };
   },
 };
+
+export const commands: readonly Command[] = [check];

@@ -22,7 +22,7 @@ import { buildBusiness, businessName } from './demo/business.ts';
 import { makeCalls } from './demo/calls.ts';
 import type { Body } from './demo/demo-data.ts';
 
-export const demo: Command = {
+const demo: Command = {
   name: 'demo',
   summary: 'Run the service with the data of an invented business, in an empty database or its own.',
   options: {},
@@ -37,6 +37,8 @@ export const demo: Command = {
     return undefined;
   },
 };
+
+export const commands: readonly Command[] = [demo];
 
 const demoEmail = 'demo@stamm.example';
 

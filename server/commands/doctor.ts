@@ -26,7 +26,7 @@ import { program } from './program.ts';
 const neededNodeVersion = 26;
 const lowDiskBytes = 1024 ** 3;
 
-export const doctor: Command = {
+const doctor: Command = {
   name: 'doctor',
   summary: 'Check runtime, settings, database, migrations and disk, and say what to do.',
   options: {},
@@ -50,6 +50,8 @@ export const doctor: Command = {
     return report([{ check: 'settings', status: 'failed', message: error.message, code: 'settings_wrong' }]);
   },
 };
+
+export const commands: readonly Command[] = [doctor];
 
 function report(findings: readonly Finding[]): Outcome {
   const hasFailure = findings.some((finding) => finding.status === 'failed');

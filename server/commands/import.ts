@@ -23,9 +23,9 @@ import { resources } from '../resources/index.ts';
 import { asOperator, type Command, type CommandContext, type Outcome, tenantIdFrom } from './command.ts';
 import { startProgress } from './progress.ts';
 
-export const importCommand: Command = {
+const importCommand: Command = {
   name: 'import',
-  summary: 'Import a file, FILE.ndjson or FILE.csv. Rejected rows go to FILE.faults.csv, to be corrected.',
+  summary: 'Import a file, FILE.ndjson or FILE.csv. Rejected rows go to FILE.errors.csv, to be corrected.',
   arguments: { file: 'The file. A CSV has titles in its first row; "template" prints them.' },
   options: { tenant: 'Id of the tenant, as "tenant list" shows it.' },
   optionalOptions: {
@@ -52,6 +52,8 @@ export const importCommand: Command = {
     });
   },
 };
+
+export const commands: readonly Command[] = [importCommand];
 
 interface Source {
   csv: CsvInput | undefined;

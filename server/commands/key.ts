@@ -4,7 +4,7 @@ import { asOperator, type Command, tenantIdFrom } from './command.ts';
 
 const options = { tenant: 'Id of the tenant, as "tenant list" shows it.' };
 
-export const keyCreate: Command = {
+const keyCreate: Command = {
   name: 'key create',
   summary: "Create a tenant's API key and show it once. The previous key ends immediately.",
   options,
@@ -20,7 +20,7 @@ export const keyCreate: Command = {
   },
 };
 
-export const keyDelete: Command = {
+const keyDelete: Command = {
   name: 'key delete',
   summary: "Delete a tenant's API key. It ends immediately.",
   options,
@@ -31,3 +31,5 @@ export const keyDelete: Command = {
     return { text: `The key of ${tenantId} is deleted.`, json: { deleted: true } };
   },
 };
+
+export const commands: readonly Command[] = [keyCreate, keyDelete];

@@ -1,7 +1,7 @@
 import { migrate } from '../database/migrations.ts';
 import { type Command, openNamedConnection } from './command.ts';
 
-export const migrateCommand: Command = {
+const migrateCommand: Command = {
   name: 'migrate',
   summary: 'Bring the database up to date. The service does so itself when it starts.',
   options: {},
@@ -16,3 +16,5 @@ export const migrateCommand: Command = {
     }
   },
 };
+
+export const commands: readonly Command[] = [migrateCommand];

@@ -6,7 +6,7 @@ import { makeBackup } from '../features/backup/backup.ts';
 import { restoreBackup } from '../features/backup/restore.ts';
 import type { Command } from './command.ts';
 
-export const move: Command = {
+const move: Command = {
   name: 'move',
   summary:
     'Copy everything from the PostgreSQL that Stamm brings into one of your own. The service is stopped meanwhile.',
@@ -35,3 +35,5 @@ export const move: Command = {
     }
   },
 };
+
+export const commands: readonly Command[] = [move];

@@ -2,7 +2,7 @@ import { restoreBackup } from '../features/backup/restore.ts';
 import { type Command, openNamedConnection, tenantIdFrom } from './command.ts';
 import { readPassphrase } from './passphrase.ts';
 
-export const restore: Command = {
+const restore: Command = {
   name: 'restore',
   summary: 'Load a backup into an empty database, or one business of it beside others.',
   arguments: { file: 'A file that "backup" wrote.' },
@@ -30,3 +30,5 @@ export const restore: Command = {
     }
   },
 };
+
+export const commands: readonly Command[] = [restore];

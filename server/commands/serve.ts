@@ -2,7 +2,7 @@ import { type Listening, listenUntilStopped, startBlock } from '../process/servi
 import type { Command } from './command.ts';
 import { program } from './program.ts';
 
-export const serve: Command = {
+const serve: Command = {
   name: 'serve',
   summary: 'Run the service until it is stopped with Ctrl-C or SIGTERM.',
   options: {},
@@ -11,6 +11,8 @@ export const serve: Command = {
     return undefined;
   },
 };
+
+export const commands: readonly Command[] = [serve];
 
 function nextSteps({ origin, setupLink }: Listening): string {
   if (!setupLink) return `Sign in at ${origin}/`;

@@ -6,7 +6,7 @@ import type { Language } from '../messages.ts';
 import { resources } from '../resources/index.ts';
 import type { Command } from './command.ts';
 
-export const template: Command = {
+const template: Command = {
   name: 'template',
   summary: 'Print an empty CSV with the titles of all columns, to fill in and import.',
   arguments: { type: `What the rows will be: ${resources.map(({ name }) => name).join(', ')}.` },
@@ -28,3 +28,5 @@ export const template: Command = {
     return { text: `${byteOrderMark}${toCsvLine(titles, ';').trimEnd()}`, json: { type, titles } };
   },
 };
+
+export const commands: readonly Command[] = [template];

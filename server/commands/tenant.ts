@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { asOperator, type Command } from './command.ts';
 import { program } from './program.ts';
 
-export const tenantCreate: Command = {
+const tenantCreate: Command = {
   name: 'tenant create',
   summary: 'Create a tenant: a business with its own data and its own key.',
   options: { name: 'Name of the business.' },
@@ -23,7 +23,7 @@ export const tenantCreate: Command = {
   },
 };
 
-export const tenantList: Command = {
+const tenantList: Command = {
   name: 'tenant list',
   summary: 'List all tenants, and when their keys were last used.',
   options: {},
@@ -51,3 +51,5 @@ export const tenantList: Command = {
     return { text: lines.join('\n') || 'There is no tenant yet.', json: { tenants: rows } };
   },
 };
+
+export const commands: readonly Command[] = [tenantCreate, tenantList];

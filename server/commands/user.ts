@@ -11,7 +11,7 @@ import { generateFlag, readNewPassword } from './password-input.ts';
 
 const passwordHint = 'The password is typed, or read from the first line of the input.';
 
-export const userCreate: Command = {
+const userCreate: Command = {
   name: 'user create',
   summary: `Create a person who can sign in to the web app. ${passwordHint}`,
   options: {
@@ -53,7 +53,7 @@ export const userCreate: Command = {
 
 const tenantOption = { tenant: 'Id of the tenant, if the address signs in to several.' };
 
-export const userPassword: Command = {
+const userPassword: Command = {
   name: 'user password',
   summary: `Give a person a new password; all their sessions end. ${passwordHint}`,
   options: { email: 'Address that the person signs in with.' },
@@ -78,7 +78,7 @@ export const userPassword: Command = {
   },
 };
 
-export const userResetPasskeys: Command = {
+const userResetPasskeys: Command = {
   name: 'user reset-passkeys',
   summary: 'Remove the passkeys and recovery codes of a person who lost them; all their sessions end.',
   options: { email: 'Address that the person signs in with.' },
@@ -101,7 +101,7 @@ export const userResetPasskeys: Command = {
   },
 };
 
-export const userRemove: Command = {
+const userRemove: Command = {
   name: 'user remove',
   summary: 'Remove a person, who can no longer sign in. The address becomes free.',
   options: { email: 'Address that the person signs in with.' },
@@ -134,6 +134,8 @@ export const userRemove: Command = {
     };
   },
 };
+
+export const commands: readonly Command[] = [userCreate, userPassword, userResetPasskeys, userRemove];
 
 interface FoundPerson {
   tenant_id: string;

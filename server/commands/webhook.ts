@@ -29,7 +29,7 @@ const tenantOption = { tenant: 'Id of the tenant, as "tenant list" shows it.' };
 const endpointOptions = { ...tenantOption, id: 'Id of the webhook, as "webhook list" shows it.' };
 const secretAdvice = 'Store the secret safely now: it cannot be shown again.';
 
-export const webhookCreate: Command = {
+const webhookCreate: Command = {
   name: 'webhook create',
   summary: `Send a tenant's changes to an address, ${maxEndpoints} at most. Shows the secret once.`,
   options: { ...tenantOption, url: 'Address that receives a POST for each change.' },
@@ -49,7 +49,7 @@ export const webhookCreate: Command = {
   },
 };
 
-export const webhookList: Command = {
+const webhookList: Command = {
   name: 'webhook list',
   summary: "Show a tenant's webhooks and how far they are.",
   options: tenantOption,
@@ -61,7 +61,7 @@ export const webhookList: Command = {
   },
 };
 
-export const webhookTest: Command = {
+const webhookTest: Command = {
   name: 'webhook test',
   summary: 'Send a test message now and show what the receiver answers.',
   options: endpointOptions,
@@ -69,7 +69,7 @@ export const webhookTest: Command = {
     withSending(config, options, async (sending) => describeResult(await sendTest(sending))),
 };
 
-export const webhookResend: Command = {
+const webhookResend: Command = {
   name: 'webhook resend',
   summary: 'Send one delivery again, or everything since a moment.',
   options: endpointOptions,
@@ -101,7 +101,7 @@ export const webhookResend: Command = {
   },
 };
 
-export const webhookPause: Command = {
+const webhookPause: Command = {
   name: 'webhook pause',
   summary: 'Stop sending. What happens meanwhile is sent after "webhook resume".',
   options: endpointOptions,
@@ -111,7 +111,7 @@ export const webhookPause: Command = {
   },
 };
 
-export const webhookResume: Command = {
+const webhookResume: Command = {
   name: 'webhook resume',
   summary: 'Send again, from where it stopped.',
   options: endpointOptions,
@@ -121,7 +121,7 @@ export const webhookResume: Command = {
   },
 };
 
-export const webhookSecret: Command = {
+const webhookSecret: Command = {
   name: 'webhook secret',
   summary: 'Replace the secret and show the new one once. Both sign for 24 hours.',
   options: endpointOptions,
@@ -131,7 +131,7 @@ export const webhookSecret: Command = {
   },
 };
 
-export const webhookDelete: Command = {
+const webhookDelete: Command = {
   name: 'webhook delete',
   summary: 'Delete a webhook and its log.',
   options: endpointOptions,
@@ -144,6 +144,17 @@ export const webhookDelete: Command = {
     return { text: 'The webhook is deleted.', json: { deleted: true } };
   },
 };
+
+export const commands: readonly Command[] = [
+  webhookCreate,
+  webhookList,
+  webhookTest,
+  webhookPause,
+  webhookResume,
+  webhookResend,
+  webhookSecret,
+  webhookDelete,
+];
 
 type Change<Value> = (client: pg.ClientBase, tenantId: string, id: string) => Promise<Value>;
 

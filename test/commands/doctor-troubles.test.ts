@@ -9,7 +9,7 @@ import path from 'node:path';
 import { after, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTenant } from '../../server/auth/tenants.ts';
-import { checkRuntime, doctor } from '../../server/commands/doctor.ts';
+import { checkRuntime, commands } from '../../server/commands/doctor.ts';
 import { checkClock } from '../../server/commands/doctor-database.ts';
 import type { Finding } from '../../server/commands/doctor-trouble.ts';
 import { readConfig } from '../../server/config.ts';
@@ -32,7 +32,7 @@ interface Report {
 async function examine(settings: Environment): Promise<Report> {
   const env = { DATABASE_URL: databaseUrl(connection), BACKUP_DIR: folder, PORT: '0', ...settings };
   const context = { options: {}, flags: new Set<string>(), isJson: true, config: readConfig(env) };
-  const { json, exitCode = 0, text } = (await doctor.run(context))!;
+  const { json, exitCode = 0, text } = (await commands[0]!.run(context))!;
   return { ...(json as { findings: Finding[] }), exitCode, text };
 }
 
