@@ -20,6 +20,8 @@ export interface TestServer {
   /** Names of the run's databases begin with it: several runs can share a server. */
   prefix: string;
   template: string;
+  /** Where the first test file that needs a data directory makes one to copy from. */
+  preparedDir: string;
 }
 
 const prefix = `stamm_test_${randomBytes(4).toString('hex')}_`;
@@ -27,6 +29,8 @@ const template = `${prefix}template`;
 
 /** Each file and each process that a test starts would compile the service anew. */
 const compileCache = path.join(tmpdir(), `${prefix}compiled`);
+
+const preparedDir = path.join(tmpdir(), `${prefix}prepared`);
 
 let embedded: { dataDir: string; postgres: EmbeddedPostgres } | undefined;
 let connection: pg.ClientConfig;
@@ -47,13 +51,13 @@ export async function globalSetup(): Promise<void> {
   // Copies have the same login, which is there from now on: files that start together need not make it.
   await openServiceLogin(copied);
   if (workers.length > 0) await freeTemplate({ connection, workers }, template);
-  const server: TestServer = { connection, workers, prefix, template };
+  const server: TestServer = { connection, workers, prefix, template, preparedDir };
   process.env.STAMM_TEST_POSTGRES = JSON.stringify(server);
   process.env.NODE_COMPILE_CACHE ??= compileCache;
 }
 
 export async function globalTeardown(): Promise<void> {
-  await rm(compileCache, { recursive: true, force: true });
+  for (const folder of [compileCache, preparedDir]) await rm(folder, { recursive: true, force: true });
   if (embedded) {
     await embedded.postgres.close();
     await rm(embedded.dataDir, { recursive: true });

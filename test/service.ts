@@ -36,10 +36,14 @@ function endLeftovers(): void {
   }, 300_000).unref();
 }
 
+export function testServer(): TestServer {
+  assert.ok(process.env.STAMM_TEST_POSTGRES, 'run the tests with "npm test", which starts PostgreSQL');
+  return JSON.parse(process.env.STAMM_TEST_POSTGRES);
+}
+
 /** Makes a database, by default a migrated one, and drops it after the file's tests. */
 export async function createTestDatabase(from?: 'template0'): Promise<pg.ClientConfig> {
-  assert.ok(process.env.STAMM_TEST_POSTGRES, 'run the tests with "npm test", which starts PostgreSQL');
-  const server: TestServer = JSON.parse(process.env.STAMM_TEST_POSTGRES);
+  const server = testServer();
   const database = `${server.prefix}${randomUUID().replaceAll('-', '').slice(0, 20)}`;
   await createDatabase(server, database, from ?? server.template);
   cleanups.push(() => dropDatabase(server, database));

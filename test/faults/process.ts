@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
@@ -13,7 +13,7 @@ import { createApiKey } from '../../server/auth/api-keys.ts';
 import { createTenant as insertTenant } from '../../server/auth/tenants.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { migrate } from '../../server/database/migrations.ts';
-import { generousLimits, validCustomer } from '../service.ts';
+import { generousLimits, testServer, validCustomer } from '../service.ts';
 import { until, within } from '../waiting.ts';
 
 export const checkout = path.resolve(import.meta.dirname, '../..');
@@ -199,22 +199,27 @@ export interface Prepared {
   key: string;
 }
 
-let template: Promise<Prepared> | undefined;
-
-async function prepareTemplate(): Promise<Prepared> {
+async function prepareTemplate(preparedDir: string): Promise<void> {
   const dataDir = await makeDataDir();
   const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
   await migrate(postgres.connection);
   const made = await withClient(postgres.connection, createTenant);
   await postgres.close();
-  return { dataDir, ...made };
+  const folder = await mkdtemp(`${preparedDir}-`);
+  await rename(dataDir, path.join(folder, 'data'));
+  await writeFile(path.join(folder, 'tenant.json'), JSON.stringify(made));
+  // Another file may have made one meanwhile.
+  await rename(folder, preparedDir).catch(() => rm(folder, { recursive: true }));
 }
 
 /** A data directory with one tenant and its key: a copy, which is quicker than a first start. */
 export async function makePreparedDataDir(): Promise<Prepared> {
-  template ??= prepareTemplate();
-  const { dataDir: original, ...made } = await template;
-  return { ...made, dataDir: await copyDataDir(original) };
+  const { preparedDir } = testServer();
+  if (!existsSync(preparedDir)) await prepareTemplate(preparedDir);
+  const made: Omit<Prepared, 'dataDir'> = JSON.parse(
+    readFileSync(path.join(preparedDir, 'tenant.json'), 'utf8'),
+  );
+  return { ...made, dataDir: await copyDataDir(path.join(preparedDir, 'data')) };
 }
 
 /** No server runs on it. */
