@@ -1,8 +1,9 @@
 // Imports whose client, database or neighbours misbehave.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { askAllNodes } from '../cluster.ts';
 import { startService, validCustomer } from '../service.ts';
 import { patienceMs, until } from '../waiting.ts';
@@ -47,20 +48,20 @@ test('a connection that is cut ends all or nothing with nothing', async () => {
 });
 
 test('a client that sends and does not read is not read from either, and loses nothing', async () => {
+  const arrived = once(app.server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
   const socket = connect({ host: '127.0.0.1', port });
   socket.pause();
   const head = `POST /api/v1/import HTTP/1.1\r\nHost: x\r\nApiKey: ${tenant.key}\r\nContent-Type: application/x-ndjson\r\n`;
   socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
   const lines = `{"type":"x","data":"${'x'.repeat(200)}"}\n`.repeat(1000);
   const packet = `${lines.length.toString(16)}\r\n${lines}\r\n`;
+  const [request, response] = await arrived;
   let sent = 0;
-  for (let isStuck = false; !isStuck; ) {
-    sent += 1000;
+  await until('the service waits for its reader, and the sender for the service', () => {
     assert.ok(sent < 500_000, 'the service reads on and on');
-    if (socket.write(packet)) continue;
-    const drained = new Promise((resolve) => socket.once('drain', () => resolve(true)));
-    isStuck = !(await Promise.race([drained, sleep(1000)]));
-  }
+    for (; !socket.writableNeedDrain; sent += 1000) socket.write(packet);
+    return response.writableNeedDrain && request.readableLength >= request.readableHighWaterMark;
+  });
   socket.write('0\r\n\r\n');
   let text = '';
   for await (const bytes of socket.resume()) {
