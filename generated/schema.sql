@@ -662,7 +662,7 @@ CREATE TABLE recorded_request (
   address text NOT NULL,
   user_agent text NOT NULL,
   code text,
-  faults json,
+  errors json,
   ignored_fields json,
   body text,  -- Of rejected calls only, as sent; shown with its personal data hidden.
   CONSTRAINT recorded_request_pkey PRIMARY KEY (tenant_id, id)

@@ -161,9 +161,9 @@ for (const { folder, extension, skip, command, serve = command } of languages) {
           body: JSON.stringify({ ...problem, code: 'rate_limited' }),
         },
       );
-      const [head, ...faults] = await run('errors', tenant, proxy.baseUrl);
+      const [head, ...errors] = await run('errors', tenant, proxy.baseUrl);
       assert.match(head!, /^code validation_failed, request [0-9a-f-]{36}$/);
-      assert.match(faults.join('\n'), /^companyName blank: .+\naddress\.zipCode (blank|required): .+$/);
+      assert.match(errors.join('\n'), /^companyName blank: .+\naddress\.zipCode (blank|required): .+$/);
       const keys = proxy.seen.slice(seenBefore).map(({ headers }) => headers['idempotency-key']);
       assert.equal(keys.length, 3);
       assert.ok(keys[0]);

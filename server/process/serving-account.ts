@@ -60,8 +60,8 @@ async function findObstacle(
   const files = neededFiles.map((file) => path.join(checkout, file)).filter((file) => existsSync(file));
   // Only where the database is not ours may it matter who connects: by peer authentication, or with files of a certificate.
   const connection = DATABASE_URL === undefined ? undefined : service;
-  const fault = await probe(account, { files, connection });
-  return fault && `the user ${name} cannot serve (${fault})`;
+  const obstacle = await probe(account, { files, connection });
+  return obstacle && `the user ${name} cannot serve (${obstacle})`;
 }
 
 /** Tries as the account what the service will do. Answers with what fails, in the words of the operating system. */
@@ -79,8 +79,8 @@ async function probe(account: RealAccount, order: object): Promise<string | unde
     child.stdin.end(JSON.stringify(order));
     const output = text(child.stdout);
     child.once('close', async (code) => {
-      const fault = (await output).trim();
-      resolve(code === 0 ? undefined : fault || `exit code ${code}`);
+      const obstacle = (await output).trim();
+      resolve(code === 0 ? undefined : obstacle || `exit code ${code}`);
     });
   });
 }

@@ -152,7 +152,7 @@ test('contact persons are filtered by their language, in a file of any language'
 test('the error of an export names every wrong parameter', async () => {
   const query =
     '?limit=5&cursor=x&count=true&sort=size&city=a&city=b&updatedSince=today&customerId=1&dryRun=true';
-  const faults = async (path: string) => {
+  const errorsOf = async (path: string) => {
     const response = await get(path);
     assert.equal(response.statusCode, 400, response.body);
     return response
@@ -169,10 +169,10 @@ test('the error of an export names every wrong parameter', async () => {
     'customerId invalid_uuid',
     'dryRun unknown_parameter',
   ];
-  assert.deepEqual(await faults(`/sites.csv${query}&locale=fr`), [...common, 'locale invalid_choice']);
-  assert.deepEqual(await faults(`/sites.ndjson${query}`), common);
-  assert.deepEqual(await faults('/sites.csv?locale=de&locale=en'), ['locale repeated_parameter']);
-  assert.deepEqual(await faults('/sites.ndjson?locale=de'), ['locale unknown_parameter']);
+  assert.deepEqual(await errorsOf(`/sites.csv${query}&locale=fr`), [...common, 'locale invalid_choice']);
+  assert.deepEqual(await errorsOf(`/sites.ndjson${query}`), common);
+  assert.deepEqual(await errorsOf('/sites.csv?locale=de&locale=en'), ['locale repeated_parameter']);
+  assert.deepEqual(await errorsOf('/sites.ndjson?locale=de'), ['locale unknown_parameter']);
 });
 
 test('an export is read with GET and a key, and nothing else', async () => {

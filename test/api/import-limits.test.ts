@@ -155,9 +155,9 @@ test('an import ends that gets blank lines only, keeps its results and frees its
   opened.send({ type: 'site', data: { customerExternalId: 'NOT-YET' } });
   assert.equal((await opened.next()).status, 201);
   const trickle = setInterval(() => opened.request.write(' \n'), 50);
-  const [aside, last] = await opened.rest();
+  const [withoutOwner, last] = await opened.rest();
   clearInterval(trickle);
-  assert.deepEqual([aside.line, aside.status, aside.code], [2, 424, 'import_idle']);
+  assert.deepEqual([withoutOwner.line, withoutOwner.status, withoutOwner.code], [2, 424, 'import_idle']);
   assert.deepEqual([last.summary.code, last.summary.created], ['import_idle', 1]);
   assert.equal(await countCustomers(), 1);
   assert.equal((await sendImport(target, [anyLine])).summary.created, 1);

@@ -59,7 +59,7 @@ for (const [mode, lines] of [
   ['each', 30_000],
   ['all-or-nothing', 30_000],
 ] as const) {
-  test(`${lines} lines with 1 % faults are imported in bounded memory (${mode})`, async (t) => {
+  test(`${lines} lines with 1 % invalid ones are imported in bounded memory (${mode})`, async (t) => {
     const { key } = await createTenant();
     const { port } = await askChild();
     // What every process needs once is in memory before the measurement.

@@ -148,10 +148,10 @@ test('a malformed line is a 400 of its own, in the language of the client', asyn
     '{"type":"customer","data":{"companyName":"\\u0000","address":{"__proto__":{}}}}',
     customerLine('AFTER'),
   ]);
-  const faults = results.map(({ errors = [] }) =>
+  const fieldErrors = results.map(({ errors = [] }) =>
     errors.map(({ field, code }: { field: string; code: string }) => `${field}:${code}`),
   );
-  assert.deepEqual(faults, [
+  assert.deepEqual(fieldErrors, [
     [],
     [':invalid_json'],
     [':type'],

@@ -465,7 +465,7 @@ test('a code that only another version of the service knows is shown as it is, a
   const address = await own.app.listen({ host: '127.0.0.1', port: 0 });
   const response = await fetch(`${address}/app/requests/live`, { headers: { cookie: person.cookie } });
   await own.owner.query(
-    `INSERT INTO recorded_request (tenant_id, id, method, route, path, status, duration_ms, address, user_agent, code, faults)
+    `INSERT INTO recorded_request (tenant_id, id, method, route, path, status, duration_ms, address, user_agent, code, errors)
      VALUES ($1, $2, 'GET', '', '/api/v1/new', 418, 1, '', '', 'of_tomorrow', '[{"field": "x", "code": "toString"}]')`,
     [tenantId, randomUUIDv7()],
   );

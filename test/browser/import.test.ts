@@ -25,7 +25,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
     visit = await office.enter(email);
   });
 
-  test('marks faults in the cells, imports the rest, and hands back the faulty rows to be corrected', async () => {
+  test('marks errors in the cells, imports the rest, and hands back the invalid rows to be corrected', async () => {
     const { page, complaints } = visit;
     await page.goto(`${office.origin}/import`);
     await page
@@ -49,9 +49,9 @@ describe('import of a file', { skip: withoutChromium }, () => {
     await page.getByRole('option', { name: 'E-Mail' }).click();
 
     await page.getByText('1 der ersten 3 Zeilen sind fehlerhaft.').waitFor();
-    const faulty = page.getByRole('row', { name: /^3 fehlerhaft K-2/ }).locator('[data-faulty]');
-    await faulty.nth(1).waitFor();
-    assert.deepEqual(await faulty.allInnerTexts(), [
+    const invalid = page.getByRole('row', { name: /^3 fehlerhaft K-2/ }).locator('[data-invalid]');
+    await invalid.nth(1).waitFor();
+    assert.deepEqual(await invalid.allInnerTexts(), [
       'leer\nBitte ausfüllen.',
       'kein-at\nBitte eine E-Mail-Adresse wie name@firma.de eingeben.',
     ]);

@@ -20,7 +20,7 @@ describe('master data', { skip: withoutChromium }, () => {
     return response.json().id;
   }
 
-  test('an object is created with the faults of the service at its fields', async () => {
+  test('an object is created with the errors of the service at its fields', async () => {
     const { page, complaints } = visit;
     await page.goto(`${office.origin}/data/customers/new`);
     await page.getByLabel('Firma').fill('Hotel Elbkontor GmbH');

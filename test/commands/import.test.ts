@@ -123,8 +123,8 @@ test('rejected rows go to a report, which can be corrected and imported', async 
     `;Weg;2;;Hamburg;'+49 40 2;"=1+1; ""x""\nzwei";R-2;@note`,
     "Auch gut;Weg;3;20095;Hamburg;;'t Hoekje;R-3;-",
   ].join('\r\n');
-  const { json, exitCode, file } = await importFile('faulty.csv', rows);
-  const report = path.join(folder, 'faulty.faults.csv');
+  const { json, exitCode, file } = await importFile('invalid.csv', rows);
+  const report = path.join(folder, 'invalid.errors.csv');
   assert.deepEqual([exitCode, json.created, json.failed, json.report], [1, 2, 1, report]);
   const text = await readFile(report, 'utf8');
   const sentences = 'Firma: Pflichtfeld. Adresse PLZ: Pflichtfeld.';
@@ -133,7 +133,7 @@ test('rejected rows go to a report, which can be corrected and imported', async 
     `\ufeffFirma;Straße;Hausnummer;PLZ;Ort;Telefon;Bemerkung;Externe Id;Notiz;Fehler\r\n;Weg;2;;Hamburg;'+49 40 2;"'=1+1; ""x""\nzwei";R-2;'@note;${sentences}\r\n`,
   );
   const corrected = text.replace('\r\n;Weg;2;;', '\r\nGut;Weg;2;20095;');
-  const { json: second, stderr } = await importFile('faulty.faults.csv', corrected);
+  const { json: second, stderr } = await importFile('invalid.errors.csv', corrected);
   assert.deepEqual([second.created, second.failed, second.report], [1, 0, undefined]);
   assert.doesNotMatch(stderr, /Fehler/);
   const stored = await findOne('customers', 'R-2');
@@ -153,13 +153,13 @@ test('lines of NDJSON have their report too', async () => {
     `${JSON.stringify(good)}\n\n${bad}\nnonsense\n`,
   );
   assert.deepEqual([exitCode, json.created, json.failed], [1, 1, 2]);
-  const report = await readFile(path.join(folder, 'lines.faults.ndjson'), 'utf8');
+  const report = await readFile(path.join(folder, 'lines.errors.ndjson'), 'utf8');
   const [first, second] = report.split('\n');
   assert.ok(first!.startsWith(bad.slice(0, -1)), 'numbers stay exact');
   assert.equal(JSON.parse(first!).errors[0].code, 'required');
   assert.equal(second, 'nonsense');
   const corrected = first!.replace('"name":"Pot"', '"name":"Pot","kind":"CONTAINER","externalId":"N-2"');
-  const { json: again } = await importFile('lines.faults.ndjson', corrected);
+  const { json: again } = await importFile('lines.errors.ndjson', corrected);
   assert.equal(again.created, 1);
   assert.match((await get('/products?externalId=N-2')).body, /"netPrice":12345678901234567890\.12,/);
 });
@@ -170,7 +170,7 @@ test('a dry run stores nothing, and all or nothing stores nothing beside a rejec
   assert.deepEqual([dry.json.created, dry.json.failed, dry.json.dryRun, dry.exitCode], [1, 1, true, 1]);
   const all = await importFile('all.csv', rows, '--mode', 'all-or-nothing');
   assert.deepEqual([all.json.created, all.json.failed, all.json.notStored], [0, 1, 1]);
-  const report = await readFile(path.join(folder, 'all.faults.csv'), 'utf8');
+  const report = await readFile(path.join(folder, 'all.errors.csv'), 'utf8');
   assert.equal(report.split('\r\n').length, 3, 'titles and the rejected row');
   assert.deepEqual((await get('/employees?externalId=D-1')).json().data, []);
 });
@@ -193,7 +193,7 @@ test('for people there are sentences, and an exit code', async () => {
   assert.equal(exitCode, 1);
   assert.match(
     stdout,
-    /^2 rows: 1 created, 0 replaced, 0 unchanged, 1 failed\.\nThe rejected rows are in .*people\.faults\.csv\./,
+    /^2 rows: 1 created, 0 replaced, 0 unchanged, 1 failed\.\nThe rejected rows are in .*people\.errors\.csv\./,
   );
 });
 

@@ -117,18 +117,18 @@ export async function prepareRunnablePrograms(
   dataDir: string,
   account: Account,
 ): Promise<string> {
-  if (!(await findFault(installed.folder, account))) return installed.folder;
+  if (!(await findObstacle(installed.folder, account))) return installed.folder;
   const copy = join(dataDir, `programs-${installed.version}`);
   await buildFolder(copy, (target) => copyPrograms(installed.folder, target));
-  const fault = await findFault(copy, account);
-  if (!fault) return copy;
+  const obstacle = await findObstacle(copy, account);
+  if (!obstacle) return copy;
   throw new EmbeddedPostgresError(
-    `The PostgreSQL that Stamm brings does not run on this machine (${fault}). If ${dataDir} is mounted noexec, ` +
+    `The PostgreSQL that Stamm brings does not run on this machine (${obstacle}). If ${dataDir} is mounted noexec, ` +
       'choose another DATA_DIR; otherwise set DATABASE_URL to a PostgreSQL (15 or later) of your own.',
   );
 }
 
-async function findFault(programs: string, account: Account): Promise<string | undefined> {
+async function findObstacle(programs: string, account: Account): Promise<string | undefined> {
   try {
     await promisify(execFile)(join(programs, 'bin/postgres'), ['--version'], spawnOptions(account));
     return undefined;

@@ -16,7 +16,7 @@ export interface RequestRow {
   address: string;
   user_agent: string;
   code: ErrorCode | null;
-  faults: { field: string; code: FieldErrorCode; params?: FieldError['params'] }[] | null;
+  errors: { field: string; code: FieldErrorCode; params?: FieldError['params'] }[] | null;
   ignored_fields: string[] | null;
   has_body: boolean;
   is_corrected: boolean;
@@ -25,7 +25,7 @@ export interface RequestRow {
 const isCorrected = `EXISTS (SELECT FROM corrected_request AS corrected
     WHERE corrected.tenant_id = recorded_request.tenant_id AND corrected.request_id = recorded_request.id)`;
 
-export const requestColumns = `id, method, route, path, status, duration_ms, address, user_agent, code, faults,
+export const requestColumns = `id, method, route, path, status, duration_ms, address, user_agent, code, errors,
   ignored_fields, body IS NOT NULL AS has_body, ${isCorrected} AS is_corrected`;
 
 export function toRequest(row: RequestRow, language: Language) {
@@ -40,7 +40,7 @@ export function toRequest(row: RequestRow, language: Language) {
     address: row.address,
     code: row.code,
     message: row.code && recordedText(row.code, language),
-    errors: (row.faults ?? []).map(({ field, code, params }) => ({
+    errors: (row.errors ?? []).map(({ field, code, params }) => ({
       field,
       code,
       message: recordedText(code, language, params),
@@ -73,10 +73,10 @@ const textConditions: Record<string, (parameter: string) => string> = {
   method: (parameter) => `method = upper(${parameter})`,
   path: (parameter) => `strpos(lower(path), lower(${parameter})) > 0`,
   field: (parameter) =>
-    `status >= 400 AND EXISTS (SELECT FROM json_array_elements(faults) AS fault WHERE fault ->> 'field' = ${parameter})`,
+    `status >= 400 AND EXISTS (SELECT FROM json_array_elements(errors) AS error WHERE error ->> 'field' = ${parameter})`,
   code: (parameter) =>
     `status >= 400 AND (code = ${parameter}
-      OR EXISTS (SELECT FROM json_array_elements(faults) AS fault WHERE fault ->> 'code' = ${parameter}))`,
+      OR EXISTS (SELECT FROM json_array_elements(errors) AS error WHERE error ->> 'code' = ${parameter}))`,
 };
 
 export function buildRequestList(request: FastifyRequest) {

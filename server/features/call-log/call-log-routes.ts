@@ -113,11 +113,11 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
     const { conditions, values } = readPeriodOnly(request);
     const rows = await query<GroupRow>(request.tenantId, {
       text: `SELECT refused.method, coalesce(nullif(refused.route, ''), refused.path) AS path,
-          fault ->> 'field' AS field, coalesce(fault ->> 'code', refused.code) AS code,
-          max((fault -> 'params')::text) AS params, count(*)::integer AS count, max(refused.id::text) AS last_id
+          error ->> 'field' AS field, coalesce(error ->> 'code', refused.code) AS code,
+          max((error -> 'params')::text) AS params, count(*)::integer AS count, max(refused.id::text) AS last_id
         FROM (SELECT * FROM recorded_request WHERE ${conditions.join(' AND ')} AND status >= 400
           ORDER BY id DESC LIMIT ${groupedRequests}) AS refused
-        LEFT JOIN LATERAL json_array_elements(refused.faults) AS fault ON true
+        LEFT JOIN LATERAL json_array_elements(refused.errors) AS error ON true
         GROUP BY 1, 2, 3, 4 ORDER BY count DESC, last_id DESC LIMIT ${maxGroups}`,
       values,
     });

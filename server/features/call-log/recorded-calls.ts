@@ -57,13 +57,13 @@ export async function writeEntries(client: pg.ClientBase, entries: readonly Entr
     name: 'record requests',
     text: `WITH recorded AS (
         INSERT INTO recorded_request (tenant_id, id, method, route, path, status, duration_ms, address, user_agent,
-          code, faults, ignored_fields, body)
+          code, errors, ignored_fields, body)
         SELECT sent.tenant_id, sent.id, method, route,
           CASE WHEN erasure.erased_at IS NULL OR ${isHarmlessPath} THEN path ELSE ${routeAsPath} END, status,
-          duration_ms, address, user_agent, code, CASE WHEN erasure.erased_at IS NULL THEN faults END,
+          duration_ms, address, user_agent, code, CASE WHEN erasure.erased_at IS NULL THEN errors END,
           CASE WHEN erasure.erased_at IS NULL THEN ignored_fields END, CASE WHEN erasure.erased_at IS NULL THEN body END
         FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, method text, route text, path text,
-          status smallint, duration_ms real, address text, user_agent text, code text, faults json,
+          status smallint, duration_ms real, address text, user_agent text, code text, errors json,
           ignored_fields json, body text)
         LEFT JOIN request_erasure AS erasure ON erasure.tenant_id = sent.tenant_id
           AND erasure.erased_at BETWEEN now() - interval '${erasureEchoSeconds} seconds'
@@ -96,7 +96,7 @@ function toRow(entry: Entry) {
     address: entry.address,
     user_agent: storable(entry.userAgent ?? ''),
     code: apiError?.code,
-    faults: apiError?.fieldErrors.length ? apiError.fieldErrors.map(toStoredError) : undefined,
+    errors: apiError?.fieldErrors.length ? apiError.fieldErrors.map(toStoredError) : undefined,
     ignored_fields: ignoredFields?.length
       ? ignoredFields.slice(0, maxIgnoredFields).map(storable)
       : undefined,
@@ -140,11 +140,11 @@ export async function eraseRecordedCalls(
   const erasure: TimedQuery = {
     text: `UPDATE recorded_request SET body = NULL, ignored_fields = NULL,
         path = CASE WHEN ${isHarmlessPath} THEN path ELSE ${routeAsPath} END,
-        faults = CASE WHEN faults IS NULL THEN NULL ELSE (
-          SELECT json_agg(CASE WHEN fault ->> 'field' = ANY ($2) THEN fault
-            ELSE json_build_object('field', '…', 'code', fault -> 'code', 'params', fault -> 'params') END)
-          FROM json_array_elements(faults) AS fault) END
-      WHERE tenant_id = $1 AND (body IS NOT NULL OR ignored_fields IS NOT NULL OR faults IS NOT NULL
+        errors = CASE WHEN errors IS NULL THEN NULL ELSE (
+          SELECT json_agg(CASE WHEN error ->> 'field' = ANY ($2) THEN error
+            ELSE json_build_object('field', '…', 'code', error -> 'code', 'params', error -> 'params') END)
+          FROM json_array_elements(errors) AS error) END
+      WHERE tenant_id = $1 AND (body IS NOT NULL OR ignored_fields IS NOT NULL OR errors IS NOT NULL
         OR NOT (${isHarmlessPath}))`,
     values: [tenantId, fields],
     query_timeout: longStatementMs,

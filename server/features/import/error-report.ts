@@ -24,7 +24,7 @@ export type RejectedLines = ReadonlyMap<number, LineResult['answer']>;
 
 export function reportName(name: string): string {
   const { dir, name: stem, ext } = path.parse(name);
-  return path.join(dir, `${stem}.faults${ext}`);
+  return path.join(dir, `${stem}.errors${ext}`);
 }
 
 /** The same columns and separator, with the errors in a last column, which the next import ignores. */

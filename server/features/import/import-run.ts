@@ -14,7 +14,7 @@ import {
 import type { LineOutcome, Writer } from './line-outcomes.ts';
 import { writeLines } from './line-writes.ts';
 import type { Line } from './lines.ts';
-import { buildAside, isOwnerMissing } from './lines-without-owner.ts';
+import { isOwnerMissing, keepLinesWithoutOwner } from './lines-without-owner.ts';
 import { namesIn, writeInParallel } from './parallel-chunks.ts';
 import {
   emptySummary,
@@ -82,7 +82,7 @@ async function* writeInput(
   summary: Summary,
 ): AsyncGenerator<LineResult[]> {
   const checkLine = buildLineCheck(resources);
-  const aside = buildAside(resources);
+  const withoutOwner = keepLinesWithoutOwner(resources);
 
   async function writeChunk(
     lines: readonly Line[],
@@ -100,7 +100,7 @@ async function* writeInput(
       const names = { line: number, ...namesOf(line) };
       if ('error' in line) return [toResult(names, line.error, [], options)];
       const outcome = outcomes.get(line)!;
-      if (mayWait && isOwnerMissing(line, outcome) && aside.add(line)) return [];
+      if (mayWait && isOwnerMissing(line, outcome) && withoutOwner.add(line)) return [];
       return [toResult(names, outcome, line.checked.ignoredFields, options)];
     });
   }
@@ -137,7 +137,7 @@ async function* writeInput(
   }
   if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;
   if (inputError) summary.code ??= inputError.code;
-  for (const lines of aside.take()) {
+  for (const lines of withoutOwner.take()) {
     const checked = lines.map(checkLine);
     yield summary.code
       ? giveUp(new ApiError(summary.code), lines, checked)

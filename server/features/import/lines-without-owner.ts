@@ -4,10 +4,10 @@ import type { CheckedLine, ImportedResource } from './line-check.ts';
 import type { LineOutcome } from './line-outcomes.ts';
 import { type Line, maxChunkLines } from './lines.ts';
 
-const maxAsideLines = 10_000;
-const maxAsideBytes = 32 * 1024 * 1024;
+const maxLines = 10_000;
+const maxBytes = 32 * 1024 * 1024;
 
-export function buildAside(resources: readonly ImportedResource[]) {
+export function keepLinesWithoutOwner(resources: readonly ImportedResource[]) {
   const lines = new Map<ImportedResource, Line[]>();
   let count = 0;
   let bytes = 0;
@@ -15,7 +15,7 @@ export function buildAside(resources: readonly ImportedResource[]) {
   return {
     /** Keeps a line, unless there is no room. */
     add({ line, resource }: CheckedLine): boolean {
-      if (count >= maxAsideLines || bytes + line.bytes.length > maxAsideBytes) return false;
+      if (count >= maxLines || bytes + line.bytes.length > maxBytes) return false;
       count++;
       bytes += line.bytes.length;
       // A copy, because the bytes of a line keep everything in memory that arrived together with it.

@@ -69,7 +69,7 @@ export function FileDrop({ isReading, errorCode, onFile }: FileDropProps) {
           mt="md"
           title={t('failure.title')}
         >
-          {t(`import.faults.${errorCode}`)}
+          {t(`import.fileErrors.${errorCode}`)}
         </Alert>
       )}
     </section>

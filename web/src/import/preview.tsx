@@ -53,9 +53,9 @@ export function Preview({ table, plan, known }: PreviewProps) {
     >
       <Text size="sm" c="dimmed" mb="sm" role="status">
         {check.data
-          ? t(invalid > 0 ? 'import.previewFaulty' : 'import.previewFine', {
+          ? t(invalid > 0 ? 'import.previewInvalid' : 'import.previewFine', {
               count: rows.length,
-              faulty: invalid,
+              invalid,
             })
           : t('import.checking')}
       </Text>
@@ -127,7 +127,7 @@ function RowState({ result, elsewhere }: { result: RowResult | undefined; elsewh
         {t(`import.outcomes.${result.outcome}`)}
       </Badge>
       {elsewhere.map(({ field, message }) => (
-        <span key={`${field}${message}`} className={classes.fault}>
+        <span key={`${field}${message}`} className={classes.error}>
           {field && `${field}: `}
           {message}
         </span>
@@ -140,12 +140,12 @@ function PreviewCell({ row, index, errors }: { row: CsvRow; index: number; error
   const { t } = useTranslation();
   const cell = row.cells[index];
   return (
-    <td data-faulty={errors.length > 0 || undefined}>
+    <td data-invalid={errors.length > 0 || undefined}>
       <span className={classes.cell}>
         {cell || (errors.length > 0 ? <em className={classes.emptyCell}>{t('changes.empty')}</em> : '')}
       </span>
       {errors.map(({ message }) => (
-        <span key={message} className={classes.fault}>
+        <span key={message} className={classes.error}>
           {message}
         </span>
       ))}

@@ -67,7 +67,7 @@ function Running({ state, onCancel }: { state: RunState; onCancel: () => void })
           <Text size="sm" className="numbers">
             {t('import.progress', { read: formatNumber(read), total: formatNumber(total) })}
             {counts.failed > 0 &&
-              ` · ${t('import.faultyCount', { count: counts.failed, formatted: formatNumber(counts.failed) })}`}
+              ` · ${t('import.invalidCount', { count: counts.failed, formatted: formatNumber(counts.failed) })}`}
             {read > 0 && seconds > 2 && ` · ${t('import.remaining', { count: seconds })}`}
           </Text>
           <Button size="xs" variant="default" onClick={onCancel}>
@@ -112,7 +112,7 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
         {status === 'failed' && <FailureNote error={state.error} />}
         <dl className={classes.counts} aria-live="polite">
           {(['created', 'replaced', 'unchanged', 'failed'] as const).map((name) => (
-            <div key={name} data-faulty={(name === 'failed' && counts.failed > 0) || undefined}>
+            <div key={name} data-invalid={(name === 'failed' && counts.failed > 0) || undefined}>
               <dt>{t(`import.${isDryRun ? 'wouldBe' : 'were'}.${name}`)}</dt>
               <dd className="numbers">{formatNumber(counts[name])}</dd>
             </div>

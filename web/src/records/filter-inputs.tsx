@@ -177,13 +177,13 @@ function NumberBound({ label, value, onChange }: TypedInputProps) {
   const separator = decimalSeparator();
   const [typed, setTyped] = useState(value?.replace('.', separator) ?? '');
   const number = parseNumber(typed, separator);
-  const isFaulty = typed.trim() !== '' && (number === undefined || number.startsWith('-'));
+  const isInvalid = typed.trim() !== '' && (number === undefined || number.startsWith('-'));
   return (
     <TextInput
       label={label}
       inputMode="decimal"
       value={typed}
-      error={isFaulty && t('form.number')}
+      error={isInvalid && t('form.number')}
       onChange={({ currentTarget }) => {
         const next = currentTarget.value;
         setTyped(next);

@@ -89,7 +89,7 @@ export function FormSections({ definition, values, errors, onChange }: FormSecti
           icon={field.name === 'openingHours' ? 'clock' : 'calendar'}
         >
           {errors.has(field.path) && (
-            <Text c="var(--mantine-color-error)" size="sm" mb="sm" tabIndex={-1} data-faulty role="alert">
+            <Text c="var(--mantine-color-error)" size="sm" mb="sm" tabIndex={-1} data-invalid role="alert">
               {errors.get(field.path)}
             </Text>
           )}

@@ -73,7 +73,7 @@ export function RecordForm({
   // The first invalid field comes into view, and takes the keyboard.
   useEffect(() => {
     if (errors.size === 0) return;
-    const invalid = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-faulty]');
+    const invalid = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]');
     invalid?.scrollIntoView({ block: 'center' });
     invalid?.focus({ preventScroll: true });
   }, [errors]);

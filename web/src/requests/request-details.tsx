@@ -131,7 +131,7 @@ function Details({ request, isRevealed, onReveal }: DetailsProps) {
               </Button>
             )}
           </Group>
-          <Body body={request.body} faulty={request.errors.map(({ field }) => field)} />
+          <Body body={request.body} invalid={request.errors.map(({ field }) => field)} />
           {!isRevealed && (
             <Text size="xs" c="dimmed" mt={6}>
               {t('requests.masked')}
@@ -177,7 +177,7 @@ function Details({ request, isRevealed, onReveal }: DetailsProps) {
   );
 }
 
-function Body({ body, faulty }: { body: string; faulty: readonly string[] }) {
+function Body({ body, invalid }: { body: string; invalid: readonly string[] }) {
   const { t } = useTranslation();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
@@ -187,7 +187,7 @@ function Body({ body, faulty }: { body: string; faulty: readonly string[] }) {
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place.
           key={index}
           style={{ paddingLeft: `${depth * 1.25 + 0.75}rem` }}
-          data-faulty={(path !== '' && faulty.includes(path)) || undefined}
+          data-invalid={(path !== '' && invalid.includes(path)) || undefined}
         >
           {text}
         </code>

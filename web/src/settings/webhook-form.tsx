@@ -31,7 +31,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
     onSuccess: onSaved,
   });
   const failure = save.error && toApiError(save.error);
-  const fault = failure?.errors.find(({ field }) => field === 'url');
+  const urlError = failure?.errors.find(({ field }) => field === 'url');
   return (
     <Dialog onClose={onClose} title={t(webhook ? 'webhooks.editTitle' : 'webhooks.addTitle')}>
       <form
@@ -45,7 +45,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
             label={t('webhooks.url')}
             value={url}
             onChange={(event) => setUrl(event.currentTarget.value)}
-            error={fault?.message}
+            error={urlError?.message}
             inputMode="url"
             autoComplete="off"
             data-autofocus
@@ -62,7 +62,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
               ))}
             </Group>
           </Checkbox.Group>
-          {failure && !fault && <FailureNote error={failure} />}
+          {failure && !urlError && <FailureNote error={failure} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               {t('actions.cancel')}

@@ -924,7 +924,7 @@ export const de: Texts = {
     workbook: 'Arbeitsmappe',
     sheet: 'Tabellenblatt',
     reading: 'Die Datei wird gelesen …',
-    faults: {
+    fileErrors: {
       empty: 'Die Datei ist leer. In der ersten Zeile müssen die Titel der Spalten stehen.',
       oldWorkbook:
         'Das ist eine alte oder verschlüsselte Arbeitsmappe. Bitte speichern Sie sie ohne Kennwort als .xlsx.',
@@ -959,7 +959,7 @@ export const de: Texts = {
     preview: 'Vorschau',
     checking: 'Die ersten Zeilen werden geprüft …',
     previewFine: 'Die ersten {{count}} Zeilen sind in Ordnung.',
-    previewFaulty: '{{faulty}} der ersten {{count}} Zeilen sind fehlerhaft.',
+    previewInvalid: '{{invalid}} der ersten {{count}} Zeilen sind fehlerhaft.',
     row: 'Zeile',
     result: 'Ergebnis',
     outcomes: { created: 'neu', known: 'bekannt', failed: 'fehlerhaft' },
@@ -971,8 +971,8 @@ export const de: Texts = {
     trying: 'Die ganze Datei wird geprüft',
     running: 'Import läuft',
     progress: '{{read}} von {{total}} Zeilen',
-    faultyCount_one: '{{formatted}} mit Fehlern',
-    faultyCount_other: '{{formatted}} mit Fehlern',
+    invalidCount_one: '{{formatted}} mit Fehlern',
+    invalidCount_other: '{{formatted}} mit Fehlern',
     remaining_one: 'noch etwa {{count}} Sekunde',
     remaining_other: 'noch etwa {{count}} Sekunden',
     tried: 'Ergebnis der Prüfung',

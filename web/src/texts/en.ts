@@ -915,7 +915,7 @@ export const en = {
     workbook: 'Workbook',
     sheet: 'Sheet',
     reading: 'Reading the file …',
-    faults: {
+    fileErrors: {
       empty: 'The file is empty. The first row must hold the column titles.',
       oldWorkbook: 'This is an old or encrypted workbook. Save it as .xlsx without a password.',
       tooLarge: 'The workbook is too large. Split it or save the sheet as CSV.',
@@ -947,7 +947,7 @@ export const en = {
     preview: 'Preview',
     checking: 'Checking the first rows …',
     previewFine: 'The first {{count}} rows are valid.',
-    previewFaulty: '{{faulty}} of the first {{count}} rows are invalid.',
+    previewInvalid: '{{invalid}} of the first {{count}} rows are invalid.',
     row: 'Row',
     result: 'Result',
     outcomes: { created: 'new', known: 'known', failed: 'invalid' },
@@ -959,8 +959,8 @@ export const en = {
     trying: 'Checking the whole file',
     running: 'Importing',
     progress: '{{read}} of {{total}} rows',
-    faultyCount_one: '{{formatted}} invalid',
-    faultyCount_other: '{{formatted}} invalid',
+    invalidCount_one: '{{formatted}} invalid',
+    invalidCount_other: '{{formatted}} invalid',
     remaining_one: 'about {{count}} second left',
     remaining_other: 'about {{count}} seconds left',
     tried: 'Result of the check',
