@@ -49,6 +49,29 @@ export async function dropDatabase({ connection, workers }: Servers, name: strin
     await runOn(node, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
+/** Where the rows of a table are: in itself, or in shards on the workers. With a tenant, where its rows are. */
+export async function findTableParts(
+  owner: pg.Client,
+  table: string,
+  tenantId?: string,
+): Promise<{ node: pg.ClientConfig; names: string[] }[]> {
+  const { connection, workers }: Servers = JSON.parse(process.env.STAMM_TEST_POSTGRES!);
+  const { database } = owner;
+  if (workers.length === 0) return [{ node: { ...connection, database }, names: [table] }];
+  const { rows } = await owner.query<{ port: number; names: string[] }>(
+    `SELECT nodeport AS port, array_agg(shard_name(logicalrelid, shardid)) AS names
+     FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
+     WHERE logicalrelid = $1::regclass
+       AND ($2::uuid IS NULL OR shardid = get_shard_id_for_distribution_column($1::regclass, $2::uuid))
+     GROUP BY nodeport`,
+    [table, tenantId],
+  );
+  return rows.map(({ port, names }) => ({
+    node: { ...workers.find((worker) => worker.port === port)!, database },
+    names,
+  }));
+}
+
 /** Asks the server of `owner`, and on a cluster its workers too. */
 export async function askAllNodes(
   owner: pg.Client,
@@ -81,5 +104,6 @@ export function skipOnCluster(reason: string): string | false {
   return process.env.CITUS_URL ? `On a Citus cluster: ${reason}` : false;
 }
 
+export const noConstraintNames = 'Citus does not name the constraint in its errors';
 export const noNames = 'the test counts statements by name, and those for workers have none';
 export const noTriggers = 'the test needs a trigger, and distributed tables have none';

@@ -128,7 +128,8 @@ export function openDatabase(
     inTenants: (tenantIds, work, options) => inTenants(connections, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query, options) =>
       queryAgainIfStale(connections, tenantIds, query, options ?? {}),
-    connect: () => connectAlone({ ...connection, connectionTimeoutMillis: requestDeadlineMs }, statementLog),
+    connect: () =>
+      connectAlone({ ...connection, connectionTimeoutMillis: requestDeadlineMs }, connections, statementLog),
     reach: (client, tenantId, twins) => reach(connections, client, tenantId, twins),
     close: () => pool.end(),
   };
@@ -152,13 +153,17 @@ function measureQueries(pool: pg.Pool): void {
 }
 
 /** The first connection finds out whether the database is a cluster. */
+async function lookForShards(client: pg.ClientBase, connections: Connections): Promise<void> {
+  if (connections.shards === undefined) connections.shards = await findShards(client);
+}
+
 async function prepareFirst(
   client: pg.ClientBase,
   connections: Connections,
   statementLog: StatementLog | undefined,
 ): Promise<void> {
   await prepare(client, connections.requestDeadlineMs, statementLog);
-  if (connections.shards === undefined) connections.shards = await findShards(client);
+  await lookForShards(client, connections);
 }
 
 /**
@@ -178,6 +183,7 @@ async function prepare(
 
 async function connectAlone(
   connection: pg.ClientConfig,
+  connections: Connections,
   statementLog: StatementLog | undefined,
 ): Promise<pg.Client> {
   const client = new pg.Client({ ...connection, ...timedConnection(longStatementMs) });
@@ -186,6 +192,7 @@ async function connectAlone(
   try {
     await client.connect();
     await prepare(client, longStatementMs, statementLog);
+    await lookForShards(client, connections);
     return client;
   } catch (error) {
     await client.end().catch(() => {});

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ConnectionTurns } from '../../server/database/connection-turns.ts';
 import { DeadlineError } from '../../server/database/errors.ts';
 import { startService } from '../service.ts';
+import { holdTable } from './locks.ts';
 import { createPerson } from './office.ts';
 
 const service = await startService();
@@ -13,7 +14,7 @@ const later = performance.now() + 3_600_000;
 test('statements of one tenant that hang leave connections to others, by key and by session', async () => {
   const other = await service.createTenant();
   const person = await createPerson(service, { tenantId: other.tenantId });
-  await service.owner.query('BEGIN; LOCK TABLE site IN ACCESS EXCLUSIVE MODE');
+  const held = await holdTable(service.owner, 'site');
   const hanging = Array.from({ length: 60 }, () => service.get('/sites'));
   for (let turn = 0; turn < 20; turn++) {
     const answer = await service.get('/customers?count=true', { headers: { apikey: other.key } });
@@ -24,7 +25,7 @@ test('statements of one tenant that hang leave connections to others, by key and
     service.createCustomer({}, { headers: { apikey: other.key } }),
   );
   await Promise.all(creations);
-  await service.owner.query('COMMIT');
+  await held.release();
   for (const answer of await Promise.all(hanging)) assert.equal(answer.statusCode, 200);
 });
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, startService } from '../service.ts';
 import { startWatch } from '../waiting.ts';
-import { untilLocked } from './locks.ts';
+import { type Held, holdTable, untilLocked } from './locks.ts';
 
 const deadlineMs = 5000;
 /** Between the half that is left of a deadline and a deadline of its own, of which `startWatch` deducts the machine's delays. */
@@ -12,10 +12,7 @@ const longestSecondWaitMs = 0.75 * deadlineMs;
 const connection = await createTestDatabase();
 const service = await startService({ connection, REQUEST_DEADLINE_MS: deadlineMs });
 
-async function holdLock(
-  statement: string,
-  values: readonly unknown[],
-): Promise<{ release(): Promise<void> }> {
+async function holdLock(statement: string, values: readonly unknown[]): Promise<Held> {
   const holder = new pg.Client(connection);
   await holder.connect();
   await holder.query('BEGIN');
@@ -51,12 +48,12 @@ test('a change that waits for its row and then for the journal fails in time, an
 });
 
 test('a search that waits twice for its table, for exact words and then for similar ones, fails in time', async () => {
-  const table = 'LOCK TABLE customer IN ACCESS EXCLUSIVE MODE';
-  const first = await holdLock(table, []);
+  const hold = () => holdTable(service.owner, 'customer', service.tenant.tenantId);
+  const first = await hold();
   const searching = service.get('/search?types=customer&q=Alsterblck');
   await untilLocked(service.owner, 1);
   // PostgreSQL grants this lock after the search's first statement and before its second.
-  const locking = holdLock(table, []);
+  const locking = hold();
   await untilLocked(service.owner, 2, deadlineMs / 2);
   const watch = startWatch();
   await first.release();
@@ -69,8 +66,8 @@ test('a search that waits twice for its table, for exact words and then for simi
 });
 
 test('a list that waits for a connection and then for its table is answered in time', async () => {
-  const sites = await holdLock('LOCK TABLE site IN ACCESS EXCLUSIVE MODE', []);
-  const customers = await holdLock('LOCK TABLE customer IN ACCESS EXCLUSIVE MODE', []);
+  const sites = await holdTable(service.owner, 'site');
+  const customers = await holdTable(service.owner, 'customer');
   // More than there are connections: these take them all, and those wait.
   const first = Array.from({ length: 60 }, () => service.get('/sites'));
   const second = Array.from({ length: 10 }, () => service.get('/customers'));

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { text } from '../../server/messages.ts';
 import { startService, validCustomer } from '../service.ts';
 import { until } from '../waiting.ts';
-import { untilLocked } from './locks.ts';
+import { holdTable, untilLocked } from './locks.ts';
 import { createPerson } from './office.ts';
 import { exchange, listen, postBytes } from './raw-client.ts';
 
@@ -33,13 +33,13 @@ async function flood(keys: readonly string[], count: number, onAnswer = () => {}
 test('a tenant with too much under way is refused, and another is not', async () => {
   const other = await createTenant();
   // Of those that are let in none is answered before all of them are there.
-  await service.owner.query('BEGIN; LOCK TABLE site IN ACCESS EXCLUSIVE MODE');
+  const held = await holdTable(service.owner, 'site');
   let answered = 0;
   const flooding = flood([service.tenant.key], 700, () => answered++);
   const beside = await get('/customers', { headers: { apikey: other.key } });
   assert.equal(beside.statusCode, 200);
   await until('what is too much is refused', () => answered === 300);
-  await service.owner.query('COMMIT');
+  await held.release();
   const answers = await flooding;
   const refused = answers.filter(({ status }) => status !== 404);
   assert.equal(refused.length, 300);
@@ -108,7 +108,7 @@ test('clients that hang up while their key is looked up take no room afterwards'
 
 test('while there is no room, calls are refused before they are routed, with the usual error', async () => {
   const keys = [(await createTenant()).key, (await createTenant()).key, (await createTenant()).key];
-  await service.owner.query('BEGIN; LOCK TABLE site IN ACCESS EXCLUSIVE MODE');
+  const held = await holdTable(service.owner, 'site');
   let answered = 0;
   const flooding = flood(keys, 1001, () => answered++);
   // Of 1,001 requests one finds no room.
@@ -134,7 +134,7 @@ test('while there is no room, calls are refused before they are routed, with the
     assert.equal((await read('/livez')).status, 200);
     await until('the rejections are logged', () => logged().length > 0);
   } finally {
-    await service.owner.query('COMMIT');
+    await held.release();
   }
   await flooding;
   assert.deepEqual(
@@ -167,7 +167,7 @@ test('the key and the sessions of a tenant count together, and leave each other 
   const { tenantId, key } = await createTenant();
   const other = await createTenant();
   const person = await createPerson(service, { tenantId });
-  await service.owner.query('BEGIN; LOCK TABLE site IN ACCESS EXCLUSIVE MODE');
+  const held = await holdTable(service.owner, 'site');
   let refused = 0;
   const read = async () => {
     const { statusCode } = await person.call('GET', `/sites/${randomUUIDv7()}`);
@@ -179,7 +179,7 @@ test('the key and the sessions of a tenant count together, and leave each other 
   const bySession = Array.from({ length: 150 }, read);
   await until('the tenant has no room left', () => refused === 100);
   assert.equal((await get('/customers', { headers: { apikey: other.key } })).statusCode, 200);
-  await service.owner.query('COMMIT');
+  await held.release();
   const statuses = [...(await byKey).map(({ status }) => status), ...(await Promise.all(bySession))];
   assert.equal(statuses.filter((status) => status === 404).length, 500);
   assert.equal(statuses.filter((status) => status === 429).length, 100);
@@ -187,7 +187,7 @@ test('the key and the sessions of a tenant count together, and leave each other 
 
 test('one signed-in person cannot take up all the room either', async () => {
   const person = await createPerson(service);
-  await service.owner.query('BEGIN; LOCK TABLE site IN ACCESS EXCLUSIVE MODE');
+  const held = await holdTable(service.owner, 'site');
   let answered = 0;
   const reading = Array.from({ length: 700 }, async () => {
     const { statusCode } = await person.call('GET', `/sites/${randomUUIDv7()}`);
@@ -197,7 +197,7 @@ test('one signed-in person cannot take up all the room either', async () => {
   await until('the rest is refused', () => answered === 300);
   assert.equal((await person.call('GET', '/customers')).statusCode, 429);
   assert.equal((await get('/customers')).statusCode, 200);
-  await service.owner.query('COMMIT');
+  await held.release();
   const statuses = await Promise.all(reading);
   assert.equal(statuses.filter((status) => status === 429).length, 300);
   assert.equal((await person.call('GET', '/sites')).statusCode, 200);

@@ -1,5 +1,5 @@
-import type pg from 'pg';
-import { askAllNodes, runOn } from '../cluster.ts';
+import pg from 'pg';
+import { askAllNodes, findTableParts, runOn } from '../cluster.ts';
 import { until } from '../waiting.ts';
 
 /** Statements of the database that wait for a lock, each of them for at least so long, and where they do. */
@@ -24,4 +24,21 @@ export async function untilLocked(owner: pg.Client, count = 1, sinceMs = 0): Pro
 export async function endLocked(owner: pg.Client): Promise<void> {
   for (const { node, row } of await findWaiting(owner))
     await runOn(node, `SELECT pg_terminate_backend(${row.pid})`);
+}
+
+export interface Held {
+  release(): Promise<void>;
+}
+
+/** Keeps everybody away from a table: on a cluster from its shards, or from the one of a tenant. */
+export async function holdTable(owner: pg.Client, table: string, tenantId?: string): Promise<Held> {
+  const holders: pg.Client[] = [];
+  for (const { node, names } of await findTableParts(owner, table, tenantId)) {
+    const holder = new pg.Client(node);
+    holders.push(holder);
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query(`LOCK TABLE ${names.join(', ')} IN ACCESS EXCLUSIVE MODE`);
+  }
+  return { release: async () => void (await Promise.all(holders.map((holder) => holder.end()))) };
 }

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { checkDistribution } from '../../server/commands/doctor-database.ts';
+import { openDatabase } from '../../server/database/database.ts';
 import { findUndistributed, findWorkerTables } from '../../server/database/distribution.ts';
-import { runOn } from '../cluster.ts';
+import { findTableParts, runOn } from '../cluster.ts';
 import type { TestServer } from '../postgres.ts';
 import { startService, type Tenant, validCustomer } from '../service.ts';
 import { until } from '../waiting.ts';
@@ -26,12 +27,8 @@ async function createTenants(count: number): Promise<Tenant[]> {
 
 /** The shards of a table on a worker. */
 async function shardsOn(node: pg.ClientConfig, table: string): Promise<string[]> {
-  const rows = await runOn(
-    node,
-    `SELECT shard_name(logicalrelid, shardid) AS name FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
-       JOIN pg_dist_node USING (groupid) WHERE logicalrelid = '${table}'::regclass AND nodeport = ${node.port}`,
-  );
-  return rows.map(({ name }) => name);
+  const parts = await findTableParts(service.owner, table);
+  return parts.find((part) => part.node.port === node.port)?.names ?? [];
 }
 
 test('every table of a tenant is distributed by tenant, and all shards of a tenant belong together', {
@@ -53,6 +50,16 @@ test('every table of a tenant is distributed by tenant, and all shards of a tena
       table,
     );
   }
+});
+
+test('the first connection finds the workers, also one beside the pool, as commands open it', {
+  skip,
+}, async () => {
+  const database = openDatabase(service.serviceConnection, { maxConnections: 1 });
+  const client = await database.connect();
+  assert.equal(database.isDistributed, true);
+  await client.end();
+  await database.close();
 });
 
 test('the rows of a tenant are on one worker, and tenants are spread over the workers', {
