@@ -12,7 +12,7 @@ import {
   startLength,
   uniqueColumnsOf,
 } from '../server/engine/definition/definition.ts';
-import { filtersOf, rangeKey, rangesOf } from '../server/engine/sql/list-filters.ts';
+import { filtersOf, numberKey, numbersOf, rangeKey, rangesOf } from '../server/engine/sql/list-filters.ts';
 
 interface TableColumn {
   name: string;
@@ -59,7 +59,12 @@ export function expectedIndexes(definition: Definition): ExpectedIndex[] {
       column: column.field.filter === 'start' ? startColumn(column) : column.name,
       isPartial: !isAlwaysStored(definition, column),
     }));
-  return [...filters, ...ranges];
+  const numbers = numbersOf(definition).map((column) => ({
+    name: `${definition.table}_by_${column.name}`,
+    column: numberKey(column),
+    isPartial: false,
+  }));
+  return [...filters, ...ranges, ...numbers];
 }
 
 export function migrationSkeleton(definition: Definition): string {

@@ -174,7 +174,9 @@ async function assertConstraints(definition: Definition): Promise<void> {
 /** Columns or expressions of each index, with its condition if it is partial. */
 async function readIndexes(table: string): Promise<string[]> {
   const { rows } = await owner.query<{ index: string }>(
-    `SELECT concat_ws(' WHERE ', string_agg(pg_get_indexdef(indexrelid, place, true), ', ' ORDER BY place),
+    `SELECT concat_ws(' WHERE ', string_agg(pg_get_indexdef(indexrelid, place, true)
+         || CASE WHEN indkey[place - 1] = 0 AND indcollation[place - 1] = '"C"'::regcollation THEN ' COLLATE "C"' ELSE '' END,
+         ', ' ORDER BY place),
        pg_get_expr(indpred, indrelid)) AS index
      FROM pg_index, generate_series(1, indnkeyatts) AS place
      WHERE indrelid = $1::regclass AND indisvalid GROUP BY indexrelid, indrelid, indpred`,

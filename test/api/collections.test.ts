@@ -239,6 +239,19 @@ test('sites and customers sort by town and postcode', async () => {
   assert.deepEqual(await cities('-zipCode'), ['Aachen', 'Kiel', 'Jena']);
 });
 
+test('customers sort by their number, and those without one come last', async () => {
+  const headers = { apikey: (await createTenant()).key };
+  for (const customerNumber of ['K-20', undefined, 'Ö-1', 'K-100', undefined, 'a'])
+    await service.createCustomer({ customerNumber }, { headers });
+  const forwards = await listAll('/customers?sort=customerNumber&limit=2', headers);
+  assert.deepEqual(
+    forwards.map(({ customerNumber }) => customerNumber),
+    ['K-100', 'K-20', 'a', 'Ö-1', undefined, undefined],
+  );
+  const backwards = await listAll('/customers?sort=-customerNumber&limit=2', headers);
+  assert.deepEqual(backwards.reverse(), forwards);
+});
+
 test('updatedSince finds what changed at or after a moment', async () => {
   const headers = { apikey: (await createTenant()).key };
   const first = await service.createCustomer({}, { headers });

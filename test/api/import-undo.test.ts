@@ -69,9 +69,23 @@ async function undo({ call }: OfficePerson, id: string) {
   }
 }
 
-async function readKept({ call }: OfficePerson, id: string) {
-  return (await call('GET', `/imports/${id}/kept`)).json().data;
+async function readKept({ call }: OfficePerson, id: string, query = '') {
+  return (await call('GET', `/imports/${id}/kept${query}`)).json().data;
 }
+
+test('everything that undoing kept is listed, page by page', async () => {
+  const { person, headers } = await startBusiness();
+  const importId = await beginImport(person);
+  const lines = Array.from({ length: 101 }, (_, index) => customerLine(`K-${index}`));
+  const created = await sendPart(person, importId, lines);
+  for (const { id } of created) await patch(`/customers/${id}`, { comment: 'von Hand' }, { headers });
+  assert.equal((await undo(person, importId)).kept, 101);
+  const { data, next } = (await person.call('GET', `/imports/${importId}/kept`)).json();
+  const rest = await readKept(person, importId, `?after=${next}`);
+  const listed = [...data, ...rest].map(({ id }) => id);
+  assert.deepEqual([data.length, rest.length, new Set(listed).size], [100, 1, 101]);
+  assert.equal((await person.call('GET', `/imports/${importId}/kept?after=x`)).statusCode, 400);
+});
 
 test('an import is undone: what it created goes to the bin, what it changed is as before, what it deleted is back', async () => {
   const { person, read } = await startBusiness();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
 import { withoutChromium } from '../programs.ts';
+import { validSite } from '../service.ts';
 import { until } from '../waiting.ts';
 import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
 
@@ -70,6 +71,54 @@ describe('forms', { skip: withoutChromium }, () => {
     assert.deepEqual(await findBarriers(page), []);
     assert.equal((await office.get(`/customers/${id}`)).json().email, 'a@elbe.example');
     assert.deepEqual(complaints, []);
+  });
+
+  test('a field edited on the page creates what its picker does not find', async () => {
+    const { page, complaints } = visit;
+    const customerId = await office.createCustomer({ companyName: 'Hotel Alster' });
+    const contact = await office.post('/customer/contact-person', { customerId, lastName: 'Winter' });
+    const site = (
+      await office.post('/customer/site', { ...validSite(customerId), contactPersonId: contact.json().id })
+    ).json();
+    await page.goto(`${office.origin}/data/sites/${site.id}`);
+    await page.getByRole('button', { name: 'Ansprechpartner bearbeiten' }).click();
+    await page.getByRole('combobox', { name: 'Ansprechpartner' }).fill('Birte Sommer');
+    await page.getByRole('option', { name: 'Ansprechpartner „Birte Sommer“ anlegen' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Ansprechpartner anlegen' });
+    await dialog.getByRole('button', { name: 'Anlegen und übernehmen' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    // The dialog's submission is not the editor's.
+    const chosen = page.getByRole('combobox', { name: 'Ansprechpartner' });
+    await until('the new person is chosen', async () => (await chosen.inputValue()) === 'Birte Sommer');
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByRole('link', { name: 'Birte Sommer' }).waitFor();
+    const { contactPersonId } = (await office.get(`/sites/${site.id}`)).json();
+    const person = (await office.get(`/contact-persons/${contactPersonId}`)).json();
+    assert.deepEqual([person.lastName, person.customerId], ['Sommer', customerId]);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a notice stays while the keyboard is on it, and goes after that', async () => {
+    const { page } = await office.enter((await createPerson(office)).email);
+    const id = await office.createCustomer({ companyName: 'Hotel Stör', phone: '040 1' });
+    await page.clock.install();
+    await page.goto(`${office.origin}/data/customers/${id}`);
+    await page.getByRole('button', { name: 'Telefon bearbeiten' }).click();
+    await page.getByLabel('Telefon').fill('040 2');
+    await page.keyboard.press('Enter');
+    const undo = page.getByRole('button', { name: 'Rückgängig' });
+    await undo.focus();
+    await page.clock.runFor(60_000);
+    assert.equal(await undo.count(), 1);
+    // The page ends above the notice.
+    const room = await page.evaluate(() =>
+      getComputedStyle(document.documentElement).getPropertyValue('--stamm-notices'),
+    );
+    assert.match(room, /^\d+(\.\d+)?px$/);
+    await undo.blur();
+    await page.clock.runFor(60_000);
+    await undo.waitFor({ state: 'detached' });
+    await page.context().close();
   });
 
   test('a field edited on the page shows what somebody else saved meanwhile', async () => {

@@ -66,7 +66,11 @@ describe('requests of other systems', { skip: withoutChromium }, () => {
       [data[0].customerId, data[0].address.zipCode, data[0].callOutFee, data[0].hasKey],
       [customerId, '20457', 12.5, true],
     );
-    await page.goto(`${office.origin}/requests`);
+    await page.goto(`${office.origin}/requests?status=open`);
+    await page.getByText('Nichts gefunden').waitFor();
+    await page.goto(`${office.origin}/requests?status=done`);
+    await page.getByRole('row', { name: /POST \/api\/v1\/customer\/site 400 .*Erledigt/ }).waitFor();
+    assert.equal(await page.getByRole('link', { name: /^POST/ }).count(), 1);
     await page.getByRole('link', { name: 'POST /api/v1/customer/site' }).click();
     await page.getByText(/^Anke Petersen hat diese Anfrage .* korrigiert:/).waitFor();
     assert.equal(await page.getByRole('link', { name: 'Standort korrigieren und anlegen' }).count(), 0);

@@ -72,9 +72,12 @@ async function checkScreens(
   screens: readonly Screen[],
 ): Promise<void> {
   const { page } = await office.enter(email, { locale: language === 'de' ? 'de-DE' : 'en-GB' });
+  await page.addInitScript(countShifts);
   const found: string[] = [];
   for (const screen of screens) {
     await open(page, office.origin, screen);
+    const shift = await page.evaluate(() => (globalThis as Shifted).layoutShift!());
+    if (shift > maxShift) found.push(`${screen.name}-${language}: jumps by ${shift} while loading`);
     for (const width of widths) {
       for (const colorScheme of schemes) {
         const name = `${screen.name}-${language}-${colorScheme}-${width}`;
@@ -92,6 +95,24 @@ async function checkScreens(
   }
   await page.context().close();
   assert.deepEqual(found, []);
+}
+
+/** As Chromium counts it: the share of the screen that moved, times how far. Half of what is called good. */
+const maxShift = 0.05;
+
+type Shifted = typeof globalThis & { layoutShift?: () => number };
+
+function countShifts(): void {
+  let sum = 0;
+  const add = (entries: PerformanceEntryList) => {
+    for (const entry of entries as (PerformanceEntry & { value: number })[]) sum += entry.value;
+  };
+  const observer = new PerformanceObserver((list) => add(list.getEntries()));
+  observer.observe({ type: 'layout-shift', buffered: true });
+  (globalThis as Shifted).layoutShift = () => {
+    add(observer.takeRecords());
+    return Math.round(sum * 1000) / 1000;
+  };
 }
 
 async function open(page: Page, origin: string, { path: address, failing }: Screen): Promise<void> {
@@ -167,6 +188,8 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
     ['map', '/map'],
     ['requests', '/requests'],
     ['import', '/import'],
+    ['visits', '/visits'],
+    ['day-sheet', '/day-sheet'],
     ['bin', '/bin'],
     ['profile', '/settings'],
     ['people', '/settings/people'],

@@ -12,6 +12,7 @@ import {
   startColumn,
   startLength,
   tableOf,
+  uniqueColumnsOf,
 } from '../definition/definition.ts';
 import { externalIdSchema } from '../definition/fields.ts';
 import { isUuid } from '../definition/formats.ts';
@@ -86,7 +87,24 @@ export function sortsOf(definition: Definition): SortOrder[] {
   const starts = filtersOf(definition)
     .filter(({ column }) => column.field.filter === 'start' && isAlwaysStored(definition, column))
     .map(({ name, column }) => ({ name, expression: `subject.${startColumn(column)}`, type: 'text' }));
-  return [...ranges, ...starts];
+  const numbers = numbersOf(definition).map((column) => ({
+    name: column.path.join('.'),
+    expression: numberKey(column, 'subject.'),
+    type: 'text',
+  }));
+  return [...ranges, ...starts, ...numbers];
+}
+
+/** Numbers that people give, such as that of a customer. The name has an order of its own; external ids are for programs. */
+export function numbersOf(definition: Definition): Column[] {
+  return uniqueColumnsOf(definition).filter(
+    ({ path }) => !['externalId', definition.nameField].includes(path.join('.')),
+  );
+}
+
+/** As `rangeKey`: the last character there is comes behind all numbers. */
+export function numberKey({ name }: Column, prefix = ''): string {
+  return `COALESCE(${prefix}${name}, '\u{10FFFF}'::text) COLLATE "C"`;
 }
 
 /** The expression that is indexed. What has no value sorts behind everything else: a comparison with NULL finds nothing. */

@@ -75,14 +75,21 @@ export async function importListRoutes(
 
   /** Objects that undoing left as they are, and who wrote them since. */
   office.get<IdRoute>('/imports/:id/kept', verwaltung, async (request) => {
-    refuseUnknownParameters(request, []);
-    const { rows } = await database.queryInTenants([request.tenantId], {
+    refuseUnknownParameters(request, ['after']);
+    const { after } = request.query as { after?: unknown };
+    if (after !== undefined && !isUuid(String(after)))
+      throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);
+    const { rows } = await database.queryInTenants<{ id: string }>([request.tenantId], {
       text: `SELECT resource, object_id AS id, reason, at, actor, actor_id AS "actorId",
           CASE WHEN actor IS NOT NULL THEN ${actorTypeOf('kept')} END AS "actorType" FROM import_kept AS kept
-        WHERE tenant_id = $1 AND import_id = $2 ORDER BY resource, object_id LIMIT ${maxKept}`,
-      values: [request.tenantId, idOf(request)],
+        WHERE tenant_id = $1 AND import_id = $2 AND ($3::uuid IS NULL OR (resource, object_id) >
+          (SELECT last.resource, last.object_id FROM import_kept AS last
+            WHERE last.tenant_id = $1 AND last.import_id = $2 AND last.object_id = $3 LIMIT 1))
+        ORDER BY resource, object_id LIMIT ${maxKept + 1}`,
+      values: [request.tenantId, idOf(request), after ?? null],
     });
-    return { data: rows };
+    const page = rows.slice(0, maxKept);
+    return { data: page, next: rows.length > maxKept ? page.at(-1)!.id : null };
   });
 
   /** Undoes as much as fits into the request. The caller repeats it until nothing is open. */

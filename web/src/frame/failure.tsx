@@ -40,7 +40,7 @@ export function EmptyNote(props: {
 }) {
   return (
     <Center py={56} px="md">
-      <Stack align="center" gap="xs" maw={440} ta="center">
+      <Stack align="center" gap="xs" maw={440} ta="center" style={{ textWrap: 'balance' }}>
         <Center w={56} h={56} mb={4} bdrs={28} bg="var(--stamm-tint)" c="var(--stamm-leaf)">
           <Icon name={props.icon} size={26} />
         </Center>

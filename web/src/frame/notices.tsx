@@ -1,6 +1,6 @@
 // Short messages at the edge of the screen ("Saved"), which go by themselves and are read out.
 import { Button, Group, Notification, Stack } from '@mantine/core';
-import { useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { toApiError } from '../api/client.ts';
 import { Icon } from '../icons.tsx';
@@ -34,7 +34,6 @@ function show(message: string, isFailure: boolean, action?: NoticeAction): void 
   // Only the last step can be taken back: an older offer would take back something else, too.
   const others = action ? notices.filter((notice) => !notice.action) : notices;
   set([...others, { id, message, isFailure, action }].slice(-3));
-  setTimeout(() => dismiss(id), isFailure || action ? 10_000 : 4000);
 }
 
 function dismiss(id: number): void {
@@ -50,7 +49,6 @@ export function tellFailure(error: unknown): void {
 }
 
 export function Notices() {
-  const { t } = useTranslation();
   const shown = useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
@@ -58,24 +56,76 @@ export function Notices() {
     },
     () => notices,
   );
+  const [isHeld, setIsHeld] = useState(false);
+  const place = useRoomBelow();
   return (
-    <Stack className={`${classes.place} screen-only`} gap="xs" role="status" aria-live="polite">
-      {shown.map(({ id, message, isFailure, action }) => (
-        <Notification
-          key={id}
-          withBorder
-          color={isFailure ? 'red' : 'leaf'}
-          icon={<Icon name={isFailure ? 'warning' : 'check'} />}
-          onClose={() => dismiss(id)}
-          closeButtonProps={{ 'aria-label': t('actions.close') }}
-        >
-          <Group justify="space-between" gap="xs">
-            <span>{message}</span>
-            {action && <ActionButton action={action} onDone={() => dismiss(id)} />}
-          </Group>
-        </Notification>
+    <Stack
+      ref={place}
+      className={`${classes.place} screen-only`}
+      gap="xs"
+      role="status"
+      aria-live="polite"
+      onMouseEnter={() => setIsHeld(true)}
+      onMouseLeave={() => setIsHeld(false)}
+      onFocus={() => setIsHeld(true)}
+      onBlur={() => setIsHeld(false)}
+    >
+      {shown.map((notice) => (
+        // A notice that goes while the pointer is on it never tells that the pointer has left.
+        <NoticeBox key={notice.id} notice={notice} isHeld={isHeld} onGone={() => setIsHeld(false)} />
       ))}
     </Stack>
+  );
+}
+
+/** The page keeps as much room at its end as the notices take, so that they cover nothing for good. */
+function useRoomBelow() {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const { style } = document.documentElement;
+    const observer = new ResizeObserver(([entry]) => {
+      const height = entry!.borderBoxSize[0]!.blockSize;
+      if (height > 0) style.setProperty('--stamm-notices', `${height + 16}px`);
+      else style.removeProperty('--stamm-notices');
+    });
+    observer.observe(place.current!);
+    return () => observer.disconnect();
+  }, []);
+  return place;
+}
+
+interface NoticeBoxProps {
+  notice: Notice;
+  /** Somebody reads it, or is about to click. */
+  isHeld: boolean;
+  onGone: () => void;
+}
+
+function NoticeBox({ notice: { id, message, isFailure, action }, isHeld, onGone }: NoticeBoxProps) {
+  const { t } = useTranslation();
+  const shownMs = isFailure || action ? 10_000 : 4000;
+  useEffect(() => {
+    if (isHeld) return;
+    const timer = setTimeout(() => dismiss(id), shownMs);
+    return () => clearTimeout(timer);
+  }, [id, isHeld, shownMs]);
+  const close = () => {
+    dismiss(id);
+    onGone();
+  };
+  return (
+    <Notification
+      withBorder
+      color={isFailure ? 'red' : 'leaf'}
+      icon={<Icon name={isFailure ? 'warning' : 'check'} />}
+      onClose={close}
+      closeButtonProps={{ 'aria-label': t('actions.close') }}
+    >
+      <Group justify="space-between" gap="xs">
+        <span>{message}</span>
+        {action && <ActionButton action={action} onDone={close} />}
+      </Group>
+    </Notification>
   );
 }
 

@@ -46,9 +46,11 @@ export function HomePage() {
       {isAdministrator ? (
         <WebhookNotice />
       ) : (
-        <Suspense fallback={<Lines count={3} />}>
-          <TodayVisits />
-        </Suspense>
+        <div className={classes.today}>
+          <Suspense fallback={<Lines count={3} />}>
+            <TodayVisits />
+          </Suspense>
+        </div>
       )}
       <Numbers />
       <div className={classes.columns}>

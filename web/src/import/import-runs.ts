@@ -1,5 +1,5 @@
 // Imports of the last 30 days, and undoing one of them.
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, queryString, toApiError } from '../api/client.ts';
 import { useForgetReadings } from '../api/records.ts';
@@ -43,10 +43,16 @@ export const importRunsQuery = infiniteQueryOptions({
 });
 
 export function keptQuery(id: string) {
-  return queryOptions({
+  return infiniteQueryOptions({
     queryKey: ['import kept', id],
-    queryFn: async ({ signal }) =>
-      (await call<{ data: KeptObject[] }>('GET', `/imports/${id}/kept`, { signal })).data,
+    queryFn: ({ pageParam, signal }) =>
+      call<{ data: KeptObject[]; next: string | null }>(
+        'GET',
+        `/imports/${id}/kept${queryString({ after: pageParam })}`,
+        { signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
   });
 }
 

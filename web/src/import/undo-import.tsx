@@ -1,10 +1,11 @@
 // "Undo this import": the question, the progress, and what could not be undone.
 import { Button, Modal, Progress, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useDefinitions } from '../api/definitions.ts';
 import { FailureNote } from '../frame/failure.tsx';
+import { MoreButton } from '../frame/more-button.tsx';
 import { tell } from '../frame/notices.tsx';
 import { Icon } from '../icons.tsx';
 import { type ActorNames, actorText } from '../records/actor.tsx';
@@ -105,26 +106,31 @@ function UndoDialog({ id, onClose }: { id: string; onClose: () => void }) {
 export function KeptList({ id }: { id: string }) {
   const { t } = useTranslation();
   const definitions = useDefinitions();
-  const kept = useQuery(keptQuery(id));
+  const kept = useInfiniteQuery(keptQuery(id));
   if (kept.error) return <FailureNote error={kept.error} onRetry={() => kept.refetch()} />;
   return (
-    <ul className={classes.groups}>
-      {(kept.data ?? []).map(({ resource, id: objectId, reason, at, ...actor }) => {
-        const definition = definitions.find(({ name }) => name === resource);
-        return (
-          <li key={objectId}>
-            {definition && <NamedLink resources={[definition.name]} id={objectId} />}
-            <Text size="xs" c="dimmed" component="span">
-              {reason === 'changed' && at
-                ? t('import.undo.changedBy', {
-                    actor: actorText(actor as ActorNames, t),
-                    time: formatTime(at),
-                  })
-                : t(`import.undo.reasons.${reason}`)}
-            </Text>
-          </li>
-        );
-      })}
-    </ul>
+    <>
+      <ul className={classes.groups}>
+        {(kept.data?.pages.flatMap((page) => page.data) ?? []).map(
+          ({ resource, id: objectId, reason, at, ...actor }) => {
+            const definition = definitions.find(({ name }) => name === resource);
+            return (
+              <li key={objectId}>
+                {definition && <NamedLink resources={[definition.name]} id={objectId} />}
+                <Text size="xs" c="dimmed" component="span">
+                  {reason === 'changed' && at
+                    ? t('import.undo.changedBy', {
+                        actor: actorText(actor as ActorNames, t),
+                        time: formatTime(at),
+                      })
+                    : t(`import.undo.reasons.${reason}`)}
+                </Text>
+              </li>
+            );
+          },
+        )}
+      </ul>
+      <MoreButton list={kept} />
+    </>
   );
 }

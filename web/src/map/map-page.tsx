@@ -112,18 +112,18 @@ export function MapPage() {
       <PageHead
         title={t('map.title')}
         text={
-          total !== undefined &&
-          total > 0 &&
           [
-            t('map.count', { count: total, formatted: formatNumber(total) }),
+            total !== undefined &&
+              total > 0 &&
+              t('map.count', { count: total, formatted: formatNumber(total) }),
             approximate > 0 && t('map.ofThemApproximate', { formatted: formatNumber(approximate) }),
           ]
             .filter(Boolean)
-            .join(', ')
+            .join(', ') || '\u00a0'
         }
         actions={
-          all.data &&
-          all.data.length > 0 && (
+          // Shown while the sites are loading, so that nothing moves when they arrive.
+          all.data?.length !== 0 && (
             <>
               <Button
                 variant="default"
@@ -131,7 +131,7 @@ export function MapPage() {
               >
                 {t(choice ? 'map.routeClose' : 'map.route')}
               </Button>
-              <Button variant="default" onClick={() => flyTo(() => fitView(all.data, size))}>
+              <Button variant="default" onClick={() => all.data && flyTo(() => fitView(all.data, size))}>
                 {t('map.all')}
               </Button>
             </>

@@ -13,6 +13,7 @@ import {
   titleOf,
   valueAt,
 } from '../api/definitions.ts';
+import { useNamed } from '../api/named.ts';
 import { useIsPrinting } from '../frame/printing.ts';
 import { Icon } from '../icons.tsx';
 import { describeMatches, findOwnMatches } from '../search/matches.ts';
@@ -148,12 +149,13 @@ export function EntityTable(props: EntityTableProps) {
                     {labelOf(definition, entity)}
                   </Link>
                   {props.q && <Matches definition={definition} entity={entity} q={props.q} />}
-                  {isNarrow && <span className={classes.hint}>{hintOf(definition, entity)}</span>}
+                  {isNarrow && <Hint definition={definition} entity={entity} />}
                 </th>
                 {columns.map((column) => (
                   <td
                     key={column.id}
                     data-number={isNumber(column) || undefined}
+                    data-named={column.field?.reference !== undefined || undefined}
                     style={widthOf(widths, column.id)}
                   >
                     <Cell column={column} entity={entity} />
@@ -194,6 +196,14 @@ function Matches({ definition, entity, q }: { definition: Definition; entity: En
   const matched = findOwnMatches(definition, entity, q);
   const text = describeMatches(definition, matched, '').join(' · ');
   return text === '' ? null : <span className={classes.hint}>{text}</span>;
+}
+
+/** Instead of columns: to whom it belongs, and what tells it apart. */
+function Hint({ definition, entity }: { definition: Definition; entity: Entity }) {
+  const owner = definition.fields.find(({ reference }) => reference?.isOwner);
+  const { data: named } = useNamed(owner?.reference?.resources ?? [], owner && String(entity[owner.name]));
+  const words = [named && labelOf(named.definition, named.entity), hintOf(definition, entity)];
+  return <span className={classes.hint}>{words.filter(Boolean).join(' · ') || '\u00a0'}</span>;
 }
 
 function isNumber({ field }: Column): boolean {

@@ -10,6 +10,7 @@ import { decimalSeparator } from '../texts/format.ts';
 import { FieldInput } from './field-input.tsx';
 import { errorsByField } from './form-errors.ts';
 import { changedPaths, findLocalErrors } from './form-values.ts';
+import { WithCreation } from './picker-creation.tsx';
 import { useEditing } from './use-editing.tsx';
 
 interface FieldEditorProps {
@@ -23,10 +24,10 @@ interface FieldEditorProps {
 export function FieldEditor({ definition, entity, field, onDone }: FieldEditorProps) {
   const { version, initial, save, dialog } = useEditing(definition, entity, onDone);
   return (
-    <>
+    <WithCreation>
       <Inputs key={version} {...{ definition, entity, field, initial, save, onDone }} />
       {dialog}
-    </>
+    </WithCreation>
   );
 }
 

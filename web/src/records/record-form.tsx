@@ -1,6 +1,6 @@
 // The form of a resource, made from its definition. The service judges; its errors are shown at the fields.
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
-import { lazyRouteComponent, useBlocker } from '@tanstack/react-router';
+import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ApiError, toApiError } from '../api/client.ts';
@@ -15,9 +15,7 @@ import classes from './form.module.css';
 import { errorsByField, leafAt } from './form-errors.ts';
 import { FormSections } from './form-sections.tsx';
 import { changedPaths, findLocalErrors, type Values } from './form-values.ts';
-import { PickerCreation } from './reference-picker.tsx';
-
-const CreationDialog = lazyRouteComponent(() => import('./creation-dialog.tsx'), 'CreationDialog');
+import { WithCreation } from './picker-creation.tsx';
 
 interface RecordFormProps {
   definition: Definition;
@@ -122,9 +120,9 @@ export function RecordForm({
             onDrop={draft.drop}
           />
         )}
-        <PickerCreation value={CreationDialog}>
+        <WithCreation>
           <FormSections definition={definition} values={values} errors={errors} onChange={change} />
-        </PickerCreation>
+        </WithCreation>
       </Stack>
       <Group className={classes.foot} justify="flex-end">
         <Button variant="default" onClick={onCancel}>

@@ -149,8 +149,9 @@ function Facts({ definition, entity }: { definition: Definition; entity: Entity 
   const names = facts[definition.name];
   if (!names) return hintOf(definition, entity);
   const label = labelOf(definition, entity);
+  const isSaid = (field: Field) => label.startsWith(plainText(field, entity[field.name], entity));
   return definition.fields
-    .filter(({ name }) => names.includes(name) && entity[name] !== undefined && entity[name] !== label)
+    .filter((field) => names.includes(field.name) && entity[field.name] !== undefined && !isSaid(field))
     .toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name))
     .slice(0, 3)
     .map((field, index) => (

@@ -95,7 +95,9 @@ function ResourceTable({ definition }: { definition: Definition }) {
     <div className={classes.page}>
       <PageHead
         title={pluralOf(definition)}
-        text={total !== undefined && t('table.count', { count: total, formatted: formatNumber(total) })}
+        text={
+          total === undefined ? '\u00a0' : t('table.count', { count: total, formatted: formatNumber(total) })
+        }
         actions={
           <>
             <PrintButton list={list} />
@@ -170,8 +172,17 @@ function ResourceTable({ definition }: { definition: Definition }) {
             <EmptyNote
               icon={resourceIcon(definition.name)}
               title={t('table.empty', { what: nounOf(definition, 'many') })}
-              text={t('table.emptyText')}
-            />
+              text={isAdministrator ? t('table.emptyText') : undefined}
+            >
+              {isAdministrator && (
+                <Group gap="xs" mt="xs" justify="center">
+                  <ButtonLink to={`/data/${collection}/new`}>{t('table.createFirst')}</ButtonLink>
+                  <ButtonLink to="/import" variant="default">
+                    {t('table.importFile')}
+                  </ButtonLink>
+                </Group>
+              )}
+            </EmptyNote>
           )}
         </div>
       ) : (

@@ -36,7 +36,7 @@ export function HoursChart({ period, from }: { period: Period; from: string }) {
       }
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <Lines count={6} />}
+      {!data && !error && <Lines count={9} />}
       {data &&
         (isTable ? (
           <CountTable buckets={buckets} isDaily={isDaily} />

@@ -82,14 +82,11 @@ function Entries({ filters }: { filters: Filters }) {
         <table className={classes.list} data-stale={list.isPlaceholderData || undefined}>
           <thead>
             <tr>
-              {(['time', 'event', 'actor', 'subject'] as const).map((name) => (
-                <th key={name} scope="col">
+              {(['time', 'event', 'actor', 'subject', 'address'] as const).map((name) => (
+                <th key={name} scope="col" className={classes[name]}>
                   {t(`audit.${name}`)}
                 </th>
               ))}
-              <th scope="col" className={classes.wideOnly}>
-                {t('audit.address')}
-              </th>
             </tr>
           </thead>
           <tbody>
@@ -108,24 +105,30 @@ function Entry({ entry }: { entry: AuditEntry }) {
   const { t } = useTranslation();
   const definitions = useDefinitions();
   const details = describe(entry.details ?? {}, definitions, t);
+  const subject = (
+    <>
+      {entry.subject ?? (entry.subjectId && <code className={classes.id}>{entry.subjectId}</code>)}
+      {details.map((line) => (
+        <Text key={line} size="xs" c="dimmed">
+          {line}
+        </Text>
+      ))}
+    </>
+  );
   return (
     <tr>
       <td className={`${classes.time} numbers`} title={formatTime(entry.at)}>
         {new Date(entry.at).toLocaleString(locale(), { dateStyle: 'short', timeStyle: 'medium' })}
       </td>
-      <th scope="row">{entry.title}</th>
-      <td>
+      <th scope="row">
+        {entry.title}
+        <div className={classes.below}>{subject}</div>
+      </th>
+      <td className={classes.actor}>
         <Actor names={entry} />
       </td>
-      <td className={classes.subject}>
-        {entry.subject ?? (entry.subjectId && <code className={classes.id}>{entry.subjectId}</code>)}
-        {details.map((line) => (
-          <Text key={line} size="xs" c="dimmed">
-            {line}
-          </Text>
-        ))}
-      </td>
-      <td className={classes.wideOnly} title={entry.userAgent ?? undefined}>
+      <td className={classes.subject}>{subject}</td>
+      <td className={classes.address} title={entry.userAgent ?? undefined}>
         {entry.address ?? '–'}
       </td>
     </tr>

@@ -101,16 +101,18 @@ function PeopleCard() {
                   : t('people.never')}
               </Text>
             </div>
-            <Select
-              w={140}
-              size="xs"
-              aria-label={t('people.roleOf', { name: person.name })}
-              allowDeselect={false}
-              data={roles.map((role) => ({ value: role, label: t(`roles.${role}`) }))}
-              value={person.role}
-              onChange={(role) => role && change.mutate({ person, role: role as Role })}
-            />
-            {!person.isSelf && <PersonActions person={person} onRemove={() => setLeaving(person)} />}
+            <Group gap="xs" wrap="nowrap">
+              <Select
+                w={140}
+                size="xs"
+                aria-label={t('people.roleOf', { name: person.name })}
+                allowDeselect={false}
+                data={roles.map((role) => ({ value: role, label: t(`roles.${role}`) }))}
+                value={person.role}
+                onChange={(role) => role && change.mutate({ person, role: role as Role })}
+              />
+              {!person.isSelf && <PersonActions person={person} onRemove={() => setLeaving(person)} />}
+            </Group>
           </li>
         ))}
       </ul>

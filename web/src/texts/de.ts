@@ -275,6 +275,8 @@ export const de: Texts = {
     count_one: '{{formatted}} Eintrag',
     count_other: '{{formatted}} Einträge',
     empty: 'Noch keine {{what}}',
+    createFirst: 'Jetzt anlegen',
+    importFile: 'Datei importieren',
     emptyText:
       'Legen Sie den ersten Eintrag an, importieren Sie eine Datei oder binden Sie ein anderes System an.',
     none: 'Nichts gefunden',
@@ -1084,7 +1086,7 @@ export const de: Texts = {
     text: 'Aufrufe anderer Systeme in den letzten 30 Tagen und ihre Ergebnisse.',
     adminOnly: 'Nur die Rolle Verwaltung sieht die Anfragen.',
     lines: {
-      connecting: 'Verbindung wird aufgebaut …',
+      connecting: 'Verbinden …',
       live: 'Live',
       lost: 'Verbindung unterbrochen, neuer Versuch …',
     },

@@ -273,6 +273,8 @@ export const en = {
     count_one: '{{formatted}} entry',
     count_other: '{{formatted}} entries',
     empty: 'No {{what}} yet',
+    createFirst: 'Create one',
+    importFile: 'Import a file',
     emptyText: 'Create the first one, import a file, or connect another system.',
     none: 'Nothing found',
     noneText: 'No entry matches the search and filters.',
