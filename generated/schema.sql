@@ -899,6 +899,7 @@ CREATE TABLE tenant (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   requires_passkeys boolean NOT NULL DEFAULT false,  -- A person without a passkey can only add one.
   holiday_rule text NOT NULL DEFAULT 'MOVE'::text,  -- Whether visits on public holidays move, are skipped, or stay.
+  start_address json,  -- Street, postcode, town and position from which day sheets order their stops.
   CONSTRAINT tenant_pkey PRIMARY KEY (tenant_id),
   CONSTRAINT tenant_holiday_rule_check CHECK ((holiday_rule = ANY (ARRAY['MOVE'::text, 'SKIP'::text, 'KEEP'::text]))),
   CONSTRAINT tenant_name_check CHECK ((name ~ '\S'::text))

@@ -73,6 +73,18 @@ export interface Collection<Of extends Kind> {
   delete(reference: Reference, options?: DeleteOptions): Promise<void>;
 }
 
+/** The items of all pages. `read` is given the cursor of the next page as part of its query. */
+export async function* listPages<Item>(
+  read: (cursor: { cursor?: string }) => Promise<Page<Item>>,
+): AsyncGenerator<Item, void, undefined> {
+  let cursor: string | null | undefined;
+  do {
+    const found: Page<Item> = await read(cursor ? { cursor } : {});
+    yield* found.data;
+    cursor = found.nextCursor;
+  } while (cursor !== null);
+}
+
 export function openCollection<Of extends Kind>(
   http: Http,
   collection: string,
@@ -99,14 +111,7 @@ export function openCollection<Of extends Kind>(
     },
     get: (reference, { include, signal } = {}) =>
       http.read<Item>({ method: 'GET', path: pathOf(reference), query: { include }, signal }),
-    async *list(query, options) {
-      let cursor: string | null | undefined;
-      do {
-        const found: Page<Item> = await page({ ...query, ...(cursor && { cursor }) }, options);
-        yield* found.data;
-        cursor = found.nextCursor;
-      } while (cursor !== null);
-    },
+    list: (query, options) => listPages((cursor) => page({ ...query, ...cursor }, options)),
     page,
     async merge(
       reference: Reference,

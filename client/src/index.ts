@@ -4,6 +4,7 @@ import { type Changes, openChanges } from './changes.ts';
 import { type Collection, openCollection } from './collection.ts';
 import { openHttp, type StammOptions } from './http.ts';
 import { type Import, openImport } from './import.ts';
+import { openVisits, type Visits } from './visits.ts';
 
 export type { components, operations, paths } from './api-types.ts';
 export type { Change, ChangePage, ChangeQuery, Changes, CursorStore, FollowOptions } from './changes.ts';
@@ -29,6 +30,7 @@ export type {
   ImportRun,
   ImportSummary,
 } from './import.ts';
+export type { Visit, VisitQuery, Visits } from './visits.ts';
 export { verifyWebhook, WebhookError, type WebhookEvent, type WebhookRequest } from './webhooks.ts';
 
 type Schemas = components['schemas'];
@@ -55,6 +57,7 @@ export interface Stamm {
   sites: Collection<KindOf<'Site', QueryOf<'listSites'>>>;
   containers: Collection<KindOf<'Container', QueryOf<'listContainers'>>>;
   plants: Collection<KindOf<'Plant', QueryOf<'listPlants'>>>;
+  visits: Visits;
   changes: Changes;
   import: Import;
 }
@@ -70,6 +73,7 @@ export function createStamm(options: StammOptions): Stamm {
     sites: openCollection(http, 'sites', '/customer/site'),
     containers: openCollection(http, 'containers', '/customer/site/container'),
     plants: openCollection(http, 'plants', '/customer/site/plant'),
+    visits: openVisits(http),
     changes: openChanges(http),
     import: openImport(http),
   };

@@ -24,7 +24,7 @@ import { proofRoutes } from '../features/sign-in/proof-routes.ts';
 import { sessionRoutes } from '../features/sign-in/session-routes.ts';
 import { tableCsvRoutes } from '../features/tables/table-routes.ts';
 import { viewRoutes } from '../features/views/view-routes.ts';
-import { visitSettingRoutes } from '../features/visits/holiday-rule.ts';
+import { visitSettingRoutes } from '../features/visits/visit-settings.ts';
 import { webhookRoutes } from '../features/webhooks/webhook-routes.ts';
 import { resources } from '../resources/index.ts';
 import { officeHeaders } from './answer-headers.ts';

@@ -269,7 +269,8 @@ test('the business chooses the holiday rule, Pflege only reads it, and a change 
   const carer = await createPerson(service, { tenantId, role: 'PFLEGE' });
   const holiday = 'from=2026-12-24&until=2026-12-25';
   const statuses = async () => (await read(holiday)).data.map(({ date, status }) => `${date} ${status}`);
-  assert.deepEqual((await carer.call('GET', '/visit-settings')).json(), { holidayRule: 'MOVE' });
+  const settings = { holidayRule: 'MOVE', startAddress: null };
+  assert.deepEqual((await carer.call('GET', '/visit-settings')).json(), settings);
   assert.equal((await carer.call('PUT', '/visit-settings', { holidayRule: 'KEEP' })).statusCode, 403);
   assert.deepEqual(await statuses(), ['2026-12-24 MOVED']);
   assert.equal((await clerk.call('PUT', '/visit-settings', { holidayRule: 'KEEP' })).statusCode, 200);
@@ -281,6 +282,37 @@ test('the business chooses the holiday rule, Pflege only reads it, and a change 
   assert.deepEqual(
     data.map(({ details }: { details: object }) => details),
     [{ holidayRule: 'SKIP' }, { holidayRule: 'KEEP' }],
+  );
+});
+
+test('the business says where tours begin: Pflege only reads it, and a change is on record', async () => {
+  const { tenantId } = await startTenant();
+  const clerk = await createPerson(service, { tenantId });
+  const carer = await createPerson(service, { tenantId, role: 'PFLEGE' });
+  const path = '/visit-settings/start-address';
+  const address = { street: 'Am Hof 1', zipCode: '20095', city: 'Hamburg' };
+  const start = async () => (await carer.call('GET', '/visit-settings')).json().startAddress;
+  assert.equal((await carer.call('PUT', path, address)).statusCode, 403);
+  assert.equal((await carer.call('DELETE', path)).statusCode, 403);
+  assert.equal((await clerk.call('PUT', path, address)).statusCode, 200);
+  const { approximateLocation, ...stored } = await start();
+  assert.deepEqual(stored, address);
+  assert.equal(approximateLocation.source, 'postcode');
+  assert.equal((await clerk.call('PUT', path, { ...address, lat: 53.5, lng: 10 })).statusCode, 200);
+  assert.deepEqual(await start(), { ...address, location: { lat: 53.5, lng: 10 } });
+  const refused = await clerk.call('PUT', path, { street: ' ', zipCode: '1', lat: 91 });
+  assert.deepEqual(
+    refused.json().errors.map(({ field, code }: Record<string, string>) => `${field} ${code}`),
+    ['street blank', 'city required', 'lat out_of_range'],
+  );
+  assert.equal((await clerk.call('DELETE', path)).statusCode, 204);
+  assert.equal(await start(), null);
+  const stranger = await createPerson(service, { tenantId: (await startTenant()).tenantId });
+  assert.equal((await stranger.call('GET', '/visit-settings')).json().startAddress, null);
+  const { data } = (await clerk.call('GET', '/audit?event=SETTINGS_CHANGED')).json();
+  assert.deepEqual(
+    data.map(({ details }: { details: { startAddress: string | null } }) => details.startAddress),
+    [null, 'Am Hof 1, 20095 Hamburg', 'Am Hof 1, 20095 Hamburg'],
   );
 });
 

@@ -18,6 +18,9 @@ const redTile = Buffer.from(
   'base64',
 );
 
+/** A vector tile with one layer, "land", and one square in it that fills the tile. */
+const landTile = Buffer.from('1a1f78020a046c616e6412121803220e0900001a804000008040ff3f000f288020', 'hex');
+
 /** Tiles, and answers like those of Nominatim. */
 async function startMapServer() {
   const state = { origin: '', tiles: [] as string[], isAway: false };
@@ -25,7 +28,9 @@ async function startMapServer() {
     response.setHeader('Access-Control-Allow-Origin', '*');
     if (request.url!.startsWith('/search'))
       return response.end(JSON.stringify([{ lat: '53.5612', lon: '9.9871', display_name: 'Am Hafen 3' }]));
+    if (request.url === '/style.json') return response.end(JSON.stringify(styleOf(state.origin)));
     state.tiles.push(request.url!);
+    if (request.url!.endsWith('.pbf')) return response.end(landTile);
     if (state.isAway) return response.writeHead(503).end();
     response.writeHead(200, { 'content-type': 'image/png' }).end(redTile);
   });
@@ -34,6 +39,75 @@ async function startMapServer() {
   state.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { state, close: () => server.close() };
 }
+
+/** Blue land, as a vector style of MapLibre. */
+function styleOf(origin: string) {
+  return {
+    version: 8,
+    sources: { base: { type: 'vector', tiles: [`${origin}/{z}/{x}/{y}.pbf`], maxzoom: 14 } },
+    layers: [
+      {
+        id: 'land',
+        type: 'fill',
+        source: 'base',
+        'source-layer': 'land',
+        paint: { 'fill-color': '#0000ff' },
+      },
+    ],
+  };
+}
+
+/** The colour that a person sees a little beside the middle of the map. */
+async function readColour(page: Page): Promise<string> {
+  const picture = await page.getByRole('application').screenshot();
+  return page.evaluate(
+    `(async () => {
+      const image = new Image();
+      image.src = 'data:image/png;base64,${picture.toString('base64')}';
+      await image.decode();
+      const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+      const context = canvas.getContext('2d');
+      context.drawImage(image, 0, 0);
+      return context.getImageData(image.width / 3, image.height / 3, 1, 1).data.join();
+    })()`,
+  );
+}
+
+/** A screenshot reads pixels, and Chromium notes how slow that is without a graphics card. */
+function isExpected(complaint: string, origin: string): boolean {
+  return complaint.startsWith(`request to ${origin}/`) || complaint.includes('GPU stall due to ReadPixels');
+}
+
+describe('the map with a vector style', { skip: withoutChromium }, () => {
+  test('shows its tiles and the licence line, and the page may ask no other host', async () => {
+    const [server, other] = [await startMapServer(), await startMapServer()];
+    const { origin } = server.state;
+    try {
+      const office = await openOffice({
+        MAP_TILES_URL: `${origin}/style.json`,
+        MAP_ATTRIBUTION: '© Vektorkarten',
+      });
+      const { email } = await createPerson(office);
+      const { page, complaints } = await office.enter(email);
+      await page.goto(`${office.origin}/map?lat=53.55&lng=9.99&zoom=10`);
+      await page.getByText('© Vektorkarten').waitFor();
+      await until('the land is seen', async () => (await readColour(page)) === '0,0,255,255');
+      assert.match(server.state.tiles[0]!, /^\/\d+\/\d+\/\d+\.pbf$/);
+      assert.deepEqual(
+        complaints.filter((complaint) => !isExpected(complaint, origin)),
+        [],
+      );
+      const reaches = (url: string) => page.evaluate(`fetch('${url}').then(() => true, () => false)`);
+      assert.equal(await reaches(`${origin}/1/0/0.pbf`), true);
+      assert.equal(await reaches(`${other.state.origin}/1/0/0.pbf`), false);
+      assert.deepEqual(other.state.tiles, []);
+      await page.context().close();
+    } finally {
+      server.close();
+      other.close();
+    }
+  });
+});
 
 describe('the map with tiles and a geocoder', { skip: withoutChromium }, () => {
   let office: Office;
@@ -50,22 +124,6 @@ describe('the map with tiles and a geocoder', { skip: withoutChromium }, () => {
   });
   after(() => server.close());
 
-  /** The colour that a person sees a little beside the middle of the map. */
-  async function readColour(page: Page): Promise<string> {
-    const picture = await page.getByRole('application').screenshot();
-    return page.evaluate(
-      `(async () => {
-        const image = new Image();
-        image.src = 'data:image/png;base64,${picture.toString('base64')}';
-        await image.decode();
-        const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
-        const context = canvas.getContext('2d');
-        context.drawImage(image, 0, 0);
-        return context.getImageData(image.width / 3, image.height / 3, 1, 1).data.join();
-      })()`,
-    );
-  }
-
   test('shows tiles of the named host and its licence line, and asks no other host', async () => {
     const customerId = await office.createCustomer();
     const address = { ...validAddress, location: { lat: 53.55, lng: 9.99 } };
@@ -76,11 +134,7 @@ describe('the map with tiles and a geocoder', { skip: withoutChromium }, () => {
     await until('the tiles are seen', async () => (await readColour(page)) === '255,0,0,255');
     assert.match(server.state.tiles[0]!, /^\/\d+\/\d+\/\d+\.png$/);
     assert.deepEqual(await findBarriers(page), []);
-    // A screenshot reads pixels, and Chromium notes how slow that is without a graphics card.
-    const isKnown = (complaint: string) =>
-      complaint.startsWith(`request to ${server.state.origin}/`) ||
-      complaint.includes('GPU stall due to ReadPixels');
-    const others = complaints.filter((complaint) => !isKnown(complaint));
+    const others = complaints.filter((complaint) => !isExpected(complaint, server.state.origin));
     assert.deepEqual(others, []);
     await page.context().close();
   });

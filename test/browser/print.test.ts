@@ -206,6 +206,86 @@ describe('paper', { skip: withoutChromium }, () => {
     await phone.page.context().close();
   });
 
+  test('a day sheet begins at the address of the business, orders approximate stops too, and says both', async () => {
+    const customerId = await office.createCustomer({ companyName: 'Nordhandel AG' });
+    const employee = await office.post('/employee', { firstName: 'Kim', lastName: 'Reise' });
+    const places = { Kiel: '24103', Lübeck: '23552', Flensburg: '24937' };
+    for (const [city, zipCode] of Object.entries(places)) {
+      const site = await office.post('/customer/site', {
+        ...validSite(customerId),
+        name: `Haus ${city}`,
+        address: { streetName: 'Markt', houseNumber: '1', zipCode, city },
+        attendingIntervals: [{ frequency: 'DAILY', durationInMinutes: 30 }],
+        assignedEmployeeId: employee.json().id,
+      });
+      assert.equal(site.statusCode, 201, site.body);
+    }
+    const { page, complaints } = await office.enter(email);
+    await page.goto(`${office.origin}/day-sheet?date=2026-11-11&employeeId=${employee.json().id}`);
+    const stops = async () =>
+      (await page.getByRole('rowheader').allTextContents()).map(
+        (text) => /Haus (\p{L}+?)Nord/u.exec(text)![1],
+      );
+    await page.getByText('ab Haus').waitFor();
+    await page.getByRole('button', { name: 'Startadresse' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Startadresse' });
+    await dialog.getByLabel('Straße und Hausnummer').fill('Holm 1');
+    await dialog.getByLabel('Postleitzahl').fill('24939');
+    await dialog.getByLabel('Ort').fill('Flensburg');
+    assert.deepEqual(await findBarriers(page), []);
+    await dialog.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByText('ab Holm 1, 24939 Flensburg').waitFor();
+    assert.deepEqual(await stops(), ['Flensburg', 'Kiel', 'Lübeck']);
+    const sheet = (await print(page)).join('\n');
+    assert.match(sheet, /Reihenfolge nach Luftlinie, ab Holm 1, 24939 Flensburg/);
+    assert.match(sheet, /Position ungefähr/);
+    assert.deepEqual(await findBarriers(page), []);
+
+    await page.getByRole('combobox', { name: 'Start bei' }).click();
+    await page.getByRole('option', { name: 'Haus Lübeck' }).click();
+    await page.getByText('ab Haus Lübeck').waitFor();
+    assert.deepEqual(await stops(), ['Lübeck', 'Kiel', 'Flensburg']);
+
+    await page.getByRole('button', { name: 'Startadresse' }).click();
+    await dialog.getByRole('button', { name: 'Entfernen' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await page.getByText('Holm 1').count(), 0);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test('the address of a calendar is made, copied, replaced and removed on the page of an employee', async () => {
+    const { id } = (await office.post('/employee', { firstName: 'Lena', lastName: 'Kalender' })).json();
+    const { page, complaints } = await office.enter(email, {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.goto(`${office.origin}/data/employees/${id}`);
+    const card = page.getByRole('region', { name: 'Kalender abonnieren' });
+    const address = () => card.locator('code').innerText();
+    const statusOf = async (url: string) =>
+      (await office.app.inject({ url: new URL(url).pathname })).statusCode;
+    await card.getByRole('button', { name: 'Adresse erstellen' }).click();
+    await card.locator('code').waitFor();
+    const first = await address();
+    await card.getByRole('button', { name: 'Kopieren' }).click();
+    await card.getByRole('button', { name: 'Kopiert' }).waitFor();
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), first);
+    assert.equal(await statusOf(first), 200);
+    assert.deepEqual(await findBarriers(page), []);
+
+    await card.getByRole('button', { name: 'Adresse ersetzen' }).click();
+    await until('the new address is shown', async () => (await address()) !== first);
+    const second = await address();
+    assert.deepEqual([await statusOf(first), await statusOf(second)], [404, 200]);
+
+    await card.getByRole('button', { name: 'Entfernen' }).click();
+    await card.getByRole('button', { name: 'Adresse erstellen' }).waitFor();
+    assert.equal(await card.locator('code').count(), 0);
+    assert.equal(await statusOf(second), 404);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
   async function createGreenSite(): Promise<string> {
     const customerId = await office.createCustomer({ companyName: 'Reederei Elbe AG' });
     const created = async (path: string, body: object): Promise<string> => {

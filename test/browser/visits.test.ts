@@ -82,6 +82,36 @@ describe('the visits', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 
+  test('change their employee by typing a name', async () => {
+    const { page } = await office.enter(clerk);
+    await page.goto(`${office.origin}/visits?day=2026-12-21`);
+    await page.getByRole('button', { name: 'Mitarbeiter ändern: Empfang' }).press('Enter');
+    const picker = page.getByRole('dialog').getByRole('combobox', { name: 'Mitarbeiter' });
+    await until('the current employee', async () => (await picker.inputValue()) === 'Jonas Harms');
+    await picker.focus();
+    await picker.pressSequentially('Ida');
+    const options = page.getByRole('option');
+    await until('Ida is the first', async () => /Ida/.test((await options.allTextContents())[0] ?? ''));
+    await picker.press('ArrowDown');
+    await picker.press('Enter');
+    await until('the new employee', async () => (await assignedEmployee()) === employees.Ida);
+    await page.context().close();
+  });
+
+  test('lead to the day sheet of their day and employee, and back', async () => {
+    const { page } = await office.enter(clerk);
+    await page.goto(`${office.origin}/visits?day=2026-12-24&view=day&employeeId=${employees.Ida}`);
+    await page.getByRole('main').getByRole('link', { name: 'Tagesblatt' }).click();
+    await page.waitForURL(new RegExp(`/day-sheet\\?date=2026-12-24&employeeId=${employees.Ida}`));
+    await page
+      .getByRole('region', { name: 'Ida Harms' })
+      .getByRole('rowheader', { name: /Empfang/ })
+      .waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Besuche' }).click();
+    await page.waitForURL(/\/visits\?day=2026-12-24&view=day&employeeId=/);
+    await page.context().close();
+  });
+
   test('of a day tell the way, the contact and the key; Pflege reads them on a phone', async () => {
     const { page, complaints } = await office.enter(carer);
     await page.setViewportSize({ width: 390, height: 800 });

@@ -91,6 +91,27 @@ test('a list yields every object over all pages, and reads no page before the lo
   assert.equal(proxy.seen.length - before, 3);
 });
 
+test('visits come over all pages in the order of days, with what is included', async () => {
+  const stamm = await openClient({ baseUrl: proxy.baseUrl });
+  const customerId = (await stamm.customers.create(validCustomer)).id;
+  const attendingIntervals = [{ frequency: 'DAILY', durationInMinutes: 30 }];
+  await stamm.sites.create({ ...validSite(customerId), attendingIntervals });
+  const before = proxy.seen.length;
+  const query = { from: '2026-11-16', until: '2026-11-20', include: 'site', limit: 2 };
+  const visits: string[] = [];
+  for await (const { date, site, status, conflicts } of stamm.visits.list(query))
+    visits.push(`${date} ${site?.name} ${status} ${conflicts}`);
+  assert.deepEqual(
+    visits,
+    [16, 17, 18, 19, 20].map((day) => `2026-11-${day} Lobby PLANNED no_employee`),
+  );
+  assert.equal(proxy.seen.length - before, 3);
+  assert.equal((await stamm.visits.page(query)).data.length, 2);
+  await assert.rejects(stamm.visits.page({ from: '2026-01-01', until: '2026-12-31' }), {
+    code: 'validation_failed',
+  });
+});
+
 test('a version that was changed meanwhile is not overwritten', async () => {
   const stamm = await openClient();
   const { id } = await stamm.customers.create(validCustomer);

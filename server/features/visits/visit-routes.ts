@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { languageOf, linkNextPage } from '../../http/conventions.ts';
 import type { Language } from '../../messages.ts';
-import { readHolidayRule } from './holiday-rule.ts';
 import { type Details, readDetails } from './visit-details.ts';
 import { visitDocs } from './visit-docs.ts';
 import { findVisits, type SiteVisit } from './visit-page.ts';
 import { encodeCursor, parseVisitRequest, type VisitInclusion } from './visit-request.ts';
+import { readHolidayRule } from './visit-settings.ts';
 
 export async function visitRoutes(api: FastifyInstance, { database }: { database: Database }): Promise<void> {
   api.get<{ Querystring: Record<string, unknown> }>(

@@ -11,6 +11,8 @@ import { AnchorLink } from '../frame/links.tsx';
 import { Card } from '../records/card.tsx';
 import { ReferencePicker } from '../records/reference-picker.tsx';
 import { formatNumber, isDay } from '../texts/format.ts';
+import { startOf, startText } from '../visits/start-address.ts';
+import { visitSettingsQuery } from '../visits/visits-query.ts';
 import classes from './proposals.module.css';
 import type { Position } from './view.ts';
 
@@ -60,8 +62,14 @@ const positionOf = ({ position, approximatePosition }: Stop) => position ?? appr
 export function DayRoute({ employeeId, day = '', onChange, onRoute }: DayRouteProps) {
   const { t } = useTranslation();
   const { data, error } = useQuery(stopsQuery({ employeeId, day }));
-  const stops = useMemo(() => orderByNearest(data ?? [], positionOf), [data]);
-  const route = useMemo(() => stops.flatMap((stop) => positionOf(stop) ?? []), [stops]);
+  const { data: settings } = useQuery(visitSettingsQuery);
+  const base = settings?.startAddress;
+  const { stops, route } = useMemo(() => {
+    const start = startOf(base);
+    const ordered = orderByNearest(data ?? [], positionOf, start);
+    const places = ordered.flatMap((stop) => positionOf(stop) ?? []);
+    return { stops: ordered, route: start && places.length > 0 ? [start, ...places] : places };
+  }, [data, base]);
   useEffect(() => {
     onRoute(route);
     return () => onRoute([]);
@@ -93,6 +101,11 @@ export function DayRoute({ employeeId, day = '', onChange, onRoute }: DayRoutePr
                   formatted: formatNumber(data.length),
                   km: formatNumber(km, { maximumFractionDigits: km < 10 ? 1 : 0 }),
                 })}
+          </Text>
+        )}
+        {base && route.length > 0 && (
+          <Text size="sm" c="dimmed">
+            {t('map.routeStart', { start: startText(base) })}
           </Text>
         )}
         <ol className={classes.stops}>

@@ -8,12 +8,14 @@ import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell, tellFailure } from '../frame/notices.tsx';
 import { Card } from '../records/card.tsx';
-import { formatAgo } from '../texts/format.ts';
+import { formatAgo, formatDay, formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 
 interface Feed {
   createdAt: string;
   createdBy: string;
+  completeUntil: string | null;
+  includedSites: number | null;
 }
 
 export function CalendarFeed({ resource, id }: { resource: 'employee' | 'site'; id: string }) {
@@ -50,6 +52,12 @@ export function CalendarFeed({ resource, id }: { resource: 'employee' | 'site'; 
             ? t('calendarFeed.made', { ago: formatAgo(feed.createdAt), person: feed.createdBy })
             : t('calendarFeed.text')}
         </Text>
+        {feed?.completeUntil && (
+          <Text size="sm">{t('calendarFeed.endsEarly', { day: formatDay(feed.completeUntil) })}</Text>
+        )}
+        {feed?.includedSites && (
+          <Text size="sm">{t('calendarFeed.fewerSites', { number: formatNumber(feed.includedSites) })}</Text>
+        )}
         {creation.data && (
           <Alert color="leaf" variant="light" title={t('calendarFeed.once')}>
             <CopyField value={creation.data.address} />

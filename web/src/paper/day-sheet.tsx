@@ -6,16 +6,20 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { todayIn } from '../../../core/calendar-days.ts';
 import { orderByNearest } from '../../../core/route.ts';
+import { useIsAdministrator } from '../api/session.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
+import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { usePrintPage } from '../frame/printing.ts';
 import { Icon } from '../icons.tsx';
 import { addressText } from '../records/columns.ts';
 import { formatDay, isDay } from '../texts/format.ts';
-import type { Visit } from '../visits/visits-query.ts';
-import { dayVisitsQuery, positionOf, windowsText } from './day-visits.ts';
+import { isApproximate, positionOf, startOf, startText } from '../visits/start-address.ts';
+import { StartAddressButton } from '../visits/start-address-button.tsx';
+import { type Visit, visitSettingsQuery } from '../visits/visits-query.ts';
+import { dayVisitsQuery, windowsText } from './day-visits.ts';
 import classes from './sheet.module.css';
 
 export function DaySheetPage() {
@@ -23,6 +27,7 @@ export function DaySheetPage() {
   const { date = '', employeeId } = useSearch({ strict: false }) as Record<string, string>;
   const navigate = useNavigate();
   const printPage = usePrintPage();
+  const isAdministrator = useIsAdministrator();
   const day = isDay(date) ? date : todayIn(undefined);
   const { data: visits, error, refetch } = useQuery(dayVisitsQuery(day, undefined));
   const people = [...Map.groupBy(visits ?? [], ({ employeeId: id }) => id ?? '')].map(([id, own]) => ({
@@ -39,13 +44,24 @@ export function DaySheetPage() {
         title={t('daySheet.title')}
         text={formatDay(day, { dateStyle: 'full' })}
         actions={
-          <Button
-            leftSection={<Icon name="printer" size={16} />}
-            disabled={shown.length === 0}
-            onClick={printPage}
-          >
-            {t('print.action')}
-          </Button>
+          <>
+            <ButtonLink
+              variant="default"
+              leftSection={<Icon name="calendar" size={16} />}
+              to="/visits"
+              search={{ day, view: 'day', employeeId }}
+            >
+              {t('visits.title')}
+            </ButtonLink>
+            {isAdministrator && <StartAddressButton />}
+            <Button
+              leftSection={<Icon name="printer" size={16} />}
+              disabled={shown.length === 0}
+              onClick={printPage}
+            >
+              {t('print.action')}
+            </Button>
+          </>
         }
       />
       <Group gap="md" mb="md" align="flex-end" className="screen-only">
@@ -78,13 +94,26 @@ function nameOf({ employee }: Visit): string | undefined {
   return employee && `${employee.firstName} ${employee.lastName}`;
 }
 
+/** Stands for the address of the business among the starts. */
+const baseValue = 'base';
+
 function PersonSheet({ name, day, visits }: { name: string; day: string; visits: Visit[] }) {
   const { t } = useTranslation();
   const [startId, setStartId] = useState<string | null>(null);
+  const { data: settings } = useQuery(visitSettingsQuery);
+  const base = settings?.startAddress;
+  const basePosition = startOf(base);
   const byTime = visits.toSorted((one, other) => windowsText(one).localeCompare(windowsText(other)));
-  const start = byTime.find(({ siteId }) => siteId === startId) ?? byTime.find(positionOf);
-  const ordered = orderByNearest(byTime, positionOf, start && positionOf(start));
-  const sites = new Map(byTime.filter(positionOf).map((visit) => [visit.siteId, visit.site?.name ?? '']));
+  const chosen = byTime.find(({ siteId }) => siteId === startId);
+  const first = chosen ?? (basePosition ? undefined : byTime.find(positionOf));
+  const ordered = orderByNearest(byTime, positionOf, first ? positionOf(first) : basePosition);
+  const start = first ? first.site?.name : base && basePosition && startText(base);
+  const hasStops = byTime.some(positionOf);
+  const starts = new Map(byTime.filter(positionOf).map((visit) => [visit.siteId, visit.site?.name ?? '']));
+  const choices = [
+    ...(base && basePosition ? [{ value: baseValue, label: startText(base) }] : []),
+    ...[...starts].map(([value, label]) => ({ value, label })),
+  ];
   return (
     <section className={`panel ${classes.sheet} ${classes.person}`} aria-label={name}>
       <div>
@@ -92,16 +121,18 @@ function PersonSheet({ name, day, visits }: { name: string; day: string; visits:
           {name}, {formatDay(day, { weekday: 'short', day: 'numeric', month: 'numeric', year: 'numeric' })}
         </h2>
         <p className={classes.note}>
-          {start ? t('daySheet.order', { start: start.site?.name }) : t('daySheet.noOrder')}
+          {start && hasStops ? t('daySheet.order', { start }) : t('daySheet.noOrder')}
+          {byTime.some(isApproximate) && ` ${t('daySheet.approximateNote')}`}
         </p>
-        {sites.size > 1 && (
+        {choices.length > 1 && (
           <Select
             className="screen-only"
             mt="xs"
             w={280}
             label={t('daySheet.start')}
-            data={[...sites].map(([value, label]) => ({ value, label }))}
-            value={start?.siteId ?? null}
+            allowDeselect={false}
+            data={choices}
+            value={first?.siteId ?? baseValue}
             onChange={setStartId}
           />
         )}
@@ -134,7 +165,12 @@ function Row({ visit, place }: { visit: Visit; place: number }) {
     <tr>
       <th scope="row">
         {place}. {site?.name}
-        {lines(customer?.companyName, site && addressText(site.address))}
+        {lines(
+          customer?.companyName,
+          site && addressText(site.address),
+          isApproximate(visit) && t('daySheet.approximate'),
+          positionOf(visit) === undefined && t('record.noPosition'),
+        )}
       </th>
       <td>
         {lines(

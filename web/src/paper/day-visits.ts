@@ -1,5 +1,4 @@
 // The visits of a day with everything that somebody needs on the way.
-import type { Position } from '../../../core/route.ts';
 import { type Visit, visitsQuery } from '../visits/visits-query.ts';
 
 /** Skipped visits are nobody's work. */
@@ -8,11 +7,6 @@ export function dayVisitsQuery(day: string, employeeId: string | undefined) {
     ...visitsQuery({ from: day, until: day, employeeId }),
     select: ({ visits }: { visits: Visit[] }) => visits.filter(({ status }) => status !== 'SKIPPED'),
   };
-}
-
-export function positionOf({ site }: Visit): Position | undefined {
-  const { lat, lng } = site?.address.location ?? {};
-  return lat === undefined || lng === undefined ? undefined : { lat, lng };
 }
 
 export function windowsText({ windows }: Visit): string {

@@ -15,8 +15,9 @@ import { Card } from '../records/card.tsx';
 import { addressText } from '../records/columns.ts';
 import { phoneLink } from '../records/contact-links.ts';
 import record from '../records/record.module.css';
-import type { Visit } from '../visits/visits-query.ts';
-import { dayVisitsQuery, mapsLink, positionOf, windowsText } from './day-visits.ts';
+import { positionOf, startOf } from '../visits/start-address.ts';
+import { type Visit, visitSettingsQuery } from '../visits/visits-query.ts';
+import { dayVisitsQuery, mapsLink, windowsText } from './day-visits.ts';
 import classes from './sheet.module.css';
 
 /** A person whose address an employee has sees the visits of that employee, everybody else those of all. */
@@ -32,7 +33,8 @@ export function TodayVisits() {
     ...dayVisitsQuery(today, own?.id),
     enabled: !employees.isPending,
   });
-  const ordered = orderByNearest(data ?? [], positionOf);
+  const { data: settings } = useQuery(visitSettingsQuery);
+  const ordered = orderByNearest(data ?? [], positionOf, startOf(settings?.startAddress));
   return (
     <Card
       title={t('today.title')}

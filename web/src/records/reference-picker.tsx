@@ -85,7 +85,10 @@ export function ReferencePicker({
       0,
       definitions.findIndex(({ name }) => name === chosen?.definition.name),
     );
-    groups[place]?.items.unshift({ value, label: chosenLabel ?? unknown });
+    const item = { value, label: chosenLabel ?? unknown };
+    // Somebody who types looks for another one.
+    if (typed) groups[place]?.items.push(item);
+    else groups[place]?.items.unshift(item);
   }
   if (mayCreate) {
     for (const [index, definition] of definitions.entries()) {
@@ -114,6 +117,8 @@ export function ReferencePicker({
         filter={({ options }) => options}
         onSearchChange={setSearch}
         onDropdownOpen={() => setIsOpen(true)}
+        // What is typed replaces the chosen name.
+        onFocus={({ currentTarget }) => currentTarget.select()}
         placeholder={t('form.search')}
         nothingFoundMessage={
           results.some(({ isFetching }) => isFetching) ? t('form.searching') : t('form.noResult')

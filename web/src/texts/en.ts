@@ -316,6 +316,8 @@ export const en = {
     noRoom: 'Without a room',
   },
   calendarFeed: {
+    endsEarly: 'Too many visits: the calendar ends on {{day}}.',
+    fewerSites: 'The calendar has only {{number}} sites.',
     title: 'Subscribe to calendar',
     text: 'With a secret address, Outlook, Google or Apple show the visits.',
     made: 'Address created {{ago}} by {{person}}.',
@@ -323,6 +325,15 @@ export const en = {
     create: 'Create address',
     replace: 'Replace address',
     removed: 'Calendar address removed',
+  },
+  startAddress: {
+    title: 'Start address',
+    text: 'Day sheets and routes begin here.',
+    street: 'Street and number',
+    zipCode: 'Postcode',
+    city: 'Town',
+    exact: 'Exact position chosen.',
+    approximate: 'Approximate position, by postcode.',
   },
   daySheet: {
     title: 'Day sheet',
@@ -333,6 +344,8 @@ export const en = {
     none: 'No visits on this day',
     start: 'Start at',
     order: 'Order by straight line from {{start}}: always the nearest site.',
+    approximate: 'Approximate position',
+    approximateNote: 'Approximate positions are by postcode or town.',
     noOrder: 'Without positions there is no driving order.',
     site: 'Site',
     time: 'Time',
@@ -1171,6 +1184,7 @@ export const en = {
     routeClose: 'Close route',
     routeEmployee: 'Employee',
     routeDay: 'Day',
+    routeStart: 'Begins at {{start}}.',
     routeNone: 'No visits are planned on this day.',
     routeText_one: '{{formatted}} visit',
     routeText_other:

@@ -9,7 +9,7 @@ import { fewQuery } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
-import { toSearch } from '../frame/links.tsx';
+import { ButtonLink, toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon } from '../icons.tsx';
@@ -74,7 +74,19 @@ export function VisitsPage() {
       <PageHead
         title={t('visits.title')}
         text={t(isAdministrator && isTable ? 'visits.text' : 'visits.textReading')}
-        actions={isAdministrator && <HolidaySetting />}
+        actions={
+          <>
+            <ButtonLink
+              variant="default"
+              leftSection={<Icon name="printer" size={16} />}
+              to="/day-sheet"
+              search={{ date: day, employeeId: filters.employeeId }}
+            >
+              {t('daySheet.title')}
+            </ButtonLink>
+            {isAdministrator && <HolidaySetting />}
+          </>
+        }
       />
       <Group gap="sm" mb="md" align="flex-end">
         <Group gap={4} wrap="nowrap" align="flex-end">

@@ -1,6 +1,7 @@
 // Visits as the service lists them, and the rule for public holidays.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { components } from '../../../client/src/api-types.ts';
+import type { Position } from '../../../core/route.ts';
 import type { HolidayRule } from '../../../core/visit-plan.ts';
 import { call, queryString } from '../api/client.ts';
 
@@ -39,7 +40,20 @@ export function visitsQuery(filters: VisitFilters) {
   });
 }
 
+export interface StartAddress {
+  street: string;
+  zipCode: string;
+  city: string;
+  location?: Position;
+  approximateLocation?: Position;
+}
+
+interface VisitSettings {
+  holidayRule: HolidayRule;
+  startAddress: StartAddress | null;
+}
+
 export const visitSettingsQuery = queryOptions({
   queryKey: ['visit-settings'],
-  queryFn: ({ signal }) => call<{ holidayRule: HolidayRule }>('GET', '/visit-settings', { signal }),
+  queryFn: ({ signal }) => call<VisitSettings>('GET', '/visit-settings', { signal }),
 });

@@ -1,0 +1,19 @@
+// Where a tour begins, and where its stops are: exactly or approximately.
+import type { Position } from '../../../core/route.ts';
+import type { StartAddress, Visit } from './visits-query.ts';
+
+export function positionOf({ site }: Visit): Position | undefined {
+  return site?.address.location ?? site?.approximateLocation;
+}
+
+export function isApproximate({ site }: Visit): boolean {
+  return site?.address.location === undefined && site?.approximateLocation !== undefined;
+}
+
+export function startOf(address: StartAddress | null | undefined): Position | undefined {
+  return address?.location ?? address?.approximateLocation;
+}
+
+export function startText({ street, zipCode, city }: StartAddress): string {
+  return `${street}, ${zipCode} ${city}`;
+}
