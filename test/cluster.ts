@@ -105,5 +105,5 @@ export function skipOnCluster(reason: string): string | false {
 }
 
 export const noConstraintNames = 'Citus does not name the constraint in its errors';
-export const noNames = 'the test counts statements by name, and those for workers have none';
+export const noNames = 'the test counts statements by name or text, and those for workers have neither';
 export const noTriggers = 'the test needs a trigger, and distributed tables have none';

@@ -174,6 +174,7 @@ export class Batcher<Item, Result> {
   ): void {
     const longer = entries.filter((_, index) => results[index] instanceof Promise);
     if (longer.length === 0) return;
+    countLonger(entries, results);
     const running = { entries: longer, startedAt, ...countTenants(longer) };
     this.#running.add(running);
     for (const [tenant, own] of Map.groupBy(entries.keys(), (index) => entries[index]!.tenant)) {
@@ -204,6 +205,19 @@ export class Batcher<Item, Result> {
 }
 
 /** A batch that hangs cannot say where the time goes. Each item is counted once. */
+/** The time of a slower result counts for its request too. */
+function countLonger(entries: readonly Entry<unknown, never>[], results: readonly unknown[]): void {
+  const since = performance.now();
+  for (const [index, { work }] of entries.entries()) {
+    const result = results[index];
+    if (!work || !(result instanceof Promise)) continue;
+    const count = () => {
+      work.databaseMs += performance.now() - since;
+    };
+    result.then(count, count);
+  }
+}
+
 function countLate(late: readonly Pick<Entry<unknown, never>, 'work'>[], batchMs: number): void {
   for (const entry of late) {
     if (entry.work) entry.work.databaseMs += batchMs;

@@ -42,6 +42,8 @@ function watch(client: pg.ClientBase, begin: (statement: Statement) => Statement
   const query = client.query.bind(client) as (...parameters: unknown[]) => Promise<pg.QueryResult>;
   const watchedQuery = (...parameters: unknown[]) => {
     const [statement] = parameters as [string | Statement];
+    // What submits itself reports its end itself, and is no promise.
+    if (typeof statement === 'object' && 'submit' in statement) return query(...parameters);
     const end = begin(typeof statement === 'string' ? { text: statement } : statement);
     const last = parameters.at(-1);
     if (typeof last !== 'function') {

@@ -39,7 +39,7 @@ test('any number of callers share one connection', async () => {
 test('a probe whose connection is ended connects again', async () => {
   await untilReadiness(200);
   const [before] = await probes();
-  await owner.query('SELECT pg_terminate_backend($1)', [before]);
+  await owner.query('SELECT pg_terminate_backend($1::integer)', [before]);
   await until('another connection', async () => {
     await readiness();
     const [now] = await probes();

@@ -374,7 +374,10 @@ test('an object does not wait for a writer of what refers to it, and the link fo
   const { headers, objects } = business;
   const { id } = (await post('/customer/site', objects.site!.body, { headers })).json();
   await service.owner.query('BEGIN');
-  await service.owner.query('SELECT FROM site WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  await service.owner.query('SELECT FROM site WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE', [
+    business.tenantId,
+    id,
+  ]);
   const employee = (await post('/employee', objects.employee!.body, { headers })).json();
   await linkWaiting(service.database, resources);
   assert.equal((await get(`/sites/${id}`, { headers })).json().assignedEmployeeId, undefined);
