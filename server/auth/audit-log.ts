@@ -32,6 +32,7 @@ export const auditEvents = [
   'DATA_ERASED',
   'SETTINGS_CHANGED',
   'BUSINESS_CREATED',
+  'BUSINESS_RESTORED',
 ] as const;
 
 export type AuditEvent = (typeof auditEvents)[number];

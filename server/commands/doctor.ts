@@ -15,7 +15,7 @@ import {
   checkClock,
   checkConnections,
   checkDistribution,
-  checkServiceSession,
+  checkImports,
   checkWebhooks,
   checkWrites,
 } from './doctor-database.ts';
@@ -115,7 +115,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
           migrations,
           role,
           checkLogin(connection, login),
-          ...(await checkServiceSession(login.client)),
+          ...(await checkImports(login.client)),
           ...(await checkWebhooks(client)),
           ...(await checkAccount(config, connection, login)),
           ...disk,

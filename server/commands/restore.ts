@@ -20,6 +20,7 @@ const restore: Command = {
         passphrase,
         tenantId,
         withoutAccess: flags.has('without-access'),
+        isRecorded: true,
       });
       return {
         text: `Restored ${rows.toLocaleString('en')} rows from ${path}. "check" compares what is stored.`,

@@ -6,6 +6,7 @@ import { serviceRole } from './database.ts';
 import { distributeTables, isDistributed } from './distribution.ts';
 import { type Migration, MigrationError, numberOf, readMigrations } from './migration-files.ts';
 import { inShortTransaction, type Migrator, type Say, takeTurn, watchBlockers } from './migration-locks.ts';
+import { cut, onAbort } from './timeouts.ts';
 
 const ownFolder = path.resolve(import.meta.dirname, '../../migrations');
 
@@ -72,6 +73,8 @@ async function pendingMigrations(client: pg.ClientBase, folder: string): Promise
 interface MigrateOptions {
   folder?: string;
   say?: Say;
+  /** Cuts the connection; PostgreSQL takes the migration under way back. */
+  signal?: AbortSignal;
   /** Stops where an older Stamm stood. */
   only?: ReadonlySet<string>;
 }
@@ -83,9 +86,11 @@ export async function migrate(
     folder = ownFolder,
     say = (sentence) => process.stderr.write(`${sentence}\n`),
     only,
+    signal,
   }: MigrateOptions = {},
 ): Promise<string[]> {
   return asDatabaseOwner(connection, async (client) => {
+    using _ = onAbort(signal, () => cut(client));
     // What is up to date needs no right to change anything, so that the service can run under a lesser login.
     const isCurrent = (await pendingMigrations(client, folder)).length === 0;
     if (isCurrent && (await isDistributed(client))) return [];

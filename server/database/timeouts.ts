@@ -18,6 +18,13 @@ export function timedConnection(timeoutMs: number) {
   return { query_timeout: timeoutMs, pipeline: true };
 }
 
+/** Acts immediately if the signal is aborted already. */
+export function onAbort(signal: AbortSignal | undefined, act: () => void): Disposable {
+  if (signal?.aborted) act();
+  signal?.addEventListener('abort', act);
+  return { [Symbol.dispose]: () => signal?.removeEventListener('abort', act) };
+}
+
 /** Ends a connection and fails its queries. The pool hands out whole clients; its types do not say so. */
 export function cut(client: pg.ClientBase): void {
   (client as pg.Client).connection.stream.destroy();

@@ -46,7 +46,7 @@ export async function listenUntilStopped(
   const stop = watchSignals(drainMs, () => processes.replace());
   const log = openLog(config.LOG_LEVEL);
   // Beside the database, which takes longer: a start costs nothing for it unless there is something to build.
-  const webBuild = buildWeb(log);
+  const webBuild = buildWeb(log, stop.signal);
   const processes = startProcesses(config, log);
   try {
     await moveEarlierData(config, (sentence) => log.warn(sentence));
@@ -63,13 +63,19 @@ export async function listenUntilStopped(
     });
     if (!connection) return;
     try {
-      await migrate(connection.client, { say: (sentence) => log.warn(sentence) });
+      await migrate(connection.client, { say: (sentence) => log.warn(sentence), signal: stop.signal }).catch(
+        (error) => {
+          if (!stop.signal.aborted) throw error;
+        },
+      );
+      if (stop.signal.aborted) return;
       const login = await openServiceLogin(connection.client);
       if (login.obstacle)
         log.warn(
           `Requests use the login of the owner, because their own cannot be used: ${login.obstacle}. To change this, ${ownLoginAdvice}`,
         );
       await webBuild;
+      if (stop.signal.aborted) return;
       const { account, warning } = await findServingAccount(config, connection, login.client);
       if (warning) log.warn(warning);
       const app = await processes.listen(login.client, account).catch((error) => {

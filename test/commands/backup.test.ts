@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
+import { version } from '../../server/version.ts';
 import {
   assertRefused,
   cleanUpLater,
@@ -13,6 +15,7 @@ import {
   makePreparedDataDir,
   runStamm,
   startStamm,
+  withClient,
 } from '../faults/process.ts';
 import { createTestDatabase } from '../service.ts';
 
@@ -36,6 +39,14 @@ test('a backup of a running service is verified, restored into a new data folder
   const checked = await runStamm(['check'], fresh);
   assert.equal(checked.code, 0, checked.stdout);
   assert.match(checked.stdout, /^(✓ .+\n)+$/);
+  const owned = await openEmbeddedPostgres({ dataDir: fresh.DATA_DIR, purpose: 'command' });
+  const { rows } = await withClient(owned.connection, (client) =>
+    client.query(
+      `SELECT actor_type, details ->> 'stamm' AS stamm FROM audit_entry WHERE event = 'BUSINESS_RESTORED'`,
+    ),
+  );
+  await owned.close();
+  assert.deepEqual(rows, [{ actor_type: 'COMMAND_LINE', stamm: version }]);
   assertRefused(await runStamm(['restore', file], fresh), /holds data/);
   const again = await startStamm(fresh);
   const response = await fetch(`${again.origin}/api/v1/customers`, { headers: { apikey: key } });

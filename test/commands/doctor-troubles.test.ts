@@ -1,5 +1,6 @@
 // One test for each trouble: the doctor names its cause and the next step.
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,21 +8,40 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
+import { TLSSocket } from 'node:tls';
 import pg from 'pg';
 import { createTenant } from '../../server/auth/tenants.ts';
 import { checkRuntime, commands } from '../../server/commands/doctor.ts';
 import { checkClock } from '../../server/commands/doctor-database.ts';
 import type { Finding } from '../../server/commands/doctor-trouble.ts';
 import { readConfig } from '../../server/config.ts';
+import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
+import { findClosedFolder } from '../../server/database/embedded/programs.ts';
 import { createEndpoint } from '../../server/features/webhooks/endpoints.ts';
 import { listen as listenOn } from '../api/raw-client.ts';
-import { checkout, databaseUrl, type Environment, runStamm, withClient } from '../faults/process.ts';
+import {
+  checkout,
+  databaseUrl,
+  type Environment,
+  makePreparedDataDir,
+  runStamm,
+  withClient,
+} from '../faults/process.ts';
+import { unprivileged } from '../faults/programs.ts';
+import { mountDisk, withoutMounts } from '../faults/small-disk.ts';
 import { findFreePort } from '../free-port.ts';
+import { withoutCurl } from '../programs.ts';
 import { createTestDatabase, startService } from '../service.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
 after(() => rm(folder, { recursive: true }));
 const connection = await createTestDatabase();
+
+const unprivilegedPorts = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
+const withoutForbiddenPorts =
+  process.platform !== 'linux' || Number(await readFile(unprivilegedPorts, 'utf8')) < 2
+    ? 'every account may open every port here'
+    : findClosedFolder(checkout, unprivileged) && 'only root may enter this checkout';
 
 interface Report {
   findings: Finding[];
@@ -92,6 +112,31 @@ describe('a database that cannot be opened', () => {
     assertFound(report, 'tls_missing', /ssl = on.*remove sslmode/);
   });
 
+  test('certificate_refused', { skip: withoutCurl }, async () => {
+    const secrets = await makeCertificate();
+    const { port } = await listen((socket) => {
+      socket.on('error', () => {});
+      // A server that speaks TLS says so, and then does.
+      socket.once('data', () => {
+        socket.write('S');
+        new TLSSocket(socket, { isServer: true, ...secrets }).on('error', () => {});
+      });
+    });
+    const report = await examine({
+      DATABASE_URL: `postgres://stamm@127.0.0.1:${port}/stamm?sslmode=verify-full`,
+    });
+    assertFound(report, 'certificate_refused', /self-signed certificate.*sslrootcert/);
+  });
+
+  test('database_starting', async () => {
+    const fields = ['SFATAL', 'C57P03', 'Mthe database system is starting up', ''].join('\0');
+    const { port } = await listen((socket) =>
+      socket.on('error', () => {}).once('data', () => socket.end(message('E', Buffer.from(`${fields}\0`)))),
+    );
+    const report = await examine({ DATABASE_URL: `postgres://stamm@127.0.0.1:${port}/stamm` });
+    assertFound(report, 'database_starting', /is starting up.*try again in a minute/);
+  });
+
   test('postgres_too_old', async () => {
     const { port } = await listen(answerAsVersion('14.9'));
     const report = await examine({ DATABASE_URL: `postgres://stamm@127.0.0.1:${port}/stamm` });
@@ -121,13 +166,23 @@ describe('a database that cannot be opened', () => {
   });
 });
 
+/** Nobody has signed it but itself. */
+async function makeCertificate(): Promise<{ key: Buffer; cert: Buffer }> {
+  const [key, cert] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
+  const words = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=127.0.0.1'];
+  execFileSync('openssl', [...words, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  return { key: await readFile(key), cert: await readFile(cert) };
+}
+
+/** A message of PostgreSQL's protocol. */
+function message(type: string, body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(type), length, body]);
+}
+
 /** A server of that age, as far as the doctor gets: its first question is for the version. */
 function answerAsVersion(version: string): (socket: Socket) => void {
-  const message = (type: string, body: Buffer) => {
-    const length = Buffer.alloc(4);
-    length.writeInt32BE(body.length + 4);
-    return Buffer.concat([Buffer.from(type), length, body]);
-  };
   const int16 = (value: number) => Buffer.from([value >> 8, value & 255]);
   const int32 = (value: number) => Buffer.concat([int16(value >> 16), int16(value & 65_535)]);
   const values = [version, 'UTF8', 'f', 'f'];
@@ -175,7 +230,40 @@ describe('a data folder', () => {
   });
 });
 
+describe('a data folder of its own', () => {
+  test('role_unsafe', async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+    try {
+      await withClient(postgres.connection, (client) => client.query('ALTER ROLE stamm_service BYPASSRLS'));
+      const report = await examine({ DATABASE_URL: '', DATA_DIR: dataDir });
+      assertFound(report, 'role_unsafe', /ALTER ROLE stamm_service NOSUPERUSER NOBYPASSRLS/);
+    } finally {
+      await postgres.close();
+    }
+  });
+
+  test('disk_low', { skip: withoutMounts }, async () => {
+    const report = await examine({ DATABASE_URL: '', DATA_DIR: path.join(await mountDisk(8), 'data') });
+    assertFound(report, 'disk_low', /0\.0 GiB free for .*: make room, or move DATA_DIR/);
+  });
+});
+
 describe('a database that answers', () => {
+  test('schema_foreign', async () => {
+    const first = `(SELECT min(name) FROM schema_migration)`;
+    await change(`UPDATE schema_migration SET checksum = 'x' || checksum WHERE name = ${first}`);
+    try {
+      assertFound(
+        await examine({}),
+        'schema_foreign',
+        /0001\S+ was changed after it had been applied\. Restore/,
+      );
+    } finally {
+      await change(`UPDATE schema_migration SET checksum = substr(checksum, 2) WHERE name = ${first}`);
+    }
+  });
+
   test('schema_old', async () => {
     const empty = await createTestDatabase('template0');
     assertFound(await examine({ DATABASE_URL: databaseUrl(empty) }), 'schema_old', /run ".*migrate"/);
@@ -255,6 +343,19 @@ describe('what is around the service', () => {
     await app.inject({ url: '/openapi.json' });
     const { findings } = await examine({ PORT: String(await listenOn(app)) });
     assert.ok(!findings.some(({ check }) => check === 'port'));
+  });
+
+  test('port_forbidden', { skip: withoutForbiddenPorts }, async () => {
+    const { stdout, status } = spawnSync(process.execPath, ['server/main.ts', 'doctor', '--json'], {
+      ...unprivileged,
+      cwd: checkout,
+      env: { DATABASE_URL: databaseUrl(connection), PORT: '1', PATH: process.env.PATH },
+      encoding: 'utf8',
+    });
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+    const found = findings.find(({ code }) => code === 'port_forbidden');
+    assert.match(found!.message, /^PORT=1 on 127\.0\.0\.1 needs root: choose a port above 1023/);
+    assert.equal(status, 1);
   });
 
   test('address_unknown', async () => {

@@ -163,6 +163,18 @@ export async function startUntil(
   return within('the end of the start', ended);
 }
 
+/** Kills a command at some point, or lets it end if it never comes there. */
+export async function killAt(
+  words: readonly string[],
+  env: Environment,
+  isThere: () => boolean | Promise<boolean>,
+): Promise<Ended> {
+  const { child, ended, hasEnded } = spawnInCheckout([process.execPath, 'server/main.ts', ...words], env);
+  await until(`a point in "${words.join(' ')}"`, async () => hasEnded() || (await isThere()));
+  if (!hasEnded()) child.kill('SIGKILL');
+  return within(`the end of "${words.join(' ')}"`, ended);
+}
+
 /** Runs a command, or a start that is expected to fail, to its end. */
 export async function runStamm(words: readonly string[], env: Environment): Promise<Ended> {
   const { ended } = spawnInCheckout([process.execPath, 'server/main.ts', ...words], env);

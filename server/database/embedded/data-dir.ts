@@ -67,7 +67,11 @@ export async function prepareDataDir(
   wantedDataDir: string,
   programs = findInstalledPrograms(),
 ): Promise<Cluster> {
-  await mkdir(wantedDataDir, { recursive: true, mode: 0o700 });
+  await mkdir(wantedDataDir, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    // Node says so of a read-only disk too; without "recursive" it names the reason.
+    if (error.code !== 'ENOENT') throw error;
+    return mkdir(wantedDataDir, { mode: 0o700 });
+  });
   const dataDir = await realpath(wantedDataDir);
   const folder = join(dataDir, `postgres-${majorOf(programs)}`);
   checkCluster(dataDir, folder);

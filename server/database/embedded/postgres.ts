@@ -41,6 +41,8 @@ export interface EmbeddedPostgresOptions {
   label?: string;
   /** Connections to allow if this process starts the server. */
   connections?: number;
+  /** Ends the wait for a server that starts, and that server. */
+  signal?: AbortSignal;
   onEvent?: (event: { level: 'info' | 'warn' | 'error'; message: string }) => void;
 }
 
@@ -137,7 +139,7 @@ function connectionTo(cluster: Cluster): EmbeddedPostgres['connection'] {
 /** Connects to the server, starts it if there is none, and takes the locks. After `closing` it starts none. */
 async function attach(
   cluster: Cluster,
-  { purpose, label, connections }: EmbeddedPostgresOptions,
+  { purpose, label, connections, signal }: EmbeddedPostgresOptions,
   closing: AbortSignal,
 ): Promise<pg.Client> {
   const deadline = performance.now() + startTimeoutSeconds * 1000;
@@ -149,6 +151,7 @@ async function attach(
     .concat(' ', pid);
   let obstacle = 'it does not answer';
   while (performance.now() < deadline) {
+    if (signal?.aborted) throw new EmbeddedPostgresError('The start was stopped.');
     const server = await readServerState(cluster);
     let isAnswering = false;
     if (server?.isReady) {
@@ -166,7 +169,7 @@ async function attach(
     }
     if (isAnswering || (server && (await isServerProcess(cluster, server.pid)))) await sleep(20);
     else if (closing.aborted) break;
-    else await startServer(cluster, deadline, connections);
+    else await startServer(cluster, deadline, connections, signal);
   }
   throw new EmbeddedPostgresError(
     `PostgreSQL on ${cluster.folder} is not ready after ${startTimeoutSeconds} s: ${obstacle}. ` +

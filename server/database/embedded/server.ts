@@ -54,7 +54,12 @@ export async function prepareCluster(cluster: Cluster): Promise<string> {
  * Starts the server and waits until it is ready. Also returns if another process was faster, or if processes of a killed
  * server are still ending: the caller checks again.
  */
-export async function startServer(cluster: Cluster, deadline: number, connections = 0): Promise<void> {
+export async function startServer(
+  cluster: Cluster,
+  deadline: number,
+  connections = 0,
+  signal?: AbortSignal,
+): Promise<void> {
   const programs = await prepareCluster(cluster);
   await removeForeignLocks(cluster);
   const log = await openLog(cluster);
@@ -89,6 +94,8 @@ export async function startServer(cluster: Cluster, deadline: number, connection
         `PostgreSQL could not be started on ${cluster.folder}: ${failure}. ${await describeDisk(cluster)}${describeLog(cluster, messages)}`,
       );
     }
+    // Nobody has attached to a server that is not ready yet.
+    if (signal?.aborted) server.kill('SIGINT');
     await sleep(10);
   }
 }

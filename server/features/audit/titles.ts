@@ -32,6 +32,7 @@ export const eventTitles: Record<AuditEvent, Titles> = {
   DATA_ERASED: { en: 'Personal data erased', de: 'Personendaten gelöscht' },
   SETTINGS_CHANGED: { en: 'Settings changed', de: 'Einstellungen geändert' },
   BUSINESS_CREATED: { en: 'Business created', de: 'Betrieb angelegt' },
+  BUSINESS_RESTORED: { en: 'Backup restored', de: 'Sicherung eingespielt' },
 };
 
 export const actorTypeTitles: Record<string, Titles> = {

@@ -3,6 +3,7 @@
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { recordCommand } from '../../auth/audit-log.ts';
 import { reachTenants } from '../../auth/tenants.ts';
 import { asDatabaseOwner } from '../../database/connection.ts';
 import { commit, seeTenants } from '../../database/database.ts';
@@ -21,6 +22,8 @@ export interface RestoreOptions {
   tenantId?: string | undefined;
   /** Leaves the API key and people out. */
   withoutAccess?: boolean;
+  /** Whether the audit record of each business says so. A move to another PostgreSQL brings nothing back. */
+  isRecorded?: boolean;
 }
 
 /** For Citus, which otherwise uses several: what one of them changed, another could not see. PostgreSQL ignores it. */
@@ -80,6 +83,9 @@ async function restoreAll(
       const loaded = await load(client, options, header, tables, (table, section) =>
         copyRows(client, table.name, section),
       );
+      await promiseWords(client);
+      if (options.isRecorded)
+        for (const tenantId of await listTenants(client)) await recordRestore(client, header, tenantId);
       for (const name of forced) await client.query(`ALTER TABLE ${name} FORCE ROW LEVEL SECURITY`);
       return loaded;
     }),
@@ -87,11 +93,43 @@ async function restoreAll(
   await migrate(connection);
   await asDatabaseOwner(connection, async (client) => {
     await reachTenants(client, (reached, tenants) =>
-      inTransaction(client, () => writeMissingWords(reached, resources, tenants)),
+      inTransaction(client, async () => {
+        await client.query(seeTenants(tenants));
+        await writeMissingWords(reached, resources, tenants);
+        await reached.query('DELETE FROM missing_words WHERE tenant_id = ANY ($1)', [tenants]);
+      }),
     );
     await client.query('ANALYZE');
   });
   return totals;
+}
+
+/** Words need the newest schema. If the restore ends before it has it, the service writes them. */
+async function promiseWords(client: pg.ClientBase): Promise<void> {
+  // Before that table, a migration promises the words.
+  const { rows } = await client.query(`SELECT to_regclass('missing_words') IS NOT NULL AS is_there`);
+  if (!rows[0].is_there) return;
+  const tables = resources.map(({ table }) => table);
+  await client.query('ALTER TABLE missing_words NO FORCE ROW LEVEL SECURITY');
+  for (const tenantId of await listTenants(client))
+    await client.query('INSERT INTO missing_words (tenant_id, resource) SELECT $1, unnest($2::text[])', [
+      tenantId,
+      tables,
+    ]);
+  await client.query('ALTER TABLE missing_words FORCE ROW LEVEL SECURITY');
+}
+
+async function recordRestore(
+  client: pg.ClientBase,
+  { createdAt, stamm }: Header,
+  tenantId: string,
+): Promise<void> {
+  await recordCommand(client, tenantId, { event: 'BUSINESS_RESTORED', details: { createdAt, stamm } });
+}
+
+async function listTenants(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ tenant_id: string }>('SELECT tenant_id FROM tenant');
+  return rows.map((row) => row.tenant_id);
 }
 
 /** Others work in the same tables meanwhile, so row-level security stays, below which PostgreSQL allows no COPY. */
@@ -125,6 +163,7 @@ async function restoreTenant(
       const { rowCount: found } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (found === 0) throw new UsageError(`${options.path} holds no tenant ${tenantId}.`);
       await writeMissingWords(reached, resources, [tenantId]);
+      if (options.isRecorded) await recordRestore(client, header, tenantId);
       return totals;
     }),
   );

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import type { Config } from '../../config.ts';
 import { asDatabaseOwner } from '../../database/connection.ts';
-import { cut } from '../../database/timeouts.ts';
+import { cut, onAbort } from '../../database/timeouts.ts';
 import { makeBackup } from './backup.ts';
 
 type Settings = Pick<Config, 'BACKUP_DIR' | 'BACKUP_EVERY' | 'BACKUP_KEEP' | 'BACKUP_PASSPHRASE'>;
@@ -87,11 +87,6 @@ export async function backUpIfDue(
   });
   if (!isMade) return;
   for (const old of (await listBackups(folder)).slice(0, -BACKUP_KEEP)) await rm(old.path);
-}
-
-function onAbort(signal: AbortSignal, act: () => void): Disposable {
-  signal.addEventListener('abort', act);
-  return { [Symbol.dispose]: () => signal.removeEventListener('abort', act) };
 }
 
 /** Removes the files of killed processes. */

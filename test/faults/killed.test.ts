@@ -1,0 +1,158 @@
+// Killed at any point of a first start, a migration or a restore, the next attempt leads to the same result.
+import assert from 'node:assert/strict';
+import { existsSync, globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import type pg from 'pg';
+import { readMigrations } from '../../server/database/migration-files.ts';
+import { makeBackup } from '../../server/features/backup/backup.ts';
+import { createTestDatabase, startService, validSite } from '../service.ts';
+import { until } from '../waiting.ts';
+import {
+  checkout,
+  cleanUpLater,
+  connectionTo,
+  createCustomer,
+  createTenant,
+  databaseUrl,
+  endServers,
+  findServers,
+  killAt,
+  makeDataDir,
+  runStamm,
+  startStamm,
+  withClient,
+} from './process.ts';
+
+const migrations = (await readMigrations(path.join(checkout, 'migrations'))).length;
+
+/** Undefined while the database is not there, or does not answer. */
+async function ask(connection: pg.ClientConfig, question: string): Promise<number | undefined> {
+  const answer = withClient(connection, (client) => client.query(`SELECT (${question})::integer AS number`));
+  return answer.then(
+    ({ rows }) => rows[0].number,
+    () => undefined,
+  );
+}
+
+const countMigrations = (connection: pg.ClientConfig) =>
+  ask(connection, 'SELECT count(*) FROM schema_migration');
+
+/** Points in the order in which a first start comes to them. */
+const pointsOfFirstStart: Record<string, (dataDir: string) => boolean | Promise<boolean>> = {
+  'the password is written': (dataDir) => existsSync(path.join(dataDir, 'database-password')),
+  'initdb works': (dataDir) => globSync('postgres-18.new-*/result/PG_VERSION', { cwd: dataDir }).length > 0,
+  'the data of PostgreSQL is in its place': (dataDir) => existsSync(path.join(dataDir, 'postgres-18')),
+  'the server starts': (dataDir) => existsSync(path.join(dataDir, 'postgres-18/postmaster.pid')),
+  'the first table is made': async (dataDir) => ((await countMigrations(connectionTo(dataDir))) ?? 0) >= 1,
+  'half of the migrations are applied': async (dataDir) =>
+    ((await countMigrations(connectionTo(dataDir))) ?? 0) >= migrations / 2,
+  'all migrations are applied': async (dataDir) =>
+    (await countMigrations(connectionTo(dataDir))) === migrations,
+};
+
+describe('a first start', { concurrency: 2 }, () => {
+  for (const what of ['the service', 'the service and PostgreSQL']) {
+    test(`succeeds although ${what} was killed at each point before`, async () => {
+      const dataDir = await makeDataDir();
+      const env = { DATA_DIR: dataDir, WORKERS: '1' };
+      for (const [point, isThere] of Object.entries(pointsOfFirstStart)) {
+        const { signal, stderr } = await killAt(['serve'], env, () => isThere(dataDir));
+        assert.equal(signal, 'SIGKILL', `${point}: ${stderr}`);
+        if (what !== 'the service') await endServers(dataDir);
+      }
+      const service = await startStamm(env);
+      const { key } = await withClient(connectionTo(dataDir), createTenant);
+      assert.equal((await createCustomer(service.origin, key)).status, 201);
+      assert.equal((await service.stop()).code, 0);
+      assert.deepEqual(findServers(dataDir), []);
+      assert.deepEqual(globSync('*.new-*', { cwd: dataDir }), []);
+    });
+  }
+});
+
+/** Every column, index, constraint, function, policy and right of the database. */
+const schemaSql = `SELECT md5(string_agg(line, E'\\n' ORDER BY line)) AS sum FROM (
+  SELECT format('%s %s', attrelid::regclass, to_jsonb(a) - 'attrelid' - 'attnum' - 'atttypid') FROM pg_attribute AS a
+    JOIN pg_class AS c ON c.oid = attrelid WHERE relnamespace = 'public'::regnamespace AND attnum > 0 AND relkind = 'r'
+  UNION ALL SELECT indexdef FROM pg_indexes JOIN pg_class ON relname = indexname JOIN pg_index ON indexrelid = pg_class.oid
+    WHERE schemaname = 'public' AND indisvalid
+  UNION ALL SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+  UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  UNION ALL SELECT format('%s %s', tablename, qual) FROM pg_policies
+  UNION ALL SELECT name || checksum FROM schema_migration) AS lines (line)`;
+
+async function readSchema(connection: pg.ClientConfig): Promise<string> {
+  return withClient(connection, async (client) => (await client.query(schemaSql)).rows[0].sum);
+}
+
+test('a migration that was killed again and again leads to the same schema', async () => {
+  const connection = await createTestDatabase('template0');
+  const env = { DATABASE_URL: databaseUrl(connection) };
+  for (const part of [0, 0.2, 0.4, 0.6, 0.8]) {
+    const { signal } = await killAt(
+      ['migrate'],
+      env,
+      async () => ((await countMigrations(connection)) ?? -1) > part * migrations,
+    );
+    assert.equal(signal, 'SIGKILL');
+  }
+  assert.equal((await runStamm(['migrate'], env)).code, 0);
+  assert.equal(await readSchema(connection), await readSchema(await createTestDatabase()));
+});
+
+/** A business, and enough rows for a restore to take a while. */
+async function makeFile(): Promise<{ file: string; key: string; answer: string }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+  cleanUpLater(() => rm(folder, { recursive: true }));
+  const { owner, app, tenant, createCustomer: create, post } = await startService();
+  const id = await create();
+  assert.equal((await post('/customer/site', validSite(id))).statusCode, 201);
+  await owner.query(`INSERT INTO audit_entry (tenant_id, id, event, actor_type, actor)
+    SELECT tenant_id, gen_random_uuid(), 'SIGNED_IN', 'COMMAND_LINE', repeat('x', 100)
+    FROM tenant, generate_series(1, 100000)`);
+  const file = path.join(folder, 'all.backup');
+  await makeBackup(owner, { path: file, passphrase: undefined });
+  const { body } = await app.inject({ url: readPath, headers: { apikey: tenant.key } });
+  return { file, key: tenant.key, answer: body };
+}
+
+const readPath = '/api/v1/sites?q=alster&count=true';
+
+const pointsOfRestore: Record<string, string> = {
+  'the first table is made': 'SELECT count(*) FROM schema_migration',
+  'rows arrive': 'SELECT count(*) FROM pg_stat_progress_copy WHERE tuples_processed > 0',
+  'all rows are stored': 'SELECT count(*) FROM tenant',
+};
+
+test('a restore that was killed is repeated, or complete with the next start', async () => {
+  const { file, key, answer } = await makeFile();
+  for (const [point, question] of Object.entries(pointsOfRestore)) {
+    const connection = await createTestDatabase('template0');
+    const env = { DATABASE_URL: databaseUrl(connection), WORKERS: '1' };
+    const killed = await killAt(
+      ['restore', file],
+      env,
+      async () => ((await ask(connection, question)) ?? 0) > 0,
+    );
+    assert.equal(killed.signal, 'SIGKILL', `${point}: ${killed.stderr}`);
+    await until('its connections are gone', async () => {
+      const others = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND backend_type = 'client backend'`;
+      return (await ask(connection, others)) === 0;
+    });
+    const again = await runStamm(['restore', file], env);
+    if (again.code !== 0) assert.match(again.stderr, /^The database holds data/m);
+    const service = await startStamm(env);
+    // A service writes the words of a restore that was killed before it had.
+    const missing = 'SELECT count(*) FROM missing_words';
+    await until('the words', async () => (await ask(connection, missing)) === 0);
+    const read = await fetch(service.origin + readPath, { headers: { ApiKey: key } });
+    assert.equal(await read.text(), answer);
+    await service.stop();
+    const checked = await runStamm(['check'], env);
+    assert.equal(checked.code, 0, checked.stdout);
+  }
+});
