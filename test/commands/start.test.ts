@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { startDebianPostgres } from '../faults/debian-postgres.ts';
 import {
   assertRefused,
@@ -175,10 +176,32 @@ describe('a stop ends everything, with exit code 0', { concurrency: 3 }, () => {
     assert.deepEqual(findServers(dataDir), []);
   });
 
-  test('while the service still starts', async () => {
+  const pointsOfStart: Record<string, (dataDir: string) => boolean> = {
+    'while PostgreSQL is set up': (dataDir) =>
+      globSync('postgres-18.new-*/result/PG_VERSION', { cwd: dataDir }).length > 0,
+    'while PostgreSQL starts': (dataDir) => findServers(dataDir).length > 0,
+    'before the web app is built': (dataDir) => existsSync(path.join(dataDir, 'run/.s.PGSQL.5432')),
+  };
+  for (const [when, isThere] of Object.entries(pointsOfStart)) {
+    test(when, async () => {
+      const dataDir = await makeDataDir();
+      const { code, signal, stderr } = await startUntil(() => isThere(dataDir), { DATA_DIR: dataDir });
+      assert.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' });
+      assert.deepEqual(findServers(dataDir), []);
+    });
+  }
+
+  test('while a migration waits for somebody', async () => {
     const { dataDir } = await makePreparedDataDir();
-    const { code, signal } = await startUntil(() => findServers(dataDir).length > 0, { DATA_DIR: dataDir });
-    assert.deepEqual({ code, signal }, { code: 0, signal: null });
+    const owned = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+    await withClient(owned.connection, async (client) => {
+      await client.query('BEGIN; LOCK TABLE schema_migration IN ACCESS EXCLUSIVE MODE');
+      const isWaiting = async () =>
+        (await client.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0;
+      const { code, stderr } = await startUntil(isWaiting, { DATA_DIR: dataDir });
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    });
+    await owned.close();
     assert.deepEqual(findServers(dataDir), []);
   });
 

@@ -153,7 +153,7 @@ async function untilReady({ child, output, ended, hasEnded }: ReturnType<typeof 
 
 /** Stops a start as soon as it has come to some point. */
 export async function startUntil(
-  isThere: (pid: number, output: { stdout: string }) => boolean,
+  isThere: (pid: number, output: { stdout: string }) => boolean | Promise<boolean>,
   env: Environment,
   stop = (pid: number): unknown => process.kill(pid, 'SIGTERM'),
 ): Promise<Ended> {
