@@ -76,6 +76,8 @@ test('a table has the chosen columns, the name and the id', async () => {
     address[0]!.slice(1, -1),
     ['Straße', 'Hausnummer', 'PLZ', 'Ort'].map((name) => `Adresse ${name}`),
   );
+  const people = await workbookOf('/employees.xlsx?locale=de&columns=phone');
+  assert.deepEqual(people[0], ['Nachname', 'Vorname', 'Telefon', 'Id']);
   const unknown = await app.inject({
     url: '/api/v1/sites.xlsx?columns=price',
     headers: { apikey: tenant.key },

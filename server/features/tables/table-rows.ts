@@ -88,7 +88,8 @@ export function chooseColumns(
   chosen: readonly string[] | undefined,
 ): TableColumn[] {
   if (!chosen) return [...columns];
-  const wanted = [nameField, 'id', ...chosen];
+  const name = nameField === 'lastName' ? ['lastName', 'firstName'] : [nameField];
+  const wanted = [...name, 'id', ...chosen];
   // A group brings its members, except for a position, which is a group of its own.
   const isChosen = ({ path }: TableColumn) =>
     wanted.some(

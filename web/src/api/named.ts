@@ -59,6 +59,13 @@ export interface Named extends Found {
   definition: Definition;
 }
 
+/** To whom an object belongs, such as the customer of a site. */
+export function useOwner(definition: Definition, entity: Entity | undefined) {
+  const owner = definition.fields.find(({ reference }) => reference?.isOwner);
+  const id = owner && entity?.[owner.name];
+  return useNamed(owner?.reference?.resources ?? [], typeof id === 'string' ? id : undefined).data;
+}
+
 /** What an id names, in whichever of the resources it is; null if in none. Deleted objects only where asked for. */
 export function useNamed(resources: readonly string[], id: string | undefined, includesDeleted = false) {
   const definitions = useDefinitions().filter(({ name }) => resources.includes(name));

@@ -47,7 +47,7 @@ export function AttentionPage() {
   useEffect(() => {
     if (entries.length < wanted && list.hasNextPage && !list.isFetching && !list.error) list.fetchNextPage();
   }, [entries.length, wanted, list]);
-  const { data: counts } = useQuery(attentionCountsQuery);
+  const { data: counts, isPending: isCounting } = useQuery(attentionCountsQuery);
   const countOf = (wantedCode?: string) =>
     counts
       ?.filter((one) => (!wantedCode || one.code === wantedCode) && (!resource || one.resource === resource))
@@ -57,8 +57,8 @@ export function AttentionPage() {
     return count === undefined ? label : `${label} (${formatNumber(count)})`;
   };
   const isLeft = search.state === 'left';
-  // Kinds without an entry only take room, but the chosen one stays.
-  const offered = attentionCodes.filter((value) => value === code || countOf(value) !== 0);
+  // Kinds without an entry only take room, but the chosen one stays. Before they are counted, nothing says which.
+  const offered = attentionCodes.filter((value) => value === code || (!isCounting && countOf(value) !== 0));
   const change = (changes: object) =>
     navigate({ to: '/attention', search: toSearch({ ...search, ...changes }), replace: true });
   return (

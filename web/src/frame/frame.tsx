@@ -29,9 +29,19 @@ export function Frame() {
   useHotkeys([['/', openByKey]]);
   useHotkeys([['mod+K', search.open]], []);
 
-  useWindowEvent('keydown', ({ key }) => {
+  /** Typed after the search was opened, before its field was there. */
+  const early = useRef('');
+  useWindowEvent('keydown', ({ key, ctrlKey, metaKey, target }) => {
     if (key === 'Control' || key === 'Meta') preloadSearch();
+    const isTyped = key.length === 1 && !ctrlKey && !metaKey;
+    const isElsewhere = !(target as Element).closest?.('input, textarea');
+    if (isSearching && isTyped && isElsewhere) early.current += key;
   });
+  const takeEarly = () => {
+    const text = early.current;
+    early.current = '';
+    return text;
+  };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page changes, also to the same kind of page.
   useEffect(() => {
@@ -79,7 +89,7 @@ export function Frame() {
         </main>
         {isSearching && (
           <Suspense>
-            <SearchDialog onClose={search.close} />
+            <SearchDialog takeEarly={takeEarly} onClose={search.close} />
           </Suspense>
         )}
       </div>

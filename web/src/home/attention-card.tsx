@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
-import { labelOf, useDefinitions } from '../api/definitions.ts';
-import { useNamed } from '../api/named.ts';
+import { type Definition, type Entity, labelOf, useDefinitions } from '../api/definitions.ts';
+import { useNamed, useOwner } from '../api/named.ts';
 import { type AttentionEntry, attentionCountQuery, type Page } from '../api/records.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
@@ -57,11 +57,18 @@ export function AttentionCard() {
   );
 }
 
+/** A site is called "Foyer": its customer tells which. */
+function Owned({ definition, entity, words }: { definition: Definition; entity: Entity; words: string }) {
+  const owner = useOwner(definition, entity);
+  return owner ? `${labelOf(owner.definition, owner.entity)} · ${words}` : words;
+}
+
 function Line({ entry }: { entry: AttentionEntry }) {
   const { t } = useTranslation();
   const definition = useDefinitions().find(({ name }) => name === entry.resource);
   const { data: named } = useNamed([entry.resource], entry.id);
   if (!definition) return null;
+  const words = t(`attention.codes.${entry.code as 'no_position'}`);
   return (
     <li>
       <Link
@@ -74,8 +81,8 @@ function Line({ entry }: { entry: AttentionEntry }) {
           <Text size="sm" fw={550} truncate>
             {named ? labelOf(definition, named.entity) : '…'}
           </Text>
-          <Text size="xs" c="dimmed">
-            {t(`attention.codes.${entry.code as 'no_position'}`)}
+          <Text size="xs" c="dimmed" truncate>
+            {named ? <Owned definition={definition} entity={named.entity} words={words} /> : words}
           </Text>
         </span>
       </Link>

@@ -60,8 +60,8 @@ export function HomePage() {
           </Suspense>
         )}
         <AttentionCard />
-        <PlantsInNeed />
         <ContractsEnding />
+        <PlantsInNeed />
         <LatestChanges />
       </div>
       {isAdministrator && <Checklist />}

@@ -51,7 +51,7 @@ export function TodayVisits() {
       }
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <Lines count={3} />}
+      {!data && !error && <Lines count={1} />}
       {data?.length === 0 && <p className={record.none}>{t('daySheet.none')}</p>}
       <ol className={record.list}>
         {ordered.map((visit) => (

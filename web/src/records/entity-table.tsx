@@ -13,7 +13,7 @@ import {
   titleOf,
   valueAt,
 } from '../api/definitions.ts';
-import { useNamed } from '../api/named.ts';
+import { useOwner } from '../api/named.ts';
 import { useIsPrinting } from '../frame/printing.ts';
 import { Icon } from '../icons.tsx';
 import { describeMatches, findOwnMatches } from '../search/matches.ts';
@@ -200,9 +200,8 @@ function Matches({ definition, entity, q }: { definition: Definition; entity: En
 
 /** Instead of columns: to whom it belongs, and what tells it apart. */
 function Hint({ definition, entity }: { definition: Definition; entity: Entity }) {
-  const owner = definition.fields.find(({ reference }) => reference?.isOwner);
-  const { data: named } = useNamed(owner?.reference?.resources ?? [], owner && String(entity[owner.name]));
-  const words = [named && labelOf(named.definition, named.entity), hintOf(definition, entity)];
+  const owner = useOwner(definition, entity);
+  const words = [owner && labelOf(owner.definition, owner.entity), hintOf(definition, entity)];
   return <span className={classes.hint}>{words.filter(Boolean).join(' · ') || '\u00a0'}</span>;
 }
 

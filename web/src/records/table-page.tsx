@@ -131,7 +131,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
           />
           <Select
             aria-label={t('table.sortBy')}
-            w={190}
+            w={240}
             allowDeselect={false}
             data={definition.sorts.map((value) => ({ value, label: sortTitle(definition, value, t) }))}
             value={parameters.sort}

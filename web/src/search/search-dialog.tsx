@@ -23,21 +23,27 @@ interface Result {
 
 const hasWord = (text: string) => /[\p{L}\p{N}]/u.test(text);
 
-export function SearchDialog({ onClose }: { onClose: () => void }) {
+interface SearchDialogProps {
+  /** What was typed before the field had the focus. */
+  takeEarly: () => string;
+  onClose: () => void;
+}
+
+export function SearchDialog({ takeEarly, onClose }: SearchDialogProps) {
   const { t } = useTranslation();
   return (
     <Modal.Root opened onClose={onClose} size="lg" padding={0} yOffset="8vh">
       <Modal.Overlay />
       <Modal.Content aria-label={t('search.title')}>
         <Modal.Body>
-          <SearchPanel onClose={onClose} />
+          <SearchPanel takeEarly={takeEarly} onClose={onClose} />
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>
   );
 }
 
-function SearchPanel({ onClose }: { onClose: () => void }) {
+function SearchPanel({ takeEarly, onClose }: SearchDialogProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const definitions = useDefinitions();
@@ -101,6 +107,7 @@ function SearchPanel({ onClose }: { onClose: () => void }) {
         placeholder={t('search.placeholder')}
         leftSection={isFetching ? <Loader size={18} /> : <Icon name="search" size={20} />}
         value={text}
+        onFocus={() => setText((before) => before + takeEarly())}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
       />
