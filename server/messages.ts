@@ -282,7 +282,7 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
   },
   too_easy: {
     en: 'This password is easy to guess. A few unrelated words are better.',
-    de: 'Dieses Passwort ist leicht zu erraten. Besser sind ein paar Wörter ohne Zusammenhang.',
+    de: 'Dieses Passwort ist leicht zu erraten. Besser sind Wörter ohne Zusammenhang.',
   },
   wrong_password: { en: 'Wrong current password.', de: 'Das bisherige Passwort ist falsch.' },
   too_small: { en: 'Must be at least {min}.', de: 'Muss mindestens {min} sein.' },
@@ -310,7 +310,7 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     de: 'Muss ein Zeitpunkt mit Zeitzone sein, etwa 2026-01-31T08:00:00Z.',
   },
   invalid_gtin: {
-    en: 'Must be a GTIN of 8 to 14 digits with a valid check digit.',
+    en: 'Must be a GTIN: 8 to 14 digits, check digit included.',
     de: 'Muss eine GTIN mit 8 bis 14 Ziffern und gültiger Prüfziffer sein.',
   },
   invalid_currency: {
@@ -446,6 +446,11 @@ const variants: Partial<Record<ErrorCode | FieldErrorCode, Record<Language | 'pa
 /** Whether a text is a code that there is a sentence for. */
 export function isCode(code: string): boolean {
   return Object.hasOwn(messages, code);
+}
+
+/** In both languages, with their placeholders. */
+export function allSentences(): string[] {
+  return [...Object.values(messages), ...Object.values(variants)].flatMap(({ de, en }) => [de, en]);
 }
 
 /** The sentence with its placeholders, such as {max}. */

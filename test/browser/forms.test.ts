@@ -39,7 +39,7 @@ describe('forms', { skip: withoutChromium }, () => {
     const chosen = page.getByRole('combobox', { name: 'Kunde' });
     await until('the new customer is chosen', async () => (await chosen.inputValue()) === 'Floristik Nord');
     assert.equal(await page.getByLabel('Bezeichnung').inputValue(), 'Foyer');
-    await page.getByRole('button', { name: 'Adresse des Kunden übernehmen' }).click();
+    await page.getByRole('button', { name: 'Kundenadresse übernehmen' }).click();
     await page.locator('#field-address-city[value=Hamburg]').waitFor();
     await page.getByRole('button', { name: 'Speichern', exact: true }).click();
     await page.getByRole('heading', { name: 'Foyer', level: 1 }).waitFor();

@@ -40,10 +40,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
       );
     // Guessed from the titles, but for one, which is chosen by hand.
     await page.getByText('3 Zeilen · 7 Spalten').waitFor();
-    assert.equal(
-      await page.getByRole('combobox', { name: 'Was steht in der Datei?' }).inputValue(),
-      'Kunden',
-    );
+    assert.equal(await page.getByRole('combobox', { name: 'Inhalt der Datei' }).inputValue(), 'Kunden');
     assert.equal(await page.getByRole('combobox', { name: 'Ziel von: Str.' }).inputValue(), 'Adresse Straße');
     await page.getByRole('combobox', { name: 'Ziel von: Kontakt' }).click();
     await page.getByRole('option', { name: 'E-Mail' }).click();

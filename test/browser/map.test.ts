@@ -136,7 +136,7 @@ describe('the map', { skip: withoutChromium }, () => {
     const id = await createSite('Ohne Ort', 1, 1);
     await office.patch(`/sites/${id}`, { address: { location: null } });
     await page.goto(`${office.origin}/data/sites/${id}/edit`);
-    await page.getByRole('button', { name: 'Auf der Karte wählen' }).click();
+    await page.getByRole('button', { name: 'Auf Karte wählen' }).click();
     const map = page.getByRole('application', { name: 'Position wählen' });
     await page.getByText('Noch nichts gewählt').waitFor();
     await page.getByText('Die Karte beginnt bei 20095 Hamburg.').waitFor();

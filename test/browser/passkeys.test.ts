@@ -48,7 +48,7 @@ describe('passkeys', { skip: withoutChromium }, () => {
     await codes.getByRole('listitem').first().waitFor();
     const texts = await codes.getByRole('listitem').allTextContents();
     assert.deepEqual(await findBarriers(page), []);
-    await codes.getByRole('button', { name: 'Ich habe sie gesichert' }).click();
+    await codes.getByRole('button', { name: 'Codes gesichert' }).click();
     return texts;
   }
 
@@ -164,7 +164,7 @@ describe('passkeys', { skip: withoutChromium }, () => {
     await page.waitForURL(/required-passkey/);
     await page.getByRole('button', { name: 'Passkey hinzufügen' }).click();
     await page.getByRole('heading', { name: 'Ihre Notfallcodes' }).waitFor();
-    await page.getByRole('button', { name: 'Ich habe sie gesichert' }).click();
+    await page.getByRole('button', { name: 'Codes gesichert' }).click();
     await page.waitForURL(`${office.origin}/`);
     await page.getByRole('complementary').getByRole('link', { name: 'Standorte' }).click();
     await page.getByRole('heading', { name: 'Standorte', exact: true }).waitFor();

@@ -248,7 +248,7 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.goto(`${office.origin}/data/sites/new?customerId=${customerId}`);
     await page.locator('#field-name:focus').fill('Erster');
     assert.equal(await page.getByLabel('Zeitzone').isVisible(), false);
-    await page.getByRole('button', { name: 'Adresse des Kunden übernehmen' }).click();
+    await page.getByRole('button', { name: 'Kundenadresse übernehmen' }).click();
     await page.locator(`#field-address-city[value="${validAddress.city}"]`).waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await page.getByRole('button', { name: 'Speichern und nächste' }).click();

@@ -1,5 +1,6 @@
-// Every page in its states, in both languages and themes, at three widths: nothing overflows, is cut off or covered.
-// With SCREENS=folder it also writes a picture of each, for a person to look at (npm run screens).
+// Every page in its states, light in German and dark in English, at three widths: everybody can use it, it asks no other
+// host, and nothing overflows, is cut off or covered. With SCREENS=folder each language has both themes, and a picture of each
+// for a person to look at (npm run screens).
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -12,8 +13,12 @@ import { findFlaws } from './flaws.ts';
 import { findBarriers, type Office, openOffice } from './office.ts';
 
 const folder = process.env.SCREENS;
-const widths = [390, 1024, 1440] as const;
-const schemes = ['light', 'dark'] as const;
+const widths = [360, 1024, 1440] as const;
+const bothSchemes = ['light', 'dark'] as const;
+const variants = {
+  de: { locale: 'de-DE', schemes: folder ? bothSchemes : (['light'] as const), checkedWidth: 1440 },
+  en: { locale: 'en-GB', schemes: folder ? bothSchemes : (['dark'] as const), checkedWidth: 360 },
+};
 
 interface Screen {
   name: string;
@@ -71,27 +76,32 @@ async function checkScreens(
   language: 'de' | 'en',
   screens: readonly Screen[],
 ): Promise<void> {
-  const { page } = await office.enter(email, { locale: language === 'de' ? 'de-DE' : 'en-GB' });
+  const { locale, schemes, checkedWidth } = variants[language];
+  const { page, complaints } = await office.enter(email, { locale });
   await page.addInitScript(countShifts);
   const found: string[] = [];
   for (const screen of screens) {
     await open(page, office.origin, screen);
     const shift = await page.evaluate(() => (globalThis as Shifted).layoutShift!());
     if (shift > maxShift) found.push(`${screen.name}-${language}: jumps by ${shift} while loading`);
-    for (const width of widths) {
-      for (const colorScheme of schemes) {
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+      for (const width of widths) {
         const name = `${screen.name}-${language}-${colorScheme}-${width}`;
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         // High enough for whole pages: only what is in view can be checked for being covered.
         await page.setViewportSize({ width, height: 2000 });
-        await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
         await settle(page);
         for (const flaw of await page.evaluate(findFlaws)) found.push(`${name}: ${flaw}`);
+        if (width === checkedWidth)
+          for (const barrier of await findBarriers(page)) found.push(`${name}: ${barrier}`);
         if (folder) await takePicture(page, name, width);
       }
     }
-    // The last variant is dark and wide; other tests look at each page light, and narrow.
-    for (const barrier of await findBarriers(page)) found.push(`${screen.name} ${language}: ${barrier}`);
+    // The failure that a screen is about is none of the page's.
+    const unwanted = screen.failing ? complaints.filter((text) => !/status of 500/.test(text)) : complaints;
+    found.push(...unwanted.map((complaint) => `${screen.name} ${language}: ${complaint}`));
+    complaints.length = 0;
   }
   await page.context().close();
   assert.deepEqual(found, []);
@@ -157,6 +167,7 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
       comment: 'Gießwasser nur aus der Teeküche, der Hahn im Flur führt Brauchwasser.',
       validUntil: '2020-01-01',
       callOutFee: 24.9,
+      contractId: '0198c0de-0000-7000-8000-000000000009',
       openingHours: [{ dayOfWeek: 'MONDAY', opens: '08:00', closes: '02:00' }, { tag: 'Mo' }],
       attendingIntervals: [{ frequency: 'MONTHLY', byDay: ['MONDAY'], weekOfMonth: -1 }],
     }),
@@ -178,6 +189,7 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
     ['plants', '/data/plants'],
     ['nothing-found', '/data/sites?q=zzzzzz'],
     ['site', `/data/sites/${siteId}`],
+    ['customer-new', '/data/customers/new'],
     ['site-edit', `/data/sites/${siteId}/edit`],
     ['customer', `/data/customers/${customerId}`],
     ['contact', `/data/contact-persons/${contact.json().id}`],

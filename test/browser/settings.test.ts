@@ -30,7 +30,7 @@ describe('settings', { skip: withoutChromium }, () => {
     assert.equal((await send(key)).statusCode, 200);
     assert.equal((await send(office.tenant.key)).statusCode, 401);
 
-    await shown.getByRole('button', { name: 'Ich habe ihn gesichert' }).click();
+    await shown.getByRole('button', { name: 'Schlüssel gesichert' }).click();
     await page.getByRole('button', { name: 'Kopieren' }).click();
     const call = await page.evaluate<string>('navigator.clipboard.readText()');
     assert.ok(call.includes(key) && call.startsWith('curl '));

@@ -105,7 +105,7 @@ describe('tables', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Ansichten' }).click();
     await page.getByRole('menuitem', { name: 'Ansicht speichern' }).click();
     await page.getByLabel('Name der Ansicht').fill('Entwürfe');
-    await page.getByLabel('Für alle im Betrieb').check();
+    await page.getByLabel('Für alle sichtbar').check();
     await page.getByRole('button', { name: 'Speichern' }).click();
     await page.getByText('Ansicht „Entwürfe“ gespeichert').waitFor();
     const { email } = await createPerson(office, { role: 'PFLEGE', name: 'Paul Pflege' });

@@ -27,7 +27,7 @@ describe('webhooks in the settings', { skip: withoutChromium }, async () => {
     const shown = page.getByRole('dialog', { name: 'Geheimnis des Webhooks' });
     const secret = await shown.locator('code').textContent();
     assert.match(secret!, /^whsec_/);
-    await shown.getByRole('button', { name: 'Ich habe es gesichert' }).click();
+    await shown.getByRole('button', { name: 'Geheimnis gesichert' }).click();
 
     await page.getByRole('button', { name: 'Testen' }).click();
     await page.getByText('Test angekommen: Status 200').waitFor();
@@ -79,7 +79,7 @@ describe('webhooks in the settings', { skip: withoutChromium }, async () => {
         locale: 'en-GB',
         width: 1440,
         colorScheme: 'light' as const,
-        words: ['Edit', 'Edit webhook', 'Address of the receiver', 'Customers', 'Save'],
+        words: ['Edit', 'Edit webhook', 'Receiver address', 'Customers', 'Save'],
       },
     ]) {
       const [edit, title, address, customers, save] = words;
