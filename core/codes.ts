@@ -1,4 +1,4 @@
-// Codes of the API that the web app knows by name.
+// Codes that server and web app both know by name.
 
 /** Why something is on the attention list. */
 export const attentionCodes = [
@@ -14,3 +14,14 @@ export const attentionCodes = [
 ] as const;
 
 export type AttentionCode = (typeof attentionCodes)[number];
+
+/** Why a webhook delivery got no answer. */
+export type DeliveryError =
+  | 'address_refused'
+  | 'https_required'
+  | 'name_unknown'
+  | 'certificate'
+  | 'timeout'
+  | 'connection_failed'
+  | 'interrupted'
+  | 'skipped';

@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import type { MapCluster } from '../../core/map-cluster.ts';
 import { startService, type TestService, validAddress, validSite } from '../service.ts';
 import { createPerson, type OfficePerson } from './office.ts';
 
 let service: TestService;
 let person: OfficePerson;
 let customerId: string;
-
-interface Cluster {
-  lat: number;
-  lng: number;
-  count: number;
-  approximate?: number;
-  id?: string;
-  name?: string;
-  sites?: { id: string; name: string }[];
-  zipCode?: string;
-}
 
 before(async () => {
   service = await startService();
@@ -31,7 +21,7 @@ async function createSite(name: string, address: Record<string, unknown>): Promi
   return response.json().id;
 }
 
-async function readMap(query: string): Promise<Cluster[]> {
+async function readMap(query: string): Promise<MapCluster[]> {
   const response = await person.call('GET', `/map?${query}`);
   assert.equal(response.statusCode, 200, response.body);
   return response.json().clusters;

@@ -1,5 +1,6 @@
 // The sites in a part of the map; those that lie close together come as one. Sites without a position of their own lie
 // in the middle of their postcode or town, and count as approximate.
+import type { MapCluster } from '../../../core/map-cluster.ts';
 import { findApproximatePosition, type PostalAddress } from '../../../core/postcodes.ts';
 import type { Database } from '../../database/database.ts';
 
@@ -14,21 +15,6 @@ export interface MapView {
 interface NamedSite {
   id: string;
   name: string;
-}
-
-interface Cluster {
-  lat: number;
-  lng: number;
-  count: number;
-  /** How many of them are placed by postcode or town. */
-  approximate?: number;
-  /** Of a single site. */
-  id?: string;
-  name?: string;
-  /** Of sites in one place, which no zoom parts. */
-  sites?: NamedSite[];
-  /** Of too many approximate sites to name them. */
-  zipCode?: string;
 }
 
 interface AddressGroup extends PostalAddress {
@@ -48,7 +34,11 @@ const maxNamed = 500;
 /** Bounds the memory that a tenant with made-up addresses can take. */
 const maxAddressGroups = 10_000;
 
-export async function findClusters(database: Database, tenantId: string, view: MapView): Promise<Cluster[]> {
+export async function findClusters(
+  database: Database,
+  tenantId: string,
+  view: MapView,
+): Promise<MapCluster[]> {
   const [exact, approximate] = await Promise.all([
     findExact(database, tenantId, view),
     findApproximate(database, tenantId, view),
@@ -64,7 +54,7 @@ function cellDegreesOf({ zoom }: MapView): number {
   return (360 * cellPixels) / (256 * 2 ** zoom);
 }
 
-async function findExact(database: Database, tenantId: string, view: MapView): Promise<Cluster[]> {
+async function findExact(database: Database, tenantId: string, view: MapView): Promise<MapCluster[]> {
   const { west, south, east, north } = view;
   const { rows } = await database.queryInTenants([tenantId], {
     text: `SELECT avg(address_location_lat) AS lat, avg(address_location_lng) AS lng, count(*)::integer AS count,
@@ -82,13 +72,13 @@ async function findExact(database: Database, tenantId: string, view: MapView): P
     values: [tenantId, south, north, west, east, cellDegreesOf(view)],
   });
   return rows.map(({ id, name, sites, ...cluster }) => ({
-    ...(cluster as Cluster),
+    ...(cluster as MapCluster),
     ...(id && { id, name }),
     ...(sites && { sites }),
   }));
 }
 
-async function findApproximate(database: Database, tenantId: string, view: MapView): Promise<Cluster[]> {
+async function findApproximate(database: Database, tenantId: string, view: MapView): Promise<MapCluster[]> {
   const groups = await findAddressGroups(database, tenantId);
   const placed = groups.flatMap((group) => {
     const position = findApproximatePosition(group);
@@ -102,7 +92,7 @@ async function findApproximate(database: Database, tenantId: string, view: MapVi
   }));
   const sum = places.reduce((total, { count }) => total + count, 0);
   const names = sum <= maxNamed ? await findNames(database, tenantId, placed) : undefined;
-  const clusters = places.map(({ lat, lng, count, zipCode, addresses }): Cluster => {
+  const clusters = places.map(({ lat, lng, count, zipCode, addresses }): MapCluster => {
     const place = { lat, lng, count, approximate: count };
     const sites = addresses.flatMap((address) => names?.get(address) ?? []);
     if (sites.length !== count || count > maxSitesOfPlace) return { ...place, zipCode };
@@ -155,7 +145,7 @@ function isInside(
 }
 
 /** Marks of one cell would cover each other, so they become one. */
-function joinCells(clusters: readonly Cluster[], view: MapView): Cluster[] {
+function joinCells(clusters: readonly MapCluster[], view: MapView): MapCluster[] {
   const cellDegrees = cellDegreesOf(view);
   const cells = Map.groupBy(
     clusters,
@@ -163,7 +153,7 @@ function joinCells(clusters: readonly Cluster[], view: MapView): Cluster[] {
   );
   return [...cells.values()].map((members) => {
     if (members.length === 1) return members[0]!;
-    const sum = (value: (cluster: Cluster) => number) =>
+    const sum = (value: (cluster: MapCluster) => number) =>
       members.reduce((total, one) => total + value(one), 0);
     const count = sum((one) => one.count);
     const approximate = sum((one) => one.approximate ?? 0);

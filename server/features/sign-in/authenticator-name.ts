@@ -1,4 +1,5 @@
 // A first name for a passkey, to recognise it in a list. People can rename it.
+import { deviceName } from '../../../core/device-name.ts';
 
 /** Identifiers that password managers and systems publish; many browsers hide them. */
 const authenticators: Record<string, string> = {
@@ -13,22 +14,6 @@ const authenticators: Record<string, string> = {
   'fbfc3007-154e-4ecc-8c0b-6e020557d7bd': 'iCloud',
 };
 
-const browsers: [RegExp, string][] = [
-  [/Edg\//, 'Edge'],
-  [/Firefox\//, 'Firefox'],
-  [/Chrome\//, 'Chrome'],
-  [/Safari\//, 'Safari'],
-];
-const systems: [RegExp, string][] = [
-  [/iPhone|iPad/, 'iOS'],
-  [/Android/, 'Android'],
-  [/Windows/, 'Windows'],
-  [/Mac OS/, 'macOS'],
-  [/Linux/, 'Linux'],
-];
-
 export function nameAuthenticator(aaguid: string, userAgent = ''): string {
-  const find = (known: [RegExp, string][]) => known.find(([pattern]) => pattern.test(userAgent))?.[1];
-  const device = [find(browsers), find(systems)].filter(Boolean).join(', ');
-  return authenticators[aaguid] ?? (device || 'Passkey');
+  return authenticators[aaguid] ?? deviceName(userAgent) ?? 'Passkey';
 }

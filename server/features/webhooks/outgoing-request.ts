@@ -8,21 +8,10 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import type { DeliveryError } from '../../../core/codes.ts';
 import type { Config } from '../../config.ts';
 import { readRetryAfter } from '../../http/retry-pauses.ts';
 import { isPublicAddress } from './public-addresses.ts';
-
-export const deliveryErrors = [
-  'address_refused',
-  'https_required',
-  'name_unknown',
-  'certificate',
-  'timeout',
-  'connection_failed',
-  'interrupted',
-  'skipped',
-] as const;
-export type DeliveryError = (typeof deliveryErrors)[number];
 
 export type OutgoingConfig = Pick<Config, 'WEBHOOK_ALLOW_HTTP' | 'WEBHOOK_ALLOW_PRIVATE'> & {
   /** What tests change. */

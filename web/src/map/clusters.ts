@@ -1,29 +1,15 @@
 // The sites in a part of the map; those that lie close together come as one from the service.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { MapCluster } from '../../../core/map-cluster.ts';
 import { call, queryString } from '../api/client.ts';
 import type { Bounds } from './view.ts';
-
-export interface Cluster {
-  lat: number;
-  lng: number;
-  count: number;
-  /** How many of them are placed by postcode or town. */
-  approximate?: number;
-  /** Where it is one site. */
-  id?: string;
-  name?: string;
-  /** Where it is several sites of one house, which no zoom parts. */
-  sites?: { id: string; name: string }[];
-  /** Where it is many sites of one postcode, which no zoom parts. */
-  zipCode?: string;
-}
 
 export function clustersQuery(bounds: Bounds, zoom: number) {
   return queryOptions({
     queryKey: ['map', bounds, zoom],
     queryFn: async ({ signal }) => {
       const query = queryString({ ...bounds, zoom });
-      return (await call<{ clusters: Cluster[] }>('GET', `/map${query}`, { signal })).clusters;
+      return (await call<{ clusters: MapCluster[] }>('GET', `/map${query}`, { signal })).clusters;
     },
     placeholderData: keepPreviousData,
     staleTime: 60_000,

@@ -3,9 +3,9 @@ import { ActionIcon, Alert, useComputedColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type PointerEvent, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { MapCluster } from '../../../core/map-cluster.ts';
 import { Icon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
-import type { Cluster } from './clusters.ts';
 import { type ChangeView, useGestures } from './gestures.ts';
 import classes from './map.module.css';
 import { mapSettingsQuery } from './map-settings.ts';
@@ -23,8 +23,8 @@ interface MapCanvasProps {
   /** Called when the size is known, and when it changes. */
   onSize: (size: Size) => void;
   size: Size;
-  clusters: readonly Cluster[];
-  onCluster?: (cluster: Cluster) => void;
+  clusters: readonly MapCluster[];
+  onCluster?: (cluster: MapCluster) => void;
   marker?: Position;
   /** Stops of a day in their order. */
   route?: readonly Position[];
@@ -55,7 +55,7 @@ export function MapCanvas(props: MapCanvasProps) {
     staleTime: Number.POSITIVE_INFINITY,
     enabled: showsOutlines && view.zoom >= placesFrom,
   });
-  const [active, setActive] = useState<Cluster>();
+  const [active, setActive] = useState<MapCluster>();
   const shownActive = active && clusters.includes(active) && !onPlace ? active : undefined;
 
   useEffect(() => {
@@ -79,7 +79,7 @@ export function MapCanvas(props: MapCanvasProps) {
     });
   }, [view, size, showsOutlines, outline.data, places.data, clusters, shownActive, marker, route, scheme]);
 
-  function find(left: number, top: number): Cluster | undefined {
+  function find(left: number, top: number): MapCluster | undefined {
     return clusters.find((cluster) => {
       const place = toPixels(view, size, cluster);
       return Math.hypot(place.left - left, place.top - top) <= radiusOf(cluster) + 4;
@@ -168,7 +168,7 @@ function ScaleBar({ view }: { view: View }) {
   );
 }
 
-function Hint({ cluster, view, size }: { cluster: Cluster; view: View; size: Size }) {
+function Hint({ cluster, view, size }: { cluster: MapCluster; view: View; size: Size }) {
   const { t } = useTranslation();
   const { left, top } = toPixels(view, size, cluster);
   return (

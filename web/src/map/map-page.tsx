@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, memo, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { todayIn } from '../../../core/calendar-days.ts';
+import type { MapCluster } from '../../../core/map-cluster.ts';
 import { Dialog } from '../frame/dialog.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink, toSearch } from '../frame/links.tsx';
@@ -13,7 +14,7 @@ import { Icon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { nearestCity } from './cities.ts';
-import { allClustersQuery, type Cluster, clustersQuery } from './clusters.ts';
+import { allClustersQuery, clustersQuery } from './clusters.ts';
 import type { RouteChoice } from './day-route.tsx';
 import classes from './map.module.css';
 import { MapCanvas } from './map-canvas.tsx';
@@ -75,7 +76,7 @@ export function MapPage() {
     },
     [flyTo, size],
   );
-  const [house, setHouse] = useState<Cluster>();
+  const [house, setHouse] = useState<MapCluster>();
 
   // At first everything is seen.
   useEffect(() => {
@@ -92,7 +93,7 @@ export function MapPage() {
   }, [settled, choice, navigate]);
 
   const open = useCallback(
-    (cluster: Cluster) => {
+    (cluster: MapCluster) => {
       if (cluster.id)
         void navigate({ to: '/data/$collection/$id', params: { collection: 'sites', id: cluster.id } });
       else if (cluster.sites) setHouse(cluster);
@@ -208,13 +209,13 @@ const proposalZoom = 15;
 const routeZoom = 14;
 const noRoute: readonly Position[] = [];
 
-const noClusters: Cluster[] = [];
+const noClusters: MapCluster[] = [];
 const shownEntries = 100;
 
 interface SeenListProps {
-  clusters: readonly Cluster[];
+  clusters: readonly MapCluster[];
   isEmpty: boolean;
-  onOpen: (cluster: Cluster) => void;
+  onOpen: (cluster: MapCluster) => void;
 }
 
 /** The same as on the map, for the keyboard and for screen readers. Not made anew with each step that the map moves. */
@@ -253,7 +254,7 @@ const SeenList = memo(function SeenList({ clusters, isEmpty, onOpen }: SeenListP
   );
 });
 
-function Entry({ cluster, onOpen }: { cluster: Cluster; onOpen: (cluster: Cluster) => void }) {
+function Entry({ cluster, onOpen }: { cluster: MapCluster; onOpen: (cluster: MapCluster) => void }) {
   const { t } = useTranslation();
   const city = nearestCity(cluster)?.name[currentLanguage()];
   const approximate =

@@ -1,6 +1,7 @@
 // Draws the map: countries, names of towns, the sites, and the route of a day.
+
+import type { MapCluster } from '../../../core/map-cluster.ts';
 import { currentLanguage } from '../texts/language.ts';
-import type { Cluster } from './clusters.ts';
 import { type Label, type Mark, placeLabels } from './labels.ts';
 import { type Country, origin } from './outline.ts';
 import type { Places } from './places.ts';
@@ -9,9 +10,9 @@ import { type Position, type Size, toPixels, type View, worldPixels } from './vi
 export interface Picture {
   /** Undefined where tiles lie beneath. */
   outlines?: { countries: readonly Country[]; places: Places | undefined };
-  clusters: readonly Cluster[];
+  clusters: readonly MapCluster[];
   /** The one under the pointer. */
-  active?: Cluster;
+  active?: MapCluster;
   /** A position that is being chosen. */
   marker?: Position;
   /** Stops of a day in their order. */
@@ -144,7 +145,7 @@ function paintLabels(context: CanvasRenderingContext2D, labels: readonly Label[]
 }
 
 /** The area of a mark grows with the number of its sites. */
-export function radiusOf({ count }: Cluster): number {
+export function radiusOf({ count }: MapCluster): number {
   return count === 1 ? 7 : Math.min(11 + Math.log2(count) * 1.7, 26);
 }
 
@@ -152,7 +153,7 @@ function paintCluster(
   context: CanvasRenderingContext2D,
   view: View,
   size: Size,
-  cluster: Cluster,
+  cluster: MapCluster,
   isActive: boolean,
   colours: Colours,
 ): void {

@@ -2,6 +2,7 @@ import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput } from '@ma
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { deviceName } from '../../../core/device-name.ts';
 import { call, toApiError } from '../api/client.ts';
 import { sessionQuery, useIsAdministrator, useMe } from '../api/session.ts';
 import { FailureNote } from '../frame/failure.tsx';
@@ -161,26 +162,6 @@ function SessionsCard() {
       <SignOutEverywhere />
     </Card>
   );
-}
-
-const browsers: [RegExp, string][] = [
-  [/Edg\//, 'Edge'],
-  [/Firefox\//, 'Firefox'],
-  [/Chrome\//, 'Chrome'],
-  [/Safari\//, 'Safari'],
-];
-const systems: [RegExp, string][] = [
-  [/iPhone|iPad/, 'iOS'],
-  [/Android/, 'Android'],
-  [/Windows/, 'Windows'],
-  [/Mac OS/, 'macOS'],
-  [/Linux/, 'Linux'],
-];
-
-/** Enough to recognise one's own: "Firefox, Windows". */
-function deviceName(userAgent: string): string | undefined {
-  const find = (known: [RegExp, string][]) => known.find(([pattern]) => pattern.test(userAgent))?.[1];
-  return [find(browsers), find(systems)].filter(Boolean).join(', ') || undefined;
 }
 
 function BusinessCard() {

@@ -1,8 +1,10 @@
 // The log of a webhook: what was sent, what the receiver answered, and sending it again.
+
 import { Badge, Button, Code, Group, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { DeliveryError } from '../../../core/codes.ts';
 import { call, queryString } from '../api/client.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
@@ -10,20 +12,9 @@ import { tell, tellFailure } from '../frame/notices.tsx';
 import { formatNumber, formatTime } from '../texts/format.ts';
 import classes from './settings.module.css';
 
-const errors = [
-  'address_refused',
-  'https_required',
-  'name_unknown',
-  'certificate',
-  'timeout',
-  'connection_failed',
-  'interrupted',
-  'skipped',
-] as const;
-
 export interface DeliveryResult {
   status?: number | null;
-  error?: (typeof errors)[number] | null;
+  error?: DeliveryError | null;
   durationMs: number;
 }
 
