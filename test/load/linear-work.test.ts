@@ -13,9 +13,9 @@ import { readLines } from '../../server/features/import/lines.ts';
 import { parseJson } from '../../server/http/json-body.ts';
 import { customer } from '../../server/resources/customer.ts';
 import { product } from '../../server/resources/product.ts';
+import { callOffice } from '../api/office.ts';
+import { listen } from '../api/raw-client.ts';
 import { startService } from '../service.ts';
-import { callOffice } from './office.ts';
-import { listen } from './raw-client.ts';
 
 const { app, tenant } = await startService({ BODY_LIMIT_BYTES: 4 * 1024 * 1024, TRUST_PROXY: ['loopback'] });
 

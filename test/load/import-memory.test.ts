@@ -3,8 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { openImport, sendImport } from '../api/import-client.ts';
 import { startService, validAddress } from '../service.ts';
-import { openImport, sendImport } from './import-client.ts';
 
 /** A small heap, so that what is measured is what is needed and not what V8 has not yet cared to free. */
 const heap = ['--max-old-space-size=96', '--max-semi-space-size=2'];

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { readConfig } from '../../server/config.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { buildApp } from '../../server/http/app.ts';
-import { listen } from './raw-client.ts';
+import { listen } from '../api/raw-client.ts';
 
 const database = openDatabase(JSON.parse(process.argv[2]!), { maxConnections: 4 });
 const app = await buildApp(readConfig({}), database, pino({ level: 'silent' }));
