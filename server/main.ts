@@ -2,13 +2,13 @@
 
 import { parseArgs } from 'node:util';
 import type { Command, CommandContext, Outcome } from './commands/command.ts';
-import { program } from './commands/program.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
 import { MigrationError } from './database/migration-files.ts';
 import { UsageError } from './errors.ts';
 import { CsvError } from './features/import/csv-file.ts';
+import { program } from './program.ts';
 import { version } from './version.ts';
 
 /** By their first word, in the order of the overview. Only the one that runs is loaded: a short command does not wait for the service's code. */

@@ -42,7 +42,7 @@ const layers = [
   ['server/http'],
   ['server/database'],
   ['server/telemetry'],
-  ['server/errors.ts', 'server/messages.ts', 'server/version.ts'],
+  ['server/errors.ts', 'server/messages.ts', 'server/version.ts', 'server/program.ts'],
   ['core'],
 ];
 

@@ -16,6 +16,7 @@ import { buildWrites, type NewRow } from '../engine/sql/row-store.ts';
 import { UsageError } from '../errors.ts';
 import { parseJson } from '../http/json-body.ts';
 import { listenUntilStopped, startBlock } from '../process/service.ts';
+import { demoCommand } from '../program.ts';
 import { resources } from '../resources/index.ts';
 import type { Command } from './command.ts';
 import { buildBusiness, businessName } from './demo/business.ts';
@@ -100,7 +101,7 @@ function refusal({ DATABASE_URL, DATA_DIR }: Config): string {
   const instead = DATABASE_URL
     ? 'Name an empty database in DATABASE_URL, or unset it and choose a new DATA_DIR'
     : 'Give the demo a data directory of its own';
-  return `This database already holds a business, and the demo changes nothing in it. ${instead}: DATA_DIR=${DATA_DIR}-demo npm run demo`;
+  return `This database already holds a business, and the demo changes nothing in it. ${instead}: DATA_DIR=${DATA_DIR}-demo ${demoCommand}`;
 }
 
 async function writeBusiness(client: pg.Client, tenantId: string): Promise<void> {

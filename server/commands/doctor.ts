@@ -10,6 +10,7 @@ import { findPendingMigrations } from '../database/migrations.ts';
 import { inspectServiceLogin, type ServiceLogin } from '../database/service-login.ts';
 import { ownLoginAdvice } from '../process/service.ts';
 import { findServingAccount } from '../process/serving-account.ts';
+import { program } from '../program.ts';
 import type { Command, Outcome } from './command.ts';
 import {
   checkClock,
@@ -21,7 +22,6 @@ import {
 } from './doctor-database.ts';
 import { checkBackups, checkMail, checkPorts, checkRedis, checkTraces } from './doctor-surroundings.ts';
 import { describeDatabaseTrouble, type Finding } from './doctor-trouble.ts';
-import { program } from './program.ts';
 
 const neededNodeVersion = 26;
 const lowDiskBytes = 1024 ** 3;

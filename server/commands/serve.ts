@@ -1,6 +1,6 @@
 import { type Listening, listenUntilStopped, startBlock } from '../process/service.ts';
+import { program } from '../program.ts';
 import type { Command } from './command.ts';
-import { program } from './program.ts';
 
 const serve: Command = {
   name: 'serve',

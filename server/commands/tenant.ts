@@ -1,8 +1,8 @@
 import { recordCommand } from '../auth/audit-log.ts';
 import { createTenant } from '../auth/tenants.ts';
 import { UsageError } from '../errors.ts';
+import { program } from '../program.ts';
 import { asOperator, type Command } from './command.ts';
-import { program } from './program.ts';
 
 const tenantCreate: Command = {
   name: 'tenant create',

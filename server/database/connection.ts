@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Config } from '../config.ts';
+import { startCommand } from '../program.ts';
 import { checkConnection, type ServerState } from './database.ts';
 import { hasCluster } from './embedded/data-dir.ts';
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded/postgres.ts';
@@ -59,7 +60,7 @@ function noDatabaseIn(dataDir: string): string {
   return (
     `There is no database in ${dataDir}, and this command does not create one. ` +
     'Set DATA_DIR to the data folder that your service shows at its start, or DATABASE_URL to its database. ' +
-    'For a new database, start the service first: npm start'
+    `For a new database, start the service first: ${startCommand}`
   );
 }
 

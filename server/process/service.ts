@@ -13,6 +13,7 @@ import { openServiceLogin } from '../database/service-login.ts';
 import { UsageError } from '../errors.ts';
 import { startBackups } from '../features/backup/schedule.ts';
 import { openLog } from '../http/log.ts';
+import { startCommand } from '../program.ts';
 import type { RunningApp } from './app.ts';
 import { connectionsInAll } from './connection-count.ts';
 import { moveEarlierData } from './data-upgrade.ts';
@@ -212,11 +213,11 @@ function listenError(error: NodeJS.ErrnoException, { setting, host, port }: Plac
   switch (error.code) {
     case 'EADDRINUSE':
       return new UsageError(
-        `Port ${port} on ${host} is taken by another program. Stop it, or choose another port: ${setting}=${port + 1} npm start`,
+        `Port ${port} on ${host} is taken by another program. Stop it, or choose another port: ${setting}=${port + 1} ${startCommand}`,
       );
     case 'EACCES':
       return new UsageError(
-        `Port ${port} may not be used by this user. Choose one above 1023: ${setting}=3000 npm start`,
+        `Port ${port} may not be used by this user. Choose one above 1023: ${setting}=3000 ${startCommand}`,
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':

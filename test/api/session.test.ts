@@ -20,7 +20,7 @@ const { app, owner } = service;
 test('while there is nobody, a setup link makes the business and its first person, once', async (t) => {
   const empty = await startService();
   const state = async () => (await callOffice(empty.app, 'GET', '/state')).json();
-  assert.deepEqual(await state(), { hasPeople: false, hasMail: false, me: null });
+  assert.deepEqual(await state(), { hasPeople: false, hasMail: false, isRelease: false, me: null });
   const firstStart = (await makeSetupToken(empty.database))!;
   const form = {
     businessName: 'Grün & Gut GmbH',
@@ -263,6 +263,7 @@ test('the session is readable without an error, also where nobody is signed in',
   assert.deepEqual((await callOffice(app, 'GET', '/state')).json(), {
     hasPeople: true,
     hasMail: false,
+    isRelease: false,
     me: null,
   });
 });

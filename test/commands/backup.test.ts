@@ -6,17 +6,20 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { version } from '../../server/version.ts';
+import { startDebianPostgres } from '../faults/debian-postgres.ts';
 import {
   assertRefused,
   cleanUpLater,
   createCustomer,
   databaseUrl,
+  type Environment,
   makeDataDir,
   makePreparedDataDir,
   runStamm,
   startStamm,
   withClient,
 } from '../faults/process.ts';
+import { withoutPostgres15 } from '../programs.ts';
 import { createTestDatabase } from '../service.ts';
 
 test('a backup of a running service is verified, restored into a new data folder and checked', async () => {
@@ -52,6 +55,41 @@ test('a backup of a running service is verified, restored into a new data folder
   const response = await fetch(`${again.origin}/api/v1/customers`, { headers: { apikey: key } });
   assert.equal(((await response.json()) as { data: unknown[] }).data.length, 1);
   await again.stop();
+});
+
+test('a backup goes from PostgreSQL 18 to 15 and back, and each answers the same', {
+  skip: withoutPostgres15,
+}, async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+  cleanUpLater(() => rm(folder, { recursive: true }));
+  const { dataDir, key } = await makePreparedDataDir();
+  const { connection } = await startDebianPostgres();
+  const places: Environment[] = [
+    { DATA_DIR: dataDir },
+    { DATABASE_URL: databaseUrl(connection) },
+    { DATA_DIR: await makeDataDir() },
+  ];
+  const answers: string[] = [];
+  for (const [index, place] of places.entries()) {
+    const env = { ...place, WORKERS: '1' };
+    const file = (number: number) => path.join(folder, `${number}.backup`);
+    if (index > 0) {
+      const restored = await runStamm(['restore', file(index - 1)], env);
+      assert.equal(restored.code, 0, restored.stderr);
+      const checked = await runStamm(['check'], env);
+      assert.equal(checked.code, 0, checked.stdout);
+    }
+    const service = await startStamm(env);
+    if (index === 0) assert.equal((await createCustomer(service.origin, key)).status, 201);
+    const read = async (target: string) =>
+      (await fetch(`${service.origin}/api/v1${target}`, { headers: { ApiKey: key } })).text();
+    answers.push((await Promise.all(['/customers', '/changes', '/customers?q=alster'].map(read))).join('\n'));
+    const made = await runStamm(['backup', file(index)], env);
+    assert.equal(made.code, 0, made.stderr);
+    await service.stop();
+  }
+  assert.match(answers[0]!, /"companyName"/);
+  assert.deepEqual(answers, Array(3).fill(answers[0]));
 });
 
 test('"move" copies everything into another PostgreSQL, once, and not beside a running service', async () => {

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { rotateLog, startLogRotation } from '../../server/database/embedded/log-rotation.ts';
 import {
   defaultDataDir,
   type EmbeddedPostgres,
@@ -309,6 +318,31 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
       await (await openHere(t, { dataDir, purpose: 'serve' })).close();
       return findLeftovers().length === 0;
     });
+  });
+
+  test('the log of a running server is rotated, and the server writes on in the new one', async (t) => {
+    const dataDir = await makeDataDir(t);
+    const postgres = await openHere(t, { dataDir, purpose: 'command' });
+    const log = join(dataDir, 'postgres.log');
+    const complain = async (text: string) => {
+      await assert.rejects(query(postgres, `select ${text}`));
+      await until('the line is in the log', () => readFileSync(log, 'utf8').includes(text));
+    };
+    await complain('first_column');
+    assert.equal(rotateLog(log, 1), true);
+    assert.match(readFileSync(`${log}.1`, 'utf8'), /first_column/);
+    await complain('second_column');
+    assert.doesNotMatch(readFileSync(log, 'utf8'), /first_column|\0/);
+    // The process that serves looks at its log again and again; a minute in a test is a call here.
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const stop = startLogRotation(log, (error) => assert.fail(error));
+    appendFileSync(log, 'x'.repeat(11 * 1024 * 1024));
+    t.mock.timers.tick(60_000);
+    stop();
+    t.mock.timers.reset();
+    assert.ok(statSync(`${log}.1`).size > 1024 * 1024);
+    await complain('third_column');
+    assert.ok(statSync(log).size < 1024 * 1024);
   });
 
   test('a data directory with a long name, or with quotes and commas in it, works', async (t) => {

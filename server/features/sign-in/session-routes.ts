@@ -1,4 +1,5 @@
 // Coming in and going out: setup, invitation, sign-in, sessions, and the own password.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { recordAudit } from '../../auth/audit-log.ts';
@@ -34,6 +35,7 @@ import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { languageOf } from '../../http/conventions.ts';
+import { isRelease } from '../../program.ts';
 import { version } from '../../version.ts';
 import { askForSecondFactor, passkeySignInRoutes } from './passkey-sign-in-routes.ts';
 
@@ -58,6 +60,7 @@ export async function sessionRoutes(app: FastifyInstance, { database, notices, p
     return {
       hasPeople: rows[0]!.has_people,
       hasMail: notices.hasMail,
+      isRelease,
       me: session ? me(session) : null,
       ...(session && { version, publicUrl }),
     };

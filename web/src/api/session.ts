@@ -34,6 +34,8 @@ export interface State {
   publicUrl?: string;
   /** Whether the service can send mail. */
   hasMail: boolean;
+  /** Whether commands begin with "stamm" instead of npm's way to it. */
+  isRelease: boolean;
   /** null where nobody is signed in. */
   me: Me | null;
 }

@@ -37,7 +37,7 @@ export function ResetPage() {
         text={isUsed && t('access.resetUsed')}
       >
         {!isUsed && <FailureNote error={link.error} onRetry={() => link.refetch()} />}
-        {isUsed && state && <SignInHelp hasMail={state.hasMail} />}
+        {isUsed && state && <SignInHelp {...state} />}
         <ButtonLink to="/sign-in" variant="light">
           {t('access.backToSignIn')}
         </ButtonLink>

@@ -2,11 +2,10 @@
 import { Anchor, Code, Collapse, Stack, Text } from '@mantine/core';
 import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { State } from '../api/session.ts';
 import { AnchorLink } from '../frame/links.tsx';
 
-const command = 'npm run --silent stamm -- user password --email …';
-
-export function SignInHelp({ hasMail }: { hasMail: boolean }) {
+export function SignInHelp({ hasMail, isRelease }: Pick<State, 'hasMail' | 'isRelease'>) {
   const { t } = useTranslation();
   const [isOpen, setIsOpen] = useState(false);
   const id = useId();
@@ -34,7 +33,7 @@ export function SignInHelp({ hasMail }: { hasMail: boolean }) {
           <Text size="sm">{t('access.helpAsk')}</Text>
           <Text size="sm">{t('access.helpOnly')}</Text>
           <Code block style={{ whiteSpace: 'pre-wrap' }}>
-            {command}
+            {`${isRelease ? 'stamm' : 'npm run --silent stamm --'} user password --email …`}
           </Code>
           <Text size="sm">{t('access.helpInvited')}</Text>
         </Stack>

@@ -107,7 +107,7 @@ export function SignInPage() {
         </Stack>
       </form>
       <PasskeyButton onSignedIn={enter} />
-      {state && <SignInHelp hasMail={state.hasMail} />}
+      {state && <SignInHelp {...state} />}
     </StartFrame>
   );
 }
