@@ -20,7 +20,8 @@ export async function openDatabaseProxy(target: pg.ClientConfig): Promise<Databa
   const sockets = new Set<Socket>();
 
   function relay(client: Socket): void {
-    const server = connect(`${target.host}/.s.PGSQL.${target.port}`);
+    const { host = '', port } = target;
+    const server = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port!, host);
     let transaction = '';
     let isLost = false;
     const end = () => {

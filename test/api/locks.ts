@@ -37,6 +37,7 @@ export async function holdTable(owner: pg.Client, table: string, tenantId?: stri
     const holder = new pg.Client(node);
     holders.push(holder);
     await holder.connect();
+    await holder.query('SET citus.enable_manual_changes_to_shards = on');
     await holder.query('BEGIN');
     await holder.query(`LOCK TABLE ${names.join(', ')} IN ACCESS EXCLUSIVE MODE`);
   }
