@@ -88,6 +88,9 @@ describe('the map with a vector style', { skip: withoutChromium }, () => {
         MAP_ATTRIBUTION: '© Vektorkarten',
       });
       const { email } = await createPerson(office);
+      const address = { ...validAddress, location: { lat: 53.55, lng: 9.99 } };
+      // A map without sites has a note above it.
+      await office.post('/customer/site', { ...validSite(await office.createCustomer()), address });
       const { page, complaints } = await office.enter(email);
       await page.goto(`${office.origin}/map?lat=53.55&lng=9.99&zoom=10`);
       await page.getByText('© Vektorkarten').waitFor();

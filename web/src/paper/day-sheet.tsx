@@ -18,6 +18,7 @@ import { addressText } from '../records/columns.ts';
 import { formatDay, isDay } from '../texts/format.ts';
 import { isApproximate, positionOf, startOf, startText } from '../visits/start-address.ts';
 import { StartAddressButton } from '../visits/start-address-button.tsx';
+import { groupVisits } from '../visits/visit-groups.ts';
 import { type Visit, visitSettingsQuery } from '../visits/visits-query.ts';
 import { dayVisitsQuery, windowsText } from './day-visits.ts';
 import classes from './sheet.module.css';
@@ -30,12 +31,8 @@ export function DaySheetPage() {
   const isAdministrator = useIsAdministrator();
   const day = isDay(date) ? date : todayIn(undefined);
   const { data: visits, error, refetch } = useQuery(dayVisitsQuery(day, undefined));
-  const people = [...Map.groupBy(visits ?? [], ({ employeeId: id }) => id ?? '')].map(([id, own]) => ({
-    id,
-    name: nameOf(own[0]!) ?? t('daySheet.nobody'),
-    visits: own,
-  }));
-  const shown = people.filter(({ id }) => employeeId === undefined || id === employeeId);
+  const people = groupVisits(visits ?? [], 'employee', [], t('daySheet.nobody'));
+  const shown = people.filter(({ key }) => employeeId === undefined || key === employeeId);
   const change = (search: Record<string, string | undefined>) =>
     navigate({ to: '/day-sheet', search: { date: day, employeeId, ...search } as never, replace: true });
   return (
@@ -75,7 +72,7 @@ export function DaySheetPage() {
           label={t('daySheet.who')}
           placeholder={t('daySheet.all')}
           clearable
-          data={people.filter(({ id }) => id).map(({ id, name }) => ({ value: id, label: name }))}
+          data={people.filter(({ key }) => key).map(({ key, title }) => ({ value: key, label: title }))}
           value={employeeId ?? null}
           onChange={(id) => change({ employeeId: id ?? undefined })}
         />
@@ -83,15 +80,11 @@ export function DaySheetPage() {
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!visits && !error && <Lines count={8} />}
       {visits && shown.length === 0 && <EmptyNote icon="calendar" title={t('daySheet.none')} />}
-      {shown.map(({ id, name, visits: own }) => (
-        <PersonSheet key={id} name={name} day={day} visits={own} />
+      {shown.map(({ key, title, visits: own }) => (
+        <PersonSheet key={key} name={title} day={day} visits={own} />
       ))}
     </div>
   );
-}
-
-function nameOf({ employee }: Visit): string | undefined {
-  return employee && `${employee.firstName} ${employee.lastName}`;
 }
 
 /** Stands for the address of the business among the starts. */
@@ -137,7 +130,7 @@ function PersonSheet({ name, day, visits }: { name: string; day: string; visits:
           />
         )}
       </div>
-      <table className={classes.plants}>
+      <table className={`${classes.plants} ${classes.visits}`}>
         <thead>
           <tr>
             <th scope="col">{t('daySheet.site')}</th>

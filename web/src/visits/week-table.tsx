@@ -1,11 +1,20 @@
 // The visits of a week: a row for each employee or place, a column for each day.
-import { useState } from 'react';
+import { type CSSProperties, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { holidaysOf } from '../../../core/holidays.ts';
 import { formatDay } from '../texts/format.ts';
+import { currentLanguage } from '../texts/language.ts';
 import { loadText } from './load-text.ts';
 import { type Reassign, VisitCard } from './visit-card.tsx';
 import { type Grouping, keyOf, type VisitGroup } from './visit-groups.ts';
 import classes from './visits.module.css';
+
+/** A holiday of all states, or one that visits know of. */
+function holidayOf(day: string, groups: readonly VisitGroup[]): string | undefined {
+  const visits = groups.flatMap((group) => group.visits);
+  const known = visits.find(({ date, movedFrom, holiday }) => holiday && (movedFrom ?? date) === day);
+  return holidaysOf('DE')(day)?.[currentLanguage()] ?? known?.holiday;
+}
 
 interface WeekTableProps {
   days: readonly string[];
@@ -22,13 +31,14 @@ export function WeekTable({ days, groups, grouping, onReassign }: WeekTableProps
     // A wide table scrolls by keyboard, too.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling needs focus.
     <section className={`panel ${classes.scroll}`} tabIndex={0} aria-label={t('visits.week')}>
-      <table className={classes.week}>
+      <table className={classes.week} style={{ '--days': days.length } as CSSProperties}>
         <thead>
           <tr>
             <th scope="col">{t(`visits.by.${grouping}`)}</th>
             {days.map((day) => (
               <th key={day} scope="col">
                 {formatDay(day, { weekday: 'short', day: 'numeric', month: 'numeric' })}
+                {holidayOf(day, groups) && <span className={classes.holiday}>{holidayOf(day, groups)}</span>}
               </th>
             ))}
           </tr>
