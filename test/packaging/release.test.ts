@@ -94,6 +94,8 @@ describe('a release', () => {
     assert.match(stdout, /^\{"id":"[^"]+"\} 201$/);
     const page = await inside('curl', '-s', 'http://127.0.0.1:3000/');
     assert.match(page.stdout, /<script type="module"/);
+    const state = await inside('curl', '-s', 'http://127.0.0.1:3000/app/state');
+    assert.equal(JSON.parse(state.stdout).isRelease, true, 'the help at sign-in names stamm, not npm');
     const guide = await inside(
       'curl',
       '-s',
