@@ -79,7 +79,13 @@ export function DaySheetPage() {
       </Group>
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!visits && !error && <Lines count={8} />}
-      {visits && shown.length === 0 && <EmptyNote icon="calendar" title={t('daySheet.none')} />}
+      {visits && shown.length === 0 && (
+        <EmptyNote icon="calendar" title={t('daySheet.none')}>
+          <ButtonLink to="/visits" variant="light" mt="sm">
+            {t('daySheet.toVisits')}
+          </ButtonLink>
+        </EmptyNote>
+      )}
       {shown.map(({ key, title, visits: own }) => (
         <PersonSheet key={key} name={title} day={day} visits={own} />
       ))}

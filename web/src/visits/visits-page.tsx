@@ -156,7 +156,11 @@ export function VisitsPage() {
         </Text>
       )}
       {data?.visits.length === 0 && (
-        <EmptyNote icon="calendar" title={t('visits.none')} text={t('visits.noneText')} />
+        <EmptyNote icon="calendar" title={t('visits.none')} text={t('visits.noneText')}>
+          <ButtonLink to="/data/sites" variant="light" mt="sm">
+            {t('visits.toSites')}
+          </ButtonLink>
+        </EmptyNote>
       )}
       {data && data.visits.length > 0 && (
         <div aria-busy={isPlaceholderData}>
