@@ -87,7 +87,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
       mimeType: 'text/csv',
       buffer: Buffer.from(corrected.replace(';Kontakt;', ';E-Mail;')),
     });
-    await page.getByText('Zeilen sind in Ordnung.').waitFor();
+    await page.getByText('Die erste Zeile ist in Ordnung.').waitFor();
     await page.getByRole('button', { name: '1 Zeile importieren' }).click();
     await page.getByRole('link', { name: 'Kunden anzeigen' }).click();
     await page.getByRole('link', { name: 'Kanzlei "Süd"; Lüders' }).waitFor();
@@ -168,7 +168,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
     await page.getByRole('combobox', { name: 'Tabellenblatt' }).click();
     await page.getByRole('option', { name: 'Adressen' }).click();
     await page.getByText('3.001 Zeilen · 6 Spalten').waitFor();
-    await page.getByText('Zeilen sind in Ordnung.').waitFor();
+    await page.getByText('Die erste Zeile ist in Ordnung.').waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await page.getByRole('button', { name: '3.001 Zeilen importieren' }).click();
     await page.getByRole('heading', { name: 'Importiert' }).waitFor();
