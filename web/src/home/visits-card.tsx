@@ -8,9 +8,10 @@ import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { Icon } from '../icons.tsx';
-import { dayVisitsQuery, windowsText } from '../paper/day-visits.ts';
+import { dayVisitsQuery } from '../paper/day-visits.ts';
 import { Card } from '../records/card.tsx';
 import record from '../records/record.module.css';
+import { windowsText } from '../visits/visit-times.ts';
 import classes from './home.module.css';
 
 const shownVisits = 6;

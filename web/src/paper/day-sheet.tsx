@@ -19,8 +19,9 @@ import { formatDay, isDay } from '../texts/format.ts';
 import { isApproximate, positionOf, startOf, startText } from '../visits/start-address.ts';
 import { StartAddressButton } from '../visits/start-address-button.tsx';
 import { groupVisits } from '../visits/visit-groups.ts';
+import { byFirstWindow, windowsText } from '../visits/visit-times.ts';
 import { type Visit, visitSettingsQuery } from '../visits/visits-query.ts';
-import { dayVisitsQuery, windowsText } from './day-visits.ts';
+import { dayVisitsQuery } from './day-visits.ts';
 import classes from './sheet.module.css';
 
 export function DaySheetPage() {
@@ -102,7 +103,7 @@ function PersonSheet({ name, day, visits }: { name: string; day: string; visits:
   const { data: settings } = useQuery(visitSettingsQuery);
   const base = settings?.startAddress;
   const basePosition = startOf(base);
-  const byTime = visits.toSorted((one, other) => windowsText(one).localeCompare(windowsText(other)));
+  const byTime = visits.toSorted(byFirstWindow);
   const chosen = byTime.find(({ siteId }) => siteId === startId);
   const first = chosen ?? (basePosition ? undefined : byTime.find(positionOf));
   const ordered = orderByNearest(byTime, positionOf, first ? positionOf(first) : basePosition);

@@ -9,10 +9,6 @@ export function dayVisitsQuery(day: string, employeeId: string | undefined) {
   };
 }
 
-export function windowsText({ windows }: Visit): string {
-  return windows.map(({ from, until }) => `${from}–${until}`).join(', ');
-}
-
 /** Opens the maps of the device: Apple's, the app that Android offers, or a page on a computer. */
 export function mapsLink(address: string, userAgent = navigator.userAgent): string {
   const query = encodeURIComponent(address.toWellFormed());

@@ -16,8 +16,9 @@ import { addressText } from '../records/columns.ts';
 import { phoneLink } from '../records/contact-links.ts';
 import record from '../records/record.module.css';
 import { positionOf, startOf } from '../visits/start-address.ts';
+import { windowsText } from '../visits/visit-times.ts';
 import { type Visit, visitSettingsQuery } from '../visits/visits-query.ts';
-import { dayVisitsQuery, mapsLink, windowsText } from './day-visits.ts';
+import { dayVisitsQuery, mapsLink } from './day-visits.ts';
 import classes from './sheet.module.css';
 
 /** A person whose address an employee has sees the visits of that employee, everybody else those of all. */

@@ -9,6 +9,7 @@ import { type AttendingInterval, isAttendingInterval } from '../../../core/visit
 import { formatDay, locale, monthNames, weekdayNames } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { toSitePlan } from '../visits/site-plan.ts';
+import { timesText } from '../visits/visit-times.ts';
 import { visitSettingsQuery } from '../visits/visits-query.ts';
 import classes from './visits.module.css';
 
@@ -41,7 +42,7 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
               </Text>
               <Group gap={6}>
                 <Text size="xs" c="dimmed">
-                  {visitText(visit, t)}
+                  {timesText(visit, visit.interval.durationInMinutes)}
                 </Text>
                 {(visit.interval.toleranceInDays ?? 0) > 0 && (
                   <Badge size="xs" color="gray">
@@ -60,12 +61,6 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
       </ol>
     </Stack>
   );
-}
-
-function visitText({ windows, interval }: PlannedVisit, t: TFunction): string {
-  const times = windows.map((window) => t('rule.time', { ...window })).join(', ');
-  const { durationInMinutes: count } = interval;
-  return [times, count && t('record.minutes', { count })].filter(Boolean).join(' · ');
 }
 
 /** "moved from 25 December because of 1. Weihnachtstag" */

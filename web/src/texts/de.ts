@@ -398,6 +398,7 @@ export const de: Texts = {
   },
   visits: {
     title: 'Besuche',
+    allDay: 'ganztägig',
     text: 'Berechnet aus Intervallen, Öffnungszeiten, Gültigkeit und Feiertagen. Ziehen Sie einen Besuch in eine andere Zeile, um den Mitarbeiter des Standorts zu ändern.',
     textReading: 'Berechnet aus Intervallen, Öffnungszeiten, Gültigkeit und Feiertagen.',
     day: 'Tag',

@@ -395,6 +395,7 @@ export const en = {
   },
   visits: {
     title: 'Visits',
+    allDay: 'all day',
     text: "Calculated from intervals, opening hours, validity and public holidays. Drag a visit to another row to change the site's employee.",
     textReading: 'Calculated from intervals, opening hours, validity and public holidays.',
     day: 'Day',

@@ -1,6 +1,5 @@
 // One visit: short in a week, and with everything that somebody on the way needs in a day.
 import { ActionIcon, Anchor, Badge, Group, Modal, Stack, Text } from '@mantine/core';
-import type { TFunction } from 'i18next';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useIsAdministrator } from '../api/session.ts';
@@ -9,6 +8,7 @@ import { Icon } from '../icons.tsx';
 import { phoneLink } from '../records/contact-links.ts';
 import { ReferencePicker } from '../records/reference-picker.tsx';
 import { formatDay } from '../texts/format.ts';
+import { timesText } from './visit-times.ts';
 import classes from './visits.module.css';
 import type { Visit } from './visits-query.ts';
 
@@ -54,7 +54,7 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
         )}
       </Group>
       <Text size="xs" className="numbers">
-        {timesOf(visit, t)}
+        {timesText(visit, visit.durationInMinutes)}
       </Text>
       {isWhole && <Way visit={visit} />}
       <Marks visit={visit} />
@@ -81,12 +81,6 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
       )}
     </li>
   );
-}
-
-/** "08:00–12:00, 14:00–17:00 · 60 min" */
-function timesOf({ windows, durationInMinutes: count }: Visit, t: TFunction): string {
-  const times = windows.map((window) => t('rule.time', { ...window })).join(', ');
-  return [times, count && t('record.minutes', { count })].filter(Boolean).join(' · ');
 }
 
 /** Address, contact, phone, key and note. */
