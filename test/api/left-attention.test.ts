@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { attentionChecksOf } from '../../server/engine/sql/attention-checks.ts';
+import {
+  countFrom,
+  firstPlace,
+  openOnly,
+  type Place,
+} from '../../server/features/attention/attention-pieces.ts';
+import { site as siteDefinition } from '../../server/resources/site.ts';
 import { startService, validAddress, validSite } from '../service.ts';
 import { createPerson } from './office.ts';
 
@@ -51,6 +59,48 @@ test('an entry that is left as it is comes back when it finds something else, or
   assert.deepEqual(await codes(), [`${id} validity_ended`]);
   const counts = (await person.call('GET', '/attention/counts')).json().data;
   assert.deepEqual(counts, [{ resource: 'site', code: 'validity_ended', count: 1 }]);
+});
+
+test('counts go on where the time was up, and add up to all', async () => {
+  const { tenantId, createSite, person } = await startTenant();
+  for (const weekday of ['SUNDAY', 'SATURDAY'])
+    await createSite({
+      name: weekday,
+      openingHours: [{ dayOfWeek: 'MONDAY', opens: '08:00', closes: '17:00' }],
+      attendingIntervals: [{ frequency: 'WEEKLY', byDay: [weekday] }],
+    });
+  const checks = [siteDefinition].flatMap(attentionChecksOf).map(openOnly);
+  const sums = checks.map(() => 0);
+  let requests = 0;
+  for (let place: Place | undefined = firstPlace; place; requests++) {
+    const part = await countFrom(
+      service.database,
+      tenantId,
+      checks,
+      place,
+      performance.now() + 60_000,
+      () => true,
+    );
+    part.counts.forEach((count, check) => {
+      sums[check]! += count;
+    });
+    place = part.next;
+  }
+  assert.equal(requests, checks.length);
+  const counted = checks.flatMap(({ resource, code }, check) =>
+    sums[check]! > 0 ? [{ resource, code, count: sums[check] }] : [],
+  );
+  const { data, nextCursor } = (await person.call('GET', '/attention/counts')).json();
+  assert.deepEqual(counted, data);
+  assert.deepEqual(
+    data.map(({ code, count }: { code: string; count: number }) => [code, count]),
+    [
+      ['no_employee', 2],
+      ['closed_visit', 2],
+    ],
+  );
+  assert.equal(nextCursor, null);
+  assert.equal((await person.call('GET', '/attention/counts?cursor=x')).statusCode, 400);
 });
 
 test('a visit on a closed day can be left, and comes back with other hours', async () => {

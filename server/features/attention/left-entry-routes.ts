@@ -13,9 +13,9 @@ import {
   readBusiness,
   selectJudged,
 } from '../../engine/sql/attention-checks.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
-import { countCheck, openOnly } from './attention-routes.ts';
+import { countFrom, encodeCursor, openOnly, readCursor } from './attention-pieces.ts';
 import { hashedFinding, leftEntry } from './left-entries.ts';
 
 const maxReasonLength = 150;
@@ -42,14 +42,19 @@ export async function leftEntryRoutes(
     return check;
   }
 
-  office.get('/attention/counts', async ({ tenantId, deadline }) => {
-    const counts = [];
-    for (const check of checks) {
-      const count = await countCheck(database, tenantId, openOnly(check), deadline);
-      const { resource, code } = check;
-      if (count > 0) counts.push({ resource, code, count });
-    }
-    return { data: counts };
+  const openChecks = checks.map(openOnly);
+  // A business with very many sites is counted in several requests, whose counts add up.
+  office.get('/attention/counts', async (request) => {
+    refuseUnknownParameters(request, ['cursor']);
+    const { tenantId, deadline, query } = request;
+    const from = readCursor((query as { cursor?: unknown }).cursor, 'counts');
+    if (!from) throw validationError([{ path: ['cursor'], code: 'invalid_cursor' }]);
+    const { counts, next } = await countFrom(database, tenantId, openChecks, from, deadline);
+    const data = checks.map(({ resource, code }, index) => ({ resource, code, count: counts[index]! }));
+    return {
+      data: data.filter(({ count }) => count > 0),
+      nextCursor: next ? encodeCursor('counts', next) : null,
+    };
   });
 
   office.get('/attention/left', async (request) => {

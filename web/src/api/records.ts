@@ -85,8 +85,18 @@ interface AttentionCount {
 
 export const attentionCountsQuery = queryOptions({
   queryKey: ['attention', 'counts'],
-  queryFn: async ({ signal }) =>
-    (await call<{ data: AttentionCount[] }>('GET', '/attention/counts', { signal })).data,
+  queryFn: async ({ signal }) => {
+    const counts: AttentionCount[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const target: string = `/attention/counts${cursor && `?cursor=${cursor}`}`;
+      const part: { data: AttentionCount[]; nextCursor: string | null } = await call('GET', target, {
+        signal,
+      });
+      counts.push(...part.data);
+      cursor = part.nextCursor;
+    }
+    return counts;
+  },
   staleTime: 60_000,
 });
 
