@@ -13,13 +13,13 @@ for (const { locale, message, again, fine } of [
     locale: 'de-DE',
     message: 'In Ihrem Betrieb läuft schon ein Import. Bitte warten Sie, bis er fertig ist.',
     again: 'Erneut versuchen',
-    fine: 'Zeilen sind in Ordnung.',
+    fine: 'Die erste Zeile ist in Ordnung.',
   },
   {
     locale: 'en-GB',
     message: 'Your business already runs an import. Wait until it has finished.',
     again: 'Try again',
-    fine: 'rows are valid.',
+    fine: 'The first row is valid.',
   },
 ]) {
   test(`says that another import is running, and goes on after it (${locale})`, {

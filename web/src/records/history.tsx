@@ -17,9 +17,9 @@ import { Card } from './card.tsx';
 import { addressText, isAddress } from './columns.ts';
 import { type EarlierValues, earlierStates } from './earlier-state.ts';
 import { EarlierStateDialog } from './earlier-state-dialog.tsx';
+import { describeInterval } from './interval-words.ts';
 import classes from './record.module.css';
 import { NamedLink, plainText } from './value.tsx';
-import { describeInterval } from './visits.tsx';
 
 const shownAtFirst = 5;
 

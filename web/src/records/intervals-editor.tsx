@@ -15,9 +15,9 @@ import { Icon } from '../icons.tsx';
 import { formatDay, monthNames, weekdayNames } from '../texts/format.ts';
 import { toSitePlan } from '../visits/site-plan.ts';
 import classes from './editors.module.css';
+import { describeInterval } from './interval-words.ts';
 import { KeptItems } from './kept-items.tsx';
 import { TimeInput } from './time-input.tsx';
-import { describeInterval } from './visits.tsx';
 
 interface EditorProps {
   items: unknown[];

@@ -1,16 +1,17 @@
-// Visit intervals in words, and the visits that follow from them.
+// Visit intervals, and the visits that follow from them.
 import { Badge, Group, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
-import { dayNames, todayIn } from '../../../core/calendar-days.ts';
+import { todayIn } from '../../../core/calendar-days.ts';
 import { nextVisits, type PlannedVisit } from '../../../core/visit-plan.ts';
-import { type AttendingInterval, isAttendingInterval } from '../../../core/visits.ts';
-import { formatDay, locale, monthNames, weekdayNames } from '../texts/format.ts';
+import { isAttendingInterval } from '../../../core/visits.ts';
+import { formatDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { toSitePlan } from '../visits/site-plan.ts';
 import { timesText } from '../visits/visit-times.ts';
 import { visitSettingsQuery } from '../visits/visits-query.ts';
+import { describeInterval } from './interval-words.ts';
 import classes from './visits.module.css';
 
 export function Visits({ site }: { site: Record<string, unknown> }) {
@@ -71,30 +72,4 @@ export function movedText(
   const day = formatDay(movedFrom, { day: 'numeric', month: 'long' });
   const name = holiday?.[currentLanguage()];
   return name ? t('visits.movedByHoliday', { day, name }) : t('visits.movedByHours', { day });
-}
-
-function timeText({ timeFrom: from, timeUntil: until }: AttendingInterval, t: TFunction): string {
-  if (from && until) return t('rule.time', { from, until });
-  if (from) return t('rule.timeFrom', { from });
-  return until ? t('rule.timeUntil', { until }) : '';
-}
-
-/** "every 2 weeks, on Tuesday, from 08:00" */
-export function describeInterval(rule: AttendingInterval, t: TFunction): string {
-  const join = new Intl.ListFormat(locale(), { type: 'conjunction' });
-  const days = dayNames.flatMap((name, index) =>
-    rule.byDay?.includes(name) ? [weekdayNames('long')[index]!] : [],
-  );
-  const months = (rule.byMonth ?? []).map((month) => monthNames('long')[month - 1]!);
-  return [
-    t(`rule.${rule.frequency}`, { count: rule.interval ?? 1 }),
-    days.length > 0 && t('rule.on', { days: join.format(days) }),
-    rule.weekOfMonth && t(`rule.weeks.${rule.weekOfMonth}`),
-    months.length > 0 && t('rule.in', { months: join.format(months) }),
-    timeText(rule, t),
-    rule.startDate && t('record.validFrom', { from: formatDay(rule.startDate) }),
-    rule.endDate && t('record.validUntil', { until: formatDay(rule.endDate) }),
-  ]
-    .filter(Boolean)
-    .join(', ');
 }
