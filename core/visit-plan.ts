@@ -21,15 +21,15 @@ export const visitConflicts = ['closed', 'window_too_short', 'no_employee', 'no_
 export type VisitConflict = (typeof visitConflicts)[number];
 
 export interface VisitSite {
-  attendingIntervals: readonly AttendingInterval[];
+  readonly attendingIntervals: readonly AttendingInterval[];
   /** None means unknown, not closed. */
   readonly openingHours: readonly OpeningHours[];
-  validFrom?: string | undefined;
-  validUntil?: string | undefined;
-  timeZone: string;
+  readonly validFrom?: string | undefined;
+  readonly validUntil?: string | undefined;
+  readonly timeZone: string;
   /** Stands in for the first day of intervals that have none. */
-  anchor: string;
-  hasEmployee: boolean;
+  readonly anchor: string;
+  readonly hasEmployee: boolean;
   /** Its own position, or an approximate one. */
   readonly hasPosition: boolean;
 }
@@ -59,47 +59,52 @@ interface Rule {
 }
 
 export interface VisitPlan {
-  rules: Rule[];
-  /** Undefined where no opening hours are known. */
-  readonly openOn: OpenOn | undefined;
+  site: VisitSite;
+  rules: readonly Rule[];
   holidays: Holidays;
   holidayRule: HolidayRule;
-  timeZone: string;
-  readonly conflicts: VisitConflict[];
 }
 
 /** Reads a site once for the questions about its days. */
 export function toVisitPlan(site: VisitSite, holidays: Holidays, holidayRule: HolidayRule): VisitPlan {
+  return { site, rules: toRules(site), holidays, holidayRule };
+}
+
+const knownRules = new WeakMap<readonly AttendingInterval[], Map<string, Rule[]>>();
+const maxKnownRules = 1000;
+
+/** Many sites have the same intervals. Their rules are read once, because rules of their own would fill the memory. */
+function toRules(site: VisitSite): readonly Rule[] {
+  const { attendingIntervals: intervals } = site;
+  const known = knownRules.get(intervals) ?? new Map<string, Rule[]>();
+  const key = `${site.anchor} ${site.validFrom} ${site.validUntil}`;
+  const found = known.get(key);
+  if (found) return found;
   const anchor = toDayNumber(site.anchor);
   const validFrom = site.validFrom ? toDayNumber(site.validFrom) : -Infinity;
   const validUntil = site.validUntil ? toDayNumber(site.validUntil) : Infinity;
-  return {
-    rules: site.attendingIntervals.map((interval) => ({
-      interval,
-      names: toNamedDays(interval, anchor),
-      tolerance: interval.toleranceInDays ?? 0,
-      first: Math.max(validFrom, interval.startDate ? toDayNumber(interval.startDate) : -Infinity),
-      last: Math.min(validUntil, interval.endDate ? toDayNumber(interval.endDate) : Infinity),
-    })),
-    // Most sites have no visit near the day in question.
-    get openOn() {
-      const { openingHours } = site;
-      const openOn = openingHours.length > 0 ? toOpenSpans(openingHours) : undefined;
-      Object.defineProperty(this, 'openOn', { value: openOn });
-      return openOn;
-    },
-    holidays,
-    holidayRule,
-    timeZone: site.timeZone,
-    get conflicts() {
-      const conflicts: VisitConflict[] = [
-        ...(site.hasEmployee ? [] : (['no_employee'] as const)),
-        ...(site.hasPosition ? [] : (['no_position'] as const)),
-      ];
-      Object.defineProperty(this, 'conflicts', { value: conflicts });
-      return conflicts;
-    },
-  };
+  const rules = intervals.map((interval) => ({
+    interval,
+    names: toNamedDays(interval, anchor),
+    tolerance: interval.toleranceInDays ?? 0,
+    first: Math.max(validFrom, interval.startDate ? toDayNumber(interval.startDate) : -Infinity),
+    last: Math.min(validUntil, interval.endDate ? toDayNumber(interval.endDate) : Infinity),
+  }));
+  if (known.size >= maxKnownRules) known.clear();
+  knownRules.set(intervals, known.set(key, rules));
+  return rules;
+}
+
+/** Undefined where no opening hours are known. */
+function openOnOf({ site: { openingHours } }: VisitPlan): OpenOn | undefined {
+  return openingHours.length > 0 ? toOpenSpans(openingHours) : undefined;
+}
+
+function conflictsOf({ site }: VisitPlan): VisitConflict[] {
+  return [
+    ...(site.hasEmployee ? [] : (['no_employee'] as const)),
+    ...(site.hasPosition ? [] : (['no_position'] as const)),
+  ];
 }
 
 /** The visits of one day, in the order of their times. */
@@ -145,7 +150,7 @@ export function nextVisits(plan: VisitPlan, from: string, count: number): Planne
 
 /** Whether a visit on one of these days is skipped because the site is closed. */
 export function hasClosedVisit(plan: VisitPlan, from: string, days: number): boolean {
-  if (!plan.openOn) return false;
+  if (!openOnOf(plan)) return false;
   const start = toDayNumber(from);
   return plan.rules.some((rule) => {
     const last = Math.min(rule.last, start + days - 1);
@@ -170,7 +175,7 @@ function namedVisit(plan: VisitPlan, rule: Rule, day: number, here: DayParts): P
     ...obstacle,
     windows: [],
     interval: rule.interval,
-    conflicts: [...(obstacle.reason === 'CLOSED' ? (['closed'] as const) : []), ...plan.conflicts],
+    conflicts: [...(obstacle.reason === 'CLOSED' ? (['closed'] as const) : []), ...conflictsOf(plan)],
   };
 }
 
@@ -198,7 +203,7 @@ function movedVisit(plan: VisitPlan, rule: Rule, day: number, here: DayParts): P
 function plannedVisit(plan: VisitPlan, rule: Rule, day: number, { weekday }: DayParts): PlannedVisit {
   const { interval } = rule;
   const date = fromDayNumber(day);
-  const spans = spansOf(interval, plan.openOn, day, weekday);
+  const spans = spansOf(interval, openOnOf(plan), day, weekday);
   const holiday = plan.holidays(date);
   const isTooShort = spans.length > 0 && !spans.some((span) => fits(plan, interval, day, span));
   return {
@@ -207,11 +212,16 @@ function plannedVisit(plan: VisitPlan, rule: Rule, day: number, { weekday }: Day
     ...(holiday && { holiday }),
     windows: spans.map(toWindow),
     interval,
-    conflicts: [...(isTooShort ? (['window_too_short'] as const) : []), ...plan.conflicts],
+    conflicts: [...(isTooShort ? (['window_too_short'] as const) : []), ...conflictsOf(plan)],
   };
 }
 
-function fits({ timeZone }: VisitPlan, interval: AttendingInterval, day: number, span: Span): boolean {
+function fits(
+  { site: { timeZone } }: VisitPlan,
+  interval: AttendingInterval,
+  day: number,
+  span: Span,
+): boolean {
   const { durationInMinutes = 0 } = interval;
   return durationInMinutes === 0 || lengthInMinutes(timeZone, day, span) >= durationInMinutes;
 }
@@ -224,7 +234,8 @@ interface Obstacle {
 function findObstacle(plan: VisitPlan, rule: Rule, day: number, here: DayParts): Obstacle | undefined {
   const holiday = plan.holidayRule === 'KEEP' ? undefined : plan.holidays(fromDayNumber(day));
   if (holiday) return { reason: 'HOLIDAY', holiday };
-  const isClosed = plan.openOn && spansOf(rule.interval, plan.openOn, day, here.weekday).length === 0;
+  const openOn = openOnOf(plan);
+  const isClosed = openOn && spansOf(rule.interval, openOn, day, here.weekday).length === 0;
   return isClosed ? { reason: 'CLOSED' } : undefined;
 }
 
@@ -242,7 +253,8 @@ function canTake(plan: VisitPlan, rule: Rule, day: number): boolean {
   const here = partsOf(day);
   if (rule.names(day, here) || findObstacle(plan, rule, day, here)) return false;
   // Without opening hours, offices are open from Monday to Friday.
-  if (!plan.openOn) return here.weekday < 5;
-  const spans = spansOf(rule.interval, plan.openOn, day, here.weekday);
+  const openOn = openOnOf(plan);
+  if (!openOn) return here.weekday < 5;
+  const spans = spansOf(rule.interval, openOn, day, here.weekday);
   return spans.some((span) => fits(plan, rule.interval, day, span));
 }

@@ -2,7 +2,7 @@
 import { holidayRegion, holidaysOf } from '../../core/holidays.ts';
 import { isOpeningHours, type OpeningHours } from '../../core/opening-hours.ts';
 import { type ApproximatePosition, findApproximatePosition } from '../../core/postcodes.ts';
-import { type HolidayRule, toVisitPlan, type VisitPlan } from '../../core/visit-plan.ts';
+import { type HolidayRule, toVisitPlan, type VisitPlan, type VisitSite } from '../../core/visit-plan.ts';
 import { type AttendingInterval, isAttendingInterval } from '../../core/visits.ts';
 
 export interface PlanRow {
@@ -35,24 +35,47 @@ export const planColumns = {
 export const planLists = ['subject.attending_intervals', 'subject.opening_hours'];
 
 export function toSitePlan(row: PlanRow, holidayRule: HolidayRule): VisitPlan {
-  const { time_zone: timeZone } = row;
-  const site = {
-    attendingIntervals: readIntervals(row.intervals),
-    // Read when a visit is near: most sites have none on the days in question.
-    get openingHours() {
-      return readHours(row.hours);
-    },
-    validFrom: row.valid_from ?? undefined,
-    validUntil: row.valid_until ?? undefined,
-    timeZone,
-    anchor: row.created_on,
-    // Depends on another table, so the pages of visits say it.
-    hasEmployee: true,
-    get hasPosition() {
-      return row.has_position || approximatePositionOf(row) !== undefined;
-    },
-  };
-  return toVisitPlan(site, holidaysOf(holidayRegion(row.zip_code, timeZone)), holidayRule);
+  const region = holidayRegion(row.zip_code, row.time_zone);
+  return toVisitPlan(new SiteOfRow(row), holidaysOf(region), holidayRule);
+}
+
+/** Reads what is asked for: most sites have no visit on the days in question. */
+class SiteOfRow implements VisitSite {
+  // Depends on another table, so the pages of visits say it.
+  readonly hasEmployee = true;
+  readonly #row: PlanRow;
+
+  constructor(row: PlanRow) {
+    this.#row = row;
+  }
+
+  get attendingIntervals() {
+    return readIntervals(this.#row.intervals);
+  }
+
+  get openingHours() {
+    return readHours(this.#row.hours);
+  }
+
+  get validFrom() {
+    return this.#row.valid_from ?? undefined;
+  }
+
+  get validUntil() {
+    return this.#row.valid_until ?? undefined;
+  }
+
+  get timeZone() {
+    return this.#row.time_zone;
+  }
+
+  get anchor() {
+    return this.#row.created_on;
+  }
+
+  get hasPosition() {
+    return this.#row.has_position || approximatePositionOf(this.#row) !== undefined;
+  }
 }
 
 /** Of a site without a position of its own. */

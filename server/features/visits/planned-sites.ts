@@ -1,16 +1,9 @@
 // Sites with intervals, read in pieces in the order of their ids, and planned.
-import type { ApproximatePosition } from '../../../core/postcodes.ts';
 import type { HolidayRule, VisitPlan } from '../../../core/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
 import type { Conditions } from '../../engine/sql/list-filters.ts';
 import { jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
-import {
-  approximatePositionOf,
-  type PlanRow,
-  planColumns,
-  planLists,
-  toSitePlan,
-} from '../../resources/site-plan.ts';
+import { type PlanRow, planColumns, planLists, toSitePlan } from '../../resources/site-plan.ts';
 
 interface SiteRow extends Omit<PlanRow, 'intervals'> {
   id: string;
@@ -29,9 +22,8 @@ export interface PlannedSite {
   contactPersonId: string | undefined;
   preparationInMinutes: number | undefined;
   timeZone: string;
-  /** Where the site has no position of its own. */
-  readonly approximatePosition: ApproximatePosition | undefined;
   plan: VisitPlan;
+  row: PlanRow;
 }
 
 export interface Piece {
@@ -85,9 +77,7 @@ function toPlannedSite(row: SiteRow & PlanRow, holidayRule: HolidayRule): Planne
     contactPersonId: row.contact_person_id ?? undefined,
     preparationInMinutes: row.preparation === null ? undefined : Number(row.preparation),
     timeZone: row.time_zone,
-    get approximatePosition() {
-      return approximatePositionOf(row);
-    },
     plan: toSitePlan(row, holidayRule),
+    row,
   };
 }

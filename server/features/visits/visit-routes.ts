@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { languageOf, linkNextPage } from '../../http/conventions.ts';
 import type { Language } from '../../messages.ts';
+import { approximatePositionOf } from '../../resources/site-plan.ts';
 import { type Details, readDetails } from './visit-details.ts';
 import { visitDocs } from './visit-docs.ts';
 import { findVisits, type SiteVisit } from './visit-page.ts';
@@ -60,7 +61,7 @@ function represent(
     customerExternalId: externalId('customer'),
     employeeExternalId: externalId('employee'),
     site: inclusions.has('site')
-      ? { ...details('site', found)?.json, approximateLocation: site.approximatePosition }
+      ? { ...details('site', found)?.json, approximateLocation: approximatePositionOf(site.row) }
       : undefined,
     customer: member('customer'),
     employee:
