@@ -75,7 +75,12 @@ test('a clock that jumps back an hour loses, doubles, delays and locks out nothi
   const data = path.join(folder, 'data');
   initializePostgres(folder, data);
   const { connection } = await startPostgres(folder, data, clock.env);
-  const env = { DATABASE_URL: databaseUrl(connection), WORKERS: '1', WEBHOOK_ALLOW_PRIVATE: 'true', ...clock.env };
+  const env = {
+    DATABASE_URL: databaseUrl(connection),
+    WORKERS: '1',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...clock.env,
+  };
   const generous = { RATE_LIMIT_PER_MINUTE: '100000' };
   const service = await startStamm({ ...env, ...generous });
   const cookie = await setUp(service);
