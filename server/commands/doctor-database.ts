@@ -40,16 +40,30 @@ export async function checkWrites(client: pg.Client, login: pg.ClientConfig): Pr
   });
 }
 
-/** Imports need temporary tables. */
-export async function checkImports(login: pg.ClientConfig): Promise<Finding[]> {
+/** Imports need temporary tables, and searches are slow with just-in-time compilation. */
+export async function checkServiceSession(login: pg.ClientConfig): Promise<Finding[]> {
   return withDatabase(login, async (database) => {
-    const { rows } = await database.pool.query<{ may_import: boolean }>(
-      `SELECT has_database_privilege(current_database(), 'TEMPORARY') AS may_import`,
+    const { rows } = await database.pool.query<{ jit: string; may_import: boolean }>(
+      `SELECT current_setting('jit') AS jit, has_database_privilege(current_database(), 'TEMPORARY') AS may_import`,
     );
-    if (rows[0]!.may_import) return [];
-    const message =
-      'requests may not make temporary tables, so imports fail. Run: GRANT TEMPORARY ON DATABASE … TO stamm_service';
-    return [{ check: 'imports', status: 'warning', message, code: 'temporary_tables_refused' }];
+    const { jit, may_import: mayImport } = rows[0]!;
+    const findings: Finding[] = [
+      jit === 'off'
+        ? { check: 'jit', status: 'ok', message: 'off for requests' }
+        : {
+            check: 'jit',
+            status: 'warning',
+            code: 'jit_on',
+            message:
+              'on for requests, although Stamm turns it off. A pooler drops its settings: connect to PostgreSQL itself',
+          },
+    ];
+    if (!mayImport) {
+      const message =
+        'requests may not make temporary tables, so imports fail. Run: GRANT TEMPORARY ON DATABASE … TO stamm_service';
+      findings.push({ check: 'imports', status: 'warning', message, code: 'temporary_tables_refused' });
+    }
+    return findings;
   });
 }
 

@@ -16,7 +16,7 @@ import {
   checkClock,
   checkConnections,
   checkDistribution,
-  checkImports,
+  checkServiceSession,
   checkWebhooks,
   checkWrites,
 } from './doctor-database.ts';
@@ -115,7 +115,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
           migrations,
           role,
           checkLogin(connection, login),
-          ...(await checkImports(login.client)),
+          ...(await checkServiceSession(login.client)),
           ...(await checkWebhooks(client)),
           ...(await checkAccount(config, connection, login)),
           ...disk,

@@ -106,7 +106,9 @@ describe('beside a running service', { concurrency: 3 }, () => {
       // For root a line names the account of Node, which depends on the machine.
       .filter(({ check }: Record<string, string>) => check !== 'account')
       .map(({ check, status }: Record<string, string>) => `${check} ${status}`);
-    const wanted = 'runtime settings proxy database writes connections migrations role login disk'.split(' ');
+    const wanted = 'runtime settings proxy database writes connections migrations role login jit disk'.split(
+      ' ',
+    );
     assert.deepEqual(checks, [...wanted.map((check) => `${check} ok`), 'backup warning']);
     assert.deepEqual(await runJson(['migrate'], env), { applied: [] });
   });

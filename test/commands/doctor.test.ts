@@ -38,9 +38,10 @@ describe('the doctor', () => {
     assert.match(lines.address!, /^! address +PUBLIC_URL is not set/);
   });
 
-  test('finds the same settings in order when they are', async () => {
+  test('finds the same settings in order when they are, and jit off although the server has it on', async () => {
     await writeBackupOf(new Date());
     await change('CONNECTION LIMIT -1');
+    await change('SET jit = on');
     const lines = await examine({
       TRUST_PROXY: 'loopback',
       PUBLIC_URL: 'https://stamm.example',
@@ -50,6 +51,7 @@ describe('the doctor', () => {
     assert.match(lines.backup!, /^✓ backup .*, 0 hours old$/);
     assert.match(lines.connections!, /^✓ connections /);
     assert.equal(lines.address, undefined);
+    assert.match(lines.jit!, /^✓ jit +off for requests/);
   });
 
   test('says that there is no backup yet', async () => {
