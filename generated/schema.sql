@@ -1028,7 +1028,7 @@ AS $function$
     SELECT waiting.tenant_id, waiting.id FROM webhook AS waiting JOIN journal_head AS head USING (tenant_id)
     WHERE waiting.paused_at IS NULL AND (waiting.failed_attempts = 0 OR waiting.next_attempt_at <= now())
       AND (waiting.leased_until IS NULL OR waiting.leased_until <= now()
-        OR (waiting.leased_until > now() + lease_ms * interval '1 millisecond' AND waiting.lease <> ALL (held_leases)))
+        OR (waiting.leased_until > now() + lease_ms * interval '2 milliseconds' AND waiting.lease <> ALL (held_leases)))
       AND head.last_position > waiting.last_position
     ORDER BY waiting.next_attempt_at LIMIT most FOR UPDATE OF waiting SKIP LOCKED
   ), claimed AS (

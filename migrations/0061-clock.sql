@@ -42,7 +42,8 @@ CREATE OR REPLACE FUNCTION count_sign_in(subject_hash bytea, window_seconds inte
     (extract(epoch FROM known.started_at + make_interval(secs => window_seconds) - clock_timestamp()) * 1000)::integer
 $$;
 
--- An endpoint that does not fail never waits. A lease cannot last longer than one that is given now.
+-- An endpoint that does not fail never waits. A lease cannot last much longer than one that is given now: a transaction that
+-- began earlier may see a lease that a later one has given, so twice its time is the bound.
 CREATE OR REPLACE FUNCTION claim_webhooks(held_tenants uuid[], held_ids uuid[], held_leases uuid[], lease_ms integer, most integer)
   RETURNS TABLE (tenant_id uuid, id uuid, lease uuid)
   LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -56,7 +57,7 @@ CREATE OR REPLACE FUNCTION claim_webhooks(held_tenants uuid[], held_ids uuid[], 
     SELECT waiting.tenant_id, waiting.id FROM webhook AS waiting JOIN journal_head AS head USING (tenant_id)
     WHERE waiting.paused_at IS NULL AND (waiting.failed_attempts = 0 OR waiting.next_attempt_at <= now())
       AND (waiting.leased_until IS NULL OR waiting.leased_until <= now()
-        OR (waiting.leased_until > now() + lease_ms * interval '1 millisecond' AND waiting.lease <> ALL (held_leases)))
+        OR (waiting.leased_until > now() + lease_ms * interval '2 milliseconds' AND waiting.lease <> ALL (held_leases)))
       AND head.last_position > waiting.last_position
     ORDER BY waiting.next_attempt_at LIMIT most FOR UPDATE OF waiting SKIP LOCKED
   ), claimed AS (

@@ -105,7 +105,7 @@ DECLARE
     SELECT DISTINCT waiting.tenant_id FROM (
       SELECT tenant_id FROM webhook
       WHERE paused_at IS NULL AND (failed_attempts = 0 OR next_attempt_at <= now())
-        AND (leased_until IS NULL OR leased_until NOT BETWEEN now() AND now() + lease_ms * interval '1 millisecond')
+        AND (leased_until IS NULL OR leased_until NOT BETWEEN now() AND now() + lease_ms * interval '2 milliseconds')
       ORDER BY next_attempt_at LIMIT 10000) AS waiting);
   tenants uuid[];
   positions bigint[];
@@ -124,7 +124,7 @@ BEGIN
     FROM webhook AS waiting JOIN unnest(tenants, positions) AS head (tenant_id, last_position) USING (tenant_id)
     WHERE waiting.paused_at IS NULL AND (waiting.failed_attempts = 0 OR waiting.next_attempt_at <= now())
       AND (waiting.leased_until IS NULL OR waiting.leased_until <= now()
-        OR (waiting.leased_until > now() + lease_ms * interval '1 millisecond' AND waiting.lease <> ALL (held_leases)))
+        OR (waiting.leased_until > now() + lease_ms * interval '2 milliseconds' AND waiting.lease <> ALL (held_leases)))
       AND head.last_position > waiting.last_position
     ORDER BY waiting.next_attempt_at LIMIT most FOR UPDATE OF waiting SKIP LOCKED
   ), claimed AS (
