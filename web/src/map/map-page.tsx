@@ -1,7 +1,7 @@
 // Where the sites are.
 import { Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { lazy, memo, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { todayIn } from '../../../core/calendar-days.ts';
@@ -42,6 +42,7 @@ function viewFrom({ lat, lng, zoom }: Record<string, string | undefined>): View 
 export function MapPage() {
   const { t } = useTranslation();
   const navigate = useNavigate();
+  const { history } = useRouter();
   const { employeeId, day, ...place } = useSearch({ strict: false }) as Record<string, string | undefined>;
   const given = viewFrom(place);
   const { view, settled, change, flyTo } = useView(given ?? germany);
@@ -86,11 +87,12 @@ export function MapPage() {
   }, [all.data, size, change]);
 
   useEffect(() => {
-    if (!isPlaced.current) return;
+    // Somebody who has clicked on a site is on the way to its page, which may still be loading.
+    if (!isPlaced.current || history.location.pathname !== '/map') return;
     const { lat, lng } = toPosition(settled);
     const search = { lat: lat.toFixed(4), lng: lng.toFixed(4), zoom: settled.zoom.toFixed(2), ...choice };
     void navigate({ to: '/map', search: toSearch(search), replace: true, resetScroll: false });
-  }, [settled, choice, navigate]);
+  }, [settled, choice, navigate, history]);
 
   const open = useCallback(
     (cluster: MapCluster) => {
