@@ -7,13 +7,14 @@ import {
   link,
   lstat,
   mkdir,
+  readdir,
   readFile,
   realpath,
+  rm,
   stat,
-  unlink,
   writeFile,
 } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   type Account,
   EmbeddedPostgresError,
@@ -147,14 +148,21 @@ async function readOrMakePassword(dataDir: string, folder: string, account: Acco
     await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx', flush: true });
     // Unlike a rename, a link never replaces the password of a faster process.
     await link(draft, file).catch((error) => {
-      if (error.code !== 'EEXIST') throw error;
+      if (!existsSync(file)) throw error;
     });
-    await unlink(draft);
+    await rm(draft, { force: true });
     await syncToDisk(dataDir);
   }
+  await removeDrafts(file);
   // The account can read it and start Stamm later.
   if (account && (await lstat(file)).uid === 0) await lchown(file, account.uid, account.gid);
   return (await readFile(file, 'utf8')).trim();
+}
+
+/** A start that was killed left its draft. One that runs now needs none, because the password is there. */
+async function removeDrafts(file: string): Promise<void> {
+  const drafts = (await readdir(dirname(file))).filter((name) => name.startsWith(`${basename(file)}.new-`));
+  for (const draft of drafts) await rm(join(dirname(file), draft), { force: true });
 }
 
 /** In /tmp if the path is too long for a socket. Not in $TMPDIR: every process must find the same folder. */
