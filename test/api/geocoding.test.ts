@@ -163,7 +163,8 @@ describe('the geocoder', () => {
     await small.createSite('Klein', { city: 'Wenige' });
     start();
     await until('all are asked for', () => askedFor('Viele').length === 6);
-    const order = geocoder.questions.map(({ city }) => city);
+    // A question that an earlier test cut off is asked again.
+    const order = geocoder.questions.map(({ city }) => city).filter((city) => city !== 'Danach');
     assert.ok(order.indexOf('Wenige') <= 1, order.join());
   });
 

@@ -151,7 +151,6 @@ async function attach(
     .concat(' ', pid);
   let obstacle = 'it does not answer';
   while (performance.now() < deadline) {
-    if (signal?.aborted) throw new EmbeddedPostgresError('The start was stopped.');
     const server = await readServerState(cluster);
     let isAnswering = false;
     if (server?.isReady) {
@@ -167,6 +166,8 @@ async function attach(
       }
       await client?.end();
     }
+    // Not sooner: a server that this process has just started is ended by whoever is attached to it.
+    if (signal?.aborted) throw new EmbeddedPostgresError('The start was stopped.');
     if (isAnswering || (server && (await isServerProcess(cluster, server.pid)))) await sleep(20);
     else if (closing.aborted) break;
     else await startServer(cluster, deadline, connections, signal);
