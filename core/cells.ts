@@ -66,6 +66,10 @@ const flagMeanings = new Map([
   ),
 ]);
 
+export function isYes(text: string): boolean {
+  return flagMeanings.get(text.toLowerCase()) === true;
+}
+
 /** A choice by its value or by its title in either language. */
 function toChoice({ choices = [] }: CellField, text: string): string {
   const folded = text.trim().toLowerCase();

@@ -201,6 +201,13 @@ export function guessColumns(
   return withoutRepetitions(guessed);
 }
 
+/** Every title, folded, that some column of the office answers to. */
+export function allTitles(definitions: readonly Definition[]): Set<string> {
+  const columns = definitions.flatMap(officeColumnsOf);
+  const usual = columns.flatMap(({ path }) => usualTitles[path] ?? []);
+  return new Set([...knownTitles(columns, false).keys(), ...usual.map(foldTitle)]);
+}
+
 function withoutRepetitions(columns: readonly (ImportColumn | undefined)[]): (ImportColumn | undefined)[] {
   return columns.map((column, index) => (column && columns.indexOf(column) === index ? column : undefined));
 }

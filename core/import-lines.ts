@@ -22,13 +22,15 @@ export interface LinePlan {
   columns: ChosenColumns;
   mark: ThousandsMark | undefined;
   names?: KnownNames;
+  /** By column: each filled cell says yes, so an empty one says no. */
+  onlyYes?: readonly boolean[];
   /** Values of fields that no column brings, for all rows. */
   fixed?: Readonly<Record<string, unknown>>;
 }
 
 /** `existingId`: the object that the row changes, by a person's choice. */
 export function toLine(plan: LinePlan, cells: readonly Cell[], existingId?: string): string {
-  const { type, columns, mark, names = new Map(), fixed = {} } = plan;
+  const { type, columns, mark, names = new Map(), onlyYes = [], fixed = {} } = plan;
   const id = idIn(columns, cells) ?? existingId;
   const data: Record<string, unknown> = {};
   const put = (path: string, value: unknown) => {
@@ -53,7 +55,9 @@ export function toLine(plan: LinePlan, cells: readonly Cell[], existingId?: stri
     }
     // The name decides, if the file has both.
     if (columns.some((other) => other?.namedPath === column.path)) return;
-    put(column.path, toFieldValue(column.field, cells[index] ?? null, mark));
+    const value = toFieldValue(column.field, cells[index] ?? null, mark);
+    const isNo = value === undefined && column.field.kind === 'flag' && onlyYes[index] && id === undefined;
+    put(column.path, isNo ? false : value);
   });
   if (id === undefined) return JSON.stringify({ type, data });
   return JSON.stringify({ type, action: 'merge', data: { id, ...clearEmptyGroups(data) } });

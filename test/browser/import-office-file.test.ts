@@ -66,7 +66,7 @@ describe('a file of an office', { skip: withoutChromium }, () => {
     const importing = page.getByRole('button', { name: '200 Zeilen importieren' });
     await page.getByRole('heading', { name: 'Namen zuordnen' }).waitFor();
     assert.equal(await importing.isDisabled(), true, 'a required field has no column');
-    await page.getByText('3 Namen sind nicht eindeutig.').waitFor();
+    await page.getByText('3 Namen sind unbekannt oder mehrdeutig.').waitFor();
     await shot('assign');
 
     await page.getByRole('combobox', { name: 'Termin nötig' }).click();
@@ -130,7 +130,7 @@ describe('a file of an office', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Weitere Datei importieren' }).click();
     await page.locator('input[type=file]').setInputFiles(file);
     await page.getByRole('button', { name: 'Vergessen' }).first().click();
-    await page.getByText('2 Namen sind nicht eindeutig.').waitFor();
+    await page.getByText('2 Namen sind unbekannt oder mehrdeutig.').waitFor();
     assert.deepEqual(complaints, []);
   });
 

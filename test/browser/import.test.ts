@@ -145,6 +145,8 @@ describe('import of a file', { skip: withoutChromium }, () => {
       {
         sheet: 'Adressen',
         data: [
+          [{ value: 'Adressen, Stand März' }],
+          [],
           ['Firma', 'Straße', 'Hausnummer', 'PLZ', 'Ort', 'Bemerkung'].map((value) => ({ value })),
           [
             { value: 'Mappe GmbH' },
@@ -165,9 +167,22 @@ describe('import of a file', { skip: withoutChromium }, () => {
     ]).toBuffer();
     await page.goto(`${office.origin}/import`);
     await page.locator('input[type=file]').setInputFiles({ name: 'mappe.xlsx', mimeType: '', buffer });
-    await page.getByRole('combobox', { name: 'Tabellenblatt' }).click();
-    await page.getByRole('option', { name: 'Adressen' }).click();
+    // The sheet and the row that have titles are found.
     await page.getByText('3.001 Zeilen · 6 Spalten').waitFor();
+    const sheet = page.getByRole('combobox', { name: 'Tabellenblatt' });
+    const titleRow = page.getByRole('combobox', { name: 'Zeile mit den Titeln' });
+    assert.equal(await sheet.inputValue(), 'Adressen');
+    assert.match(await titleRow.inputValue(), /^3: Firma, Straße/);
+    await sheet.click();
+    await page.getByRole('option', { name: 'Notizen' }).click();
+    await page.getByText('Die Datei hat Titel, aber keine Zeilen').waitFor();
+    await sheet.click();
+    await page.getByRole('option', { name: 'Adressen' }).click();
+    await titleRow.click();
+    await page.getByRole('option', { name: 'Keine Titel' }).click();
+    await page.getByText('3.003 Zeilen · 6 Spalten').waitFor();
+    await titleRow.click();
+    await page.getByRole('option', { name: '3: Firma, Straße' }).click();
     await page.getByText('Zeilen sind in Ordnung.').waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await page.getByRole('button', { name: '3.001 Zeilen importieren' }).click();

@@ -187,6 +187,14 @@ describe('the import of a file', () => {
     );
   });
 
+  test('an empty cell says no where all others say yes, but not in the row of a stored object', () => {
+    const columns = guessColumns(definitionOf('site'), ['Id', 'Objekt', 'Schlüssel', 'Termin nötig']);
+    const plan = { type: 'site', columns, mark: undefined, onlyYes: [false, false, true, false] };
+    const data = (id: string) => JSON.parse(toLine(plan, [id, 'Foyer', null, null])).data;
+    assert.deepEqual(data(''), { name: 'Foyer', hasKey: false });
+    assert.equal(data('0192').hasKey, null);
+  });
+
   test('fills each field once, and prefers its own title to a guess', () => {
     const titles = ['Notiz', 'Bemerkung', 'Comment', 'Tel.', 'Tel'];
     assert.deepEqual(

@@ -38,6 +38,7 @@ export function ColumnChoice({ table, known, columns, onChange }: ColumnChoicePr
                 </Text>
                 <Text size="xs" c="dimmed" component="span" truncate>
                   {examplesOf(table, index) || '–'}
+                  {column?.field.kind === 'flag' && table.onlyYes[index] && ` · ${t('import.emptyIsNo')}`}
                 </Text>
               </span>
               <span className={classes.arrow}>

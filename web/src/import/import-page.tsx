@@ -3,6 +3,8 @@ import { Stack } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ThousandsMark } from '../../../core/cells.ts';
+import { allTitles } from '../../../core/columns.ts';
+import { useDefinitions } from '../api/definitions.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote } from '../frame/failure.tsx';
 import { tellFailure } from '../frame/notices.tsx';
@@ -12,12 +14,14 @@ import { FileDrop } from './file-drop.tsx';
 import classes from './import.module.css';
 import { ImportList } from './import-list.tsx';
 import { Preparation } from './preparation.tsx';
-import { type OpenedFile, openReader, ReadingError } from './reader.ts';
+import { type OpenedFile, openReader, type Reader, ReadingError } from './reader.ts';
+import type { TableFile } from './table-file.ts';
 import { Templates } from './templates.tsx';
 
 export function ImportPage() {
   const { t } = useTranslation();
   const isAdministrator = useIsAdministrator();
+  const definitions = useDefinitions();
   const [opened, setOpened] = useState<OpenedFile>();
   const [isReading, setIsReading] = useState(false);
   const [errorCode, setErrorCode] = useState<ReadingError['code']>();
@@ -30,7 +34,7 @@ export function ImportPage() {
     setIsReading(true);
     const reader = openReader();
     try {
-      const table = await reader.open(file, pastedMark);
+      const table = await reader.open(file, allTitles(definitions), pastedMark);
       setOpened({ name: file.name, size: file.size, table, reader });
     } catch (error) {
       reader.close();
@@ -40,10 +44,10 @@ export function ImportPage() {
     }
   }
 
-  async function chooseSheet(name: string) {
+  async function choose(table: (reader: Reader) => Promise<TableFile>) {
     if (!opened) return;
     try {
-      setOpened({ ...opened, table: await opened.reader.choose(name) });
+      setOpened({ ...opened, table: await table(opened.reader) });
     } catch (error) {
       tellFailure(error);
     }
@@ -59,10 +63,11 @@ export function ImportPage() {
       <PageHead title={t('import.title')} text={t('import.text')} />
       {opened ? (
         <Preparation
-          key={`${opened.name} ${opened.table.sheet}`}
+          key={`${opened.name} ${opened.table.sheet} ${opened.table.titleRow}`}
           opened={opened}
           onClose={() => setOpened(undefined)}
-          onSheet={chooseSheet}
+          onSheet={(name) => choose((reader) => reader.chooseSheet(name))}
+          onTitleRow={(row) => choose((reader) => reader.chooseTitleRow(row))}
         />
       ) : (
         <Stack gap="lg">

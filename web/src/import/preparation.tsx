@@ -32,9 +32,10 @@ interface PreparationProps {
 
 interface OpenPreparationProps extends PreparationProps {
   onSheet: (name: string) => void;
+  onTitleRow: (row: number) => void;
 }
 
-export function Preparation({ opened, onClose, onSheet }: OpenPreparationProps) {
+export function Preparation({ opened, onClose, onSheet, onTitleRow }: OpenPreparationProps) {
   const { t } = useTranslation();
   const definitions = useDefinitions();
   const { titles, sheets = [] } = opened.table;
@@ -74,6 +75,21 @@ export function Preparation({ opened, onClose, onSheet }: OpenPreparationProps) 
               onChange={(name) => name && onSheet(name)}
             />
           )}
+          <Select
+            label={t('import.titleRow')}
+            w={{ base: '100%', xs: 280 }}
+            allowDeselect={false}
+            disabled={isRunning}
+            data={[
+              ...opened.table.firstRows.map(({ number, cells }) => ({
+                value: String(number),
+                label: t('import.titleRowNumber', { number, titles: cells.filter(Boolean).join(', ') }),
+              })),
+              { value: '0', label: t('import.noTitleRow') },
+            ]}
+            value={String(opened.table.titleRow)}
+            onChange={(row) => row && onTitleRow(Number(row))}
+          />
           <Select
             label={t('import.what')}
             w={{ base: '100%', xs: 280 }}
@@ -185,6 +201,7 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
     columns,
     mark: opened.table.thousandsMark,
     names: knownNames(names.data, nameChoices),
+    onlyYes: opened.table.onlyYes,
     fixed,
   };
   const duplicates = useDuplicates(opened.reader);

@@ -121,10 +121,14 @@ function guardCell(
 async function answer(question: Question): Promise<unknown> {
   switch (question.kind) {
     case 'open':
-      opened = await openTable(question.file, question.pastedMark);
+      opened = await openTable(question.file, question);
       return opened.table;
     case 'sheet':
       opened = await opened!.chooseSheet!(question.name);
+      return opened.table;
+    case 'titleRow':
+      // The sheets stay open for another choice.
+      opened = { ...opened!, ...(await opened!.chooseTitleRow(question.row)) };
       return opened.table;
     case 'names':
       return findNames(question.columns);

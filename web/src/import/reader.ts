@@ -12,8 +12,9 @@ export interface Chunk {
 }
 
 export type Question =
-  | { kind: 'open'; file: Blob; pastedMark?: ThousandsMark }
+  | { kind: 'open'; file: Blob; pastedMark?: ThousandsMark; knownTitles: ReadonlySet<string> }
   | { kind: 'sheet'; name: string }
+  | { kind: 'titleRow'; row: number }
   | { kind: 'names'; columns: ChosenColumns }
   | { kind: 'compare'; plan: LinePlan }
   | { kind: 'start'; plan: LinePlan; choices: RowChoices }
@@ -57,10 +58,10 @@ export function openReader() {
   }
 
   return {
-    open: (file: Blob, pastedMark?: ThousandsMark) =>
-      ask({ kind: 'open', file, pastedMark }) as Promise<TableFile>,
-    /** Another sheet of the workbook. */
-    choose: (name: string) => ask({ kind: 'sheet', name }) as Promise<TableFile>,
+    open: (file: Blob, knownTitles: ReadonlySet<string>, pastedMark?: ThousandsMark) =>
+      ask({ kind: 'open', file, pastedMark, knownTitles }) as Promise<TableFile>,
+    chooseSheet: (name: string) => ask({ kind: 'sheet', name }) as Promise<TableFile>,
+    chooseTitleRow: (row: number) => ask({ kind: 'titleRow', row }) as Promise<TableFile>,
     /** The names in each column that names objects and in how many rows they stand, by the column's path. */
     names: (columns: ChosenColumns) =>
       ask({ kind: 'names', columns }) as Promise<Map<string, Map<string, number>>>,

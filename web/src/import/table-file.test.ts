@@ -63,6 +63,46 @@ test('a workbook is read with all its sheets, its cells as typed', async () => {
   );
 });
 
+const knownTitles = new Set(['objekt', 'kunde', 'strasse', 'ort', 'schluessel']);
+
+test('titles are found below a heading, on the sheet that has them, and in a merged head', async () => {
+  const opened = await openTable(
+    await workbook(
+      { sheet: 'Deckblatt', data: [['Objektliste'], ['Stand', 'November']] },
+      {
+        sheet: 'Objekte',
+        data: [
+          ['Alle Objekte, Stand November'],
+          [null],
+          ['Objekt', 'Kunde', 'Adresse', null, 'Etage'],
+          [null, null, 'Straße', 'Ort'],
+          ['Foyer', 'Hotel', 'Weg 1', 'Kiel', '2'],
+        ],
+      },
+    ),
+    { knownTitles },
+  );
+  const { table } = opened;
+  assert.deepEqual([table.sheet, table.titleRow, table.rowCount], ['Objekte', 4, 1]);
+  assert.deepEqual(table.titles, ['Objekt', 'Kunde', 'Straße', 'Ort', 'Etage']);
+  const upper = (await opened.chooseTitleRow(3)).table;
+  assert.deepEqual([upper.titles[2], upper.rowCount], ['Adresse', 2]);
+  const unknown = await inspectFile(new Blob(['Bericht\nA;B\n1;2\n']));
+  assert.deepEqual([unknown.titles, unknown.titleRow], [['A', 'B'], 2]);
+});
+
+test('rows without titles are columns without titles', async () => {
+  const opened = await openTable(new Blob(['Foyer\tKiel\nLobby\tBonn\tx\n']), { knownTitles });
+  const { table } = await opened.chooseTitleRow(0);
+  assert.deepEqual([table.titles, table.rowCount], [['', '', ''], 2]);
+  assert.equal(table.head[0]?.cells[0], 'Foyer');
+});
+
+test('a column whose filled cells all say yes is known as one', async () => {
+  const { onlyYes } = await inspectFile(new Blob(['A;B;C;D\nx;x;;1\n;nein;;Ja\n']));
+  assert.deepEqual(onlyYes, [true, false, false, true]);
+});
+
 test('a workbook that would fill the memory is refused before it is read', async () => {
   const tooLarge = (error: unknown) => (error as TableFileError).code === 'tooLarge';
   const forged = Buffer.from(zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(1000) }));

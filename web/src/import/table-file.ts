@@ -1,6 +1,7 @@
 // A table that a person chose in the browser: a CSV file, a sheet of a workbook, or pasted cells.
-import { type ThousandsMark, thousandsMarkOf } from '../../../core/cells.ts';
-import { type CsvErrorCode, guessSeparator, type Separator } from '../../../core/csv.ts';
+import { isYes, type ThousandsMark, thousandsMarkOf } from '../../../core/cells.ts';
+import { foldTitle } from '../../../core/columns.ts';
+import { type Cell, type CsvErrorCode, guessSeparator, type Separator } from '../../../core/csv.ts';
 import { type CsvRow, type Encoding, findEncoding, readRows } from '../../../core/csv-file.ts';
 import { isWorkbook, readWorkbook, type Sheet, WorkbookTooLarge } from './workbook.ts';
 
@@ -15,8 +16,12 @@ export interface TableFile {
   sheets?: string[];
   sheet?: string;
   titles: string[];
-  /** The row that holds the titles: the first that is not empty. */
+  /** The row that holds the titles. The rows before it are a heading or empty. Zero if there are none. */
   titleRow: number;
+  /** The first rows that hold something: a person can say which of them has the titles. */
+  firstRows: CsvRow[];
+  /** By column: each filled cell says yes, so an empty one says no. */
+  onlyYes: boolean[];
   /** Rows that hold something, without the titles. */
   rowCount: number;
   /** The first of them. */
@@ -29,6 +34,8 @@ export interface OpenTable {
   readRows: () => AsyncIterable<CsvRow[]>;
   /** Another sheet of the same workbook. */
   chooseSheet?: (name: string) => Promise<OpenTable>;
+  /** The same rows with their titles in another row, or with none (zero). */
+  chooseTitleRow: (titleRow: number) => Promise<OpenTable>;
 }
 
 /** What is wrong with the file as a whole. */
@@ -45,73 +52,135 @@ export class TableFileError extends Error {
 const headBytes = 64 * 1024;
 export const headRows = 20;
 
-/** Pasted cells have the number format of the person who copied them. */
-export async function openTable(file: Blob, pastedMark?: ThousandsMark): Promise<OpenTable> {
+interface Reading {
+  /** Pasted cells have the number format of the person who copied them. */
+  pastedMark?: ThousandsMark;
+  /** Folded titles of all columns that an import takes: these tell the row of titles from a heading above it. */
+  knownTitles?: ReadonlySet<string>;
+}
+
+export async function openTable(file: Blob, { pastedMark, knownTitles }: Reading = {}): Promise<OpenTable> {
   const start = new Uint8Array(await file.slice(0, headBytes).arrayBuffer());
-  if (isWorkbook(start)) return openWorkbook(file);
+  if (isWorkbook(start)) return openWorkbook(file, knownTitles);
   // The mark of an OLE document: workbooks before 2007, and encrypted ones.
   if (start[0] === 0xd0 && start[1] === 0xcf) throw new TableFileError('oldWorkbook');
   const encoding = await findEncoding(readBytes(file));
   if (encoding !== 'utf-16le' && start.includes(0)) throw new TableFileError('binary');
   const separator = guessSeparator(new TextDecoder(encoding).decode(start));
   const read = () => readRows(readBytes(file), { encoding, separator });
-  const table = {
-    encoding,
-    separator,
-    thousandsMark: pastedMark ?? thousandsMarkOf(separator),
-    ...(await inspectRows(read())),
-  };
-  return { table, readRows: read };
+  const format = { encoding, separator, thousandsMark: pastedMark ?? thousandsMarkOf(separator) };
+  return openRows(read, format, await findTitles(read(), knownTitles));
 }
 
-async function openWorkbook(file: Blob): Promise<OpenTable> {
+/** With the titles where they were found, or where a person says they are. */
+async function openRows(
+  read: () => AsyncIterable<CsvRow[]>,
+  format: Pick<TableFile, 'encoding' | 'separator' | 'thousandsMark' | 'sheets' | 'sheet'>,
+  { titleRow, firstRows }: FoundTitles,
+): Promise<OpenTable> {
+  const table = {
+    ...format,
+    titleRow,
+    firstRows,
+    ...(await inspectRows(read(), titleRow)),
+  };
+  return {
+    table,
+    readRows: read,
+    chooseTitleRow: (chosen) => openRows(read, format, { titleRow: chosen, firstRows, knownCount: 0 }),
+  };
+}
+
+async function openWorkbook(file: Blob, knownTitles?: ReadonlySet<string>): Promise<OpenTable> {
   const sheets = await readWorkbook(file).catch((error) => {
     throw error instanceof WorkbookTooLarge ? new TableFileError('tooLarge') : error;
   });
   const names = sheets.map(({ name }) => name);
-  async function openSheet({ name, rows }: Sheet): Promise<OpenTable> {
-    const read = async function* () {
+  const read = ({ rows }: Sheet) =>
+    async function* () {
       yield rows;
     };
-    const table: TableFile = {
-      separator: ';',
-      thousandsMark: undefined,
-      sheets: names,
-      sheet: name,
-      ...(await inspectRows(read())),
-    };
-    return {
-      table,
-      readRows: read,
-      chooseSheet: (other) => openSheet(sheets.find((sheet) => sheet.name === other)!),
-    };
+  const found = await Promise.all(
+    sheets.map(async (sheet) => ({ sheet, ...(await findTitles(read(sheet)(), knownTitles)) })),
+  );
+  async function openSheet({ sheet, ...titles }: (typeof found)[number]): Promise<OpenTable> {
+    const format = { separator: ';', thousandsMark: undefined, sheets: names, sheet: sheet.name } as const;
+    const opened = await openRows(read(sheet), format, titles);
+    return { ...opened, chooseSheet: (other) => openSheet(found[names.indexOf(other)]!) };
   }
-  if (!sheets[0]) throw new TableFileError('empty');
-  return openSheet(sheets[0]);
+  // A workbook may begin with a cover sheet.
+  const best = found.toSorted((one, other) => other.knownCount - one.knownCount)[0];
+  if (!best) throw new TableFileError('empty');
+  return openSheet(best);
+}
+
+interface FoundTitles {
+  titleRow: number;
+  firstRows: CsvRow[];
+  /** How many of the titles an import knows. */
+  knownCount: number;
+}
+
+/** The first row with most known titles. A file without any has its titles in the first row that is not a lone heading. */
+async function findTitles(
+  batches: AsyncIterable<CsvRow[]>,
+  knownTitles: ReadonlySet<string> = new Set(),
+): Promise<FoundTitles> {
+  const firstRows: CsvRow[] = [];
+  for await (const rows of batches) {
+    firstRows.push(...rows.filter(isFilled).slice(0, headRows - firstRows.length));
+    if (firstRows.length === headRows) break;
+  }
+  if (!firstRows[0]) throw new TableFileError('empty');
+  const counted = firstRows.map((row, index) => ({
+    row,
+    known: new Set(titlesIn(row, firstRows[index - 1]).map(foldTitle)).intersection(knownTitles).size,
+  }));
+  const best = counted.toSorted((one, other) => other.known - one.known)[0]!;
+  const first = firstRows.find((row) => filledCells(row).length > 1) ?? firstRows[0];
+  return { titleRow: (best.known > 1 ? best.row : first).number, firstRows, knownCount: best.known };
+}
+
+/** In a merged head, a column may have its title in the row above. */
+function titlesIn({ number, cells }: CsvRow, above?: CsvRow): string[] {
+  const upper = above?.number === number - 1 ? above.cells : [];
+  return cells.map((cell, index) => toTitle(cell) || toTitle(upper[index] ?? null));
+}
+
+function filledCells({ cells }: CsvRow): string[] {
+  return cells.map(toTitle).filter(Boolean);
 }
 
 /** Reads all rows once: their number is known only then. */
 async function inspectRows(
   batches: AsyncIterable<CsvRow[]>,
-): Promise<Pick<TableFile, 'titles' | 'titleRow' | 'rowCount' | 'head'>> {
-  let titles: string[] | undefined;
-  let titleRow = 0;
+  titleRow: number,
+): Promise<Pick<TableFile, 'titles' | 'onlyYes' | 'rowCount' | 'head'>> {
+  const saysElse: boolean[] = [];
+  let titles: string[] = [];
+  let above: CsvRow | undefined;
+  let width = 0;
   let rowCount = 0;
   const head: CsvRow[] = [];
   for await (const rows of batches) {
     for (const row of rows) {
-      if (!isFilled(row)) continue;
-      if (titles === undefined) {
-        titles = row.cells.map((cell) => (cell ?? '').trim());
-        titleRow = row.number;
-        continue;
-      }
+      if (row.number === titleRow) titles = titlesIn(row, above);
+      above = row;
+      if (row.number <= titleRow || !isFilled(row)) continue;
       rowCount += 1;
+      width = Math.max(width, row.cells.length);
       if (head.length < headRows) head.push(row);
+      row.cells.forEach((cell, index) => {
+        if (toTitle(cell) !== '') saysElse[index] ||= !isYes(toTitle(cell));
+      });
     }
   }
-  if (titles === undefined) throw new TableFileError('empty');
-  return { titles, titleRow, rowCount, head };
+  if (titleRow === 0) titles = Array.from({ length: width }, () => '');
+  return { titles, onlyYes: titles.map((_, index) => saysElse[index] === false), rowCount, head };
+}
+
+function toTitle(cell: Cell): string {
+  return (cell ?? '').trim();
 }
 
 /** Spreadsheets have rows that hold nothing at their end. */

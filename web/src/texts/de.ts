@@ -941,9 +941,12 @@ export const de: Texts = {
     pasted: 'Zwischenablage',
     workbook: 'Arbeitsmappe',
     sheet: 'Tabellenblatt',
+    titleRow: 'Zeile mit den Titeln',
+    titleRowNumber: '{{number}}: {{titles}}',
+    noTitleRow: 'Keine Titel',
     reading: 'Die Datei wird gelesen …',
     fileErrors: {
-      empty: 'Die Datei ist leer. In der ersten Zeile müssen die Titel der Spalten stehen.',
+      empty: 'Die Datei ist leer.',
       oldWorkbook:
         'Das ist eine alte oder verschlüsselte Arbeitsmappe. Bitte speichern Sie sie ohne Kennwort als .xlsx.',
       tooLarge:
@@ -972,7 +975,8 @@ export const de: Texts = {
     target: 'Ziel von: {{title}}',
     ignored: 'wird ignoriert',
     ignore: 'Ignorieren',
-    nameNotFound: 'Nicht gefunden oder mehrfach vorhanden. Bitte Nummer oder Id angeben.',
+    nameNotFound: 'Nicht gefunden oder mehrfach vorhanden. Bitte oben zuordnen oder die Nummer angeben.',
+    emptyIsNo: 'leer heißt nein',
     missing: 'Pflichtangaben ohne Spalte',
     preview: 'Vorschau',
     checking: 'Die ersten Zeilen werden geprüft …',
@@ -1023,9 +1027,10 @@ export const de: Texts = {
     leaveText: 'Er läuft noch. Beim Verlassen der Seite wird er angehalten.',
     names: {
       title: 'Namen zuordnen',
-      text_one: '{{formatted}} Name ist nicht eindeutig. Ordnen Sie ihn einmal zu; die Wahl wird gemerkt.',
+      text_one:
+        '{{formatted}} Name ist unbekannt oder mehrdeutig. Ordnen Sie ihn einmal zu; die Wahl wird gemerkt.',
       text_other:
-        '{{formatted}} Namen sind nicht eindeutig. Ordnen Sie sie einmal zu; die Wahl wird gemerkt.',
+        '{{formatted}} Namen sind unbekannt oder mehrdeutig. Ordnen Sie sie einmal zu; die Wahl wird gemerkt.',
       allAssigned: 'Alle Namen sind zugeordnet.',
       unknown: 'nicht gefunden',
       several: '{{count}} Treffer',
