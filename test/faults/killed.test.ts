@@ -11,6 +11,7 @@ import { makeBackup } from '../../server/features/backup/backup.ts';
 import { createTestDatabase, startService, validSite } from '../service.ts';
 import { until } from '../waiting.ts';
 import {
+  assertRefused,
   checkout,
   cleanUpLater,
   connectionTo,
@@ -40,10 +41,11 @@ async function ask(connection: pg.ClientConfig, question: string): Promise<numbe
 const countMigrations = (connection: pg.ClientConfig) =>
   ask(connection, 'SELECT count(*) FROM schema_migration');
 
-/** Points in the order in which a first start comes to them. */
+/** Points in the order in which a first start comes to them. Each stays true, however late the test looks. */
 const pointsOfFirstStart: Record<string, (dataDir: string) => boolean | Promise<boolean>> = {
   'the password is written': (dataDir) => existsSync(path.join(dataDir, 'database-password')),
-  'initdb works': (dataDir) => globSync('postgres-18.new-*/result/PG_VERSION', { cwd: dataDir }).length > 0,
+  'initdb works': (dataDir) =>
+    globSync('{postgres-18.new-*/result,postgres-18}/PG_VERSION', { cwd: dataDir }).length > 0,
   'the data of PostgreSQL is in its place': (dataDir) => existsSync(path.join(dataDir, 'postgres-18')),
   'the server starts': (dataDir) => existsSync(path.join(dataDir, 'postgres-18/postmaster.pid')),
   'the first table is made': async (dataDir) => ((await countMigrations(connectionTo(dataDir))) ?? 0) >= 1,
@@ -90,25 +92,25 @@ async function readSchema(connection: pg.ClientConfig): Promise<string> {
   return withClient(connection, async (client) => (await client.query(schemaSql)).rows[0].sum);
 }
 
+/** Asks whether so many migrations are applied. Once they are, `client` also holds the next one up, however quick it is. */
+async function holdAfterMigration(client: pg.Client, count: number): Promise<boolean> {
+  await client.query('ROLLBACK; BEGIN');
+  try {
+    await client.query('LOCK TABLE schema_migration IN SHARE MODE');
+  } catch (error) {
+    if ((error as pg.DatabaseError).code === '42P01') return false;
+    throw error;
+  }
+  const { rows } = await client.query('SELECT count(*)::integer AS count FROM schema_migration');
+  return rows[0].count >= count;
+}
+
 test('a migration that was killed again and again leads to the same schema', async () => {
   const connection = await createTestDatabase('template0');
   const env = { DATABASE_URL: databaseUrl(connection) };
   for (const part of [0, 0.2, 0.4, 0.6, 0.8]) {
     await withClient(connection, async (client) => {
-      // Who reads how far it is also holds it up there, however quick it is.
-      const isThere = async () => {
-        await client.query('ROLLBACK; BEGIN');
-        const lock = client.query('LOCK TABLE schema_migration IN SHARE MODE');
-        if (
-          await lock.then(
-            () => false,
-            (error) => error.code === '42P01',
-          )
-        )
-          return false;
-        const { rows } = await client.query('SELECT count(*)::integer AS count FROM schema_migration');
-        return rows[0].count > part * migrations;
-      };
+      const isThere = () => holdAfterMigration(client, Math.floor(part * migrations) + 1);
       const { signal, stderr } = await killAt(['migrate'], env, isThere);
       assert.equal(signal, 'SIGKILL', stderr);
     });
@@ -117,16 +119,12 @@ test('a migration that was killed again and again leads to the same schema', asy
   assert.equal(await readSchema(connection), await readSchema(await createTestDatabase()));
 });
 
-/** A business, and enough rows for a restore to take a while. */
 async function makeFile(): Promise<{ file: string; key: string; answer: string }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
   cleanUpLater(() => rm(folder, { recursive: true }));
   const { owner, app, tenant, createCustomer: create, post } = await startService();
   const id = await create();
   assert.equal((await post('/customer/site', validSite(id))).statusCode, 201);
-  await owner.query(`INSERT INTO audit_entry (tenant_id, id, event, actor_type, actor)
-    SELECT tenant_id, gen_random_uuid(), 'SIGNED_IN', 'COMMAND_LINE', repeat('x', 100)
-    FROM tenant, generate_series(1, 100000)`);
   const file = path.join(folder, 'all.backup');
   await makeBackup(owner, { path: file, passphrase: undefined });
   const { body } = await app.inject({ url: readPath, headers: { apikey: tenant.key } });
@@ -135,30 +133,65 @@ async function makeFile(): Promise<{ file: string; key: string; answer: string }
 
 const readPath = '/api/v1/sites?q=alster&count=true';
 
-const pointsOfRestore: Record<string, string> = {
-  'the first table is made': 'SELECT count(*) FROM schema_migration',
-  'rows arrive': 'SELECT count(*) FROM pg_stat_progress_copy WHERE tuples_processed > 0',
-  'all rows are stored': 'SELECT count(*) FROM tenant',
+async function isSomebodyWaiting(client: pg.Client): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_locks JOIN pg_database AS mine ON mine.oid = pg_locks.database
+     WHERE NOT granted AND datname = current_database()`,
+  );
+  return rowCount! > 0;
+}
+
+interface PointOfRestore {
+  from?: 'template0';
+  /** Makes a restore wait for this client there, however quick it is. */
+  prepare: (client: pg.Client) => Promise<unknown>;
+  isThere: (client: pg.Client) => Promise<boolean>;
+  /** Whether the rows are committed by then. */
+  isComplete: boolean;
+}
+
+const pointsOfRestore: Record<string, PointOfRestore> = {
+  'half of the tables are made': {
+    from: 'template0',
+    prepare: async () => {},
+    isThere: (client) => holdAfterMigration(client, Math.floor(migrations / 2)),
+    isComplete: false,
+  },
+  'rows arrive': {
+    prepare: (client) =>
+      client.query(`
+        CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NEW; END';
+        CREATE TRIGGER wait_for_test BEFORE INSERT ON site FOR EACH ROW EXECUTE FUNCTION wait_for_test();
+        SELECT pg_advisory_lock(4711)`),
+    isThere: isSomebodyWaiting,
+    isComplete: false,
+  },
+  'all rows are stored': {
+    prepare: (client) => client.query('BEGIN; LOCK TABLE search_word IN SHARE MODE'),
+    isThere: isSomebodyWaiting,
+    isComplete: true,
+  },
 };
 
 test('a restore that was killed is repeated, or complete with the next start', async () => {
   const { file, key, answer } = await makeFile();
-  for (const [point, question] of Object.entries(pointsOfRestore)) {
-    const connection = await createTestDatabase('template0');
+  for (const [point, { from, prepare, isThere, isComplete }] of Object.entries(pointsOfRestore)) {
+    const connection = await createTestDatabase(from);
     const env = { DATABASE_URL: databaseUrl(connection), WORKERS: '1' };
-    const killed = await killAt(
-      ['restore', file],
-      env,
-      async () => ((await ask(connection, question)) ?? 0) > 0,
-    );
-    assert.equal(killed.signal, 'SIGKILL', `${point}: ${killed.stderr}`);
+    await withClient(connection, async (client) => {
+      await prepare(client);
+      const killed = await killAt(['restore', file], env, () => isThere(client));
+      assert.equal(killed.signal, 'SIGKILL', `${point}: ${killed.stderr}`);
+    });
     await until('its connections are gone', async () => {
       const others = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
         AND backend_type = 'client backend'`;
       return (await ask(connection, others)) === 0;
     });
     const again = await runStamm(['restore', file], env);
-    if (again.code !== 0) assert.match(again.stderr, /^The database holds data/m);
+    if (isComplete) assertRefused(again, /^The database holds data/m);
+    else assert.equal(again.code, 0, `${point}: ${again.stderr}`);
     const service = await startStamm(env);
     // A service writes the words of a restore that was killed before it had.
     const missing = 'SELECT count(*) FROM missing_words';

@@ -106,6 +106,11 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 /** What people read at the start, and nothing behind it. */
 export const onlyStartBlock = /^\nStamm is running\.\n[\s\S]*\nStop with Ctrl-C\.\n\n$/;
 
+/** A start that is stopped early prints nothing; on a quick machine it may have got as far as the block. */
+export function assertOnlyStartBlock(stderr: string): void {
+  if (stderr !== '') assert.match(stderr, onlyStartBlock);
+}
+
 const serveCommand = [process.execPath, 'server/main.ts', 'serve'];
 
 export type StammProcess = Awaited<ReturnType<typeof startStamm>>;
@@ -163,15 +168,16 @@ export async function startUntil(
   return within('the end of the start', ended);
 }
 
-/** Kills a command at some point, or lets it end if it never comes there. */
+/** Kills or interrupts a command at some point, or lets it end if it never comes there. */
 export async function killAt(
   words: readonly string[],
   env: Environment,
   isThere: () => boolean | Promise<boolean>,
+  signal: NodeJS.Signals = 'SIGKILL',
 ): Promise<Ended> {
   const { child, ended, hasEnded } = spawnInCheckout([process.execPath, 'server/main.ts', ...words], env);
   await until(`a point in "${words.join(' ')}"`, async () => hasEnded() || (await isThere()));
-  if (!hasEnded()) child.kill('SIGKILL');
+  if (!hasEnded()) child.kill(signal);
   return within(`the end of "${words.join(' ')}"`, ended);
 }
 
@@ -308,13 +314,15 @@ export function postmasterOf(dataDir: string): number {
   return Number.parseInt(readFileSync(path.join(dataDir, 'postgres-18/postmaster.pid'), 'utf8'), 10);
 }
 
-/** All processes of this data directory that go by a server's command line; none is the usual expectation. */
+/** All processes below this data directory that go by a server's command line, of any version; none is the usual expectation. */
 export function findServers(dataDir: string): number[] {
   if (process.platform !== 'linux') {
     return existsSync(path.join(dataDir, 'postgres-18/postmaster.pid')) ? [postmasterOf(dataDir)] : [];
   }
+  const isServer = (words: string[]) =>
+    words.some((word) => word.startsWith(`${dataDir}/`) && /\/postgres-\d+$/.test(word));
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && commandLineOf(name).includes(`${dataDir}/postgres-18`))
+    .filter((name) => /^\d+$/.test(name) && isServer(commandLineOf(name)))
     .map(Number);
 }
 
