@@ -40,9 +40,9 @@ export interface Command {
 /** Names the database on stderr: an operator with several of them sees a wrong one, and a script reads stdout. */
 export async function openNamedConnection(
   config: Config,
-  { mayCreate }: { mayCreate: boolean },
+  use: { mayCreate: boolean; signal: AbortSignal },
 ): Promise<Connection> {
-  const connection = await openConnection(config, { purpose: 'command', mayCreate });
+  const connection = await openConnection(config, { purpose: 'command', ...use });
   process.stderr.write(`Database: ${connection.description}\n`);
   return connection;
 }
@@ -52,16 +52,42 @@ export async function asOperator<Result>(
   config: Config,
   work: (client: pg.Client, connection: pg.ClientConfig) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await openNamedConnection(config, { mayCreate: false });
-  try {
-    return await asDatabaseOwner(connection.client, async (client) => {
+  return interruptible(async (signal) => {
+    const connection = await openNamedConnection(config, { mayCreate: false, signal });
+    const workOnTables = async (client: pg.Client) => {
       if ((await appliedMigrations(client)).length === 0)
         throw new ConnectionError(withoutTables(connection, config));
-      await migrate(connection.client);
+      await migrate(connection.client, { signal });
       return work(client, connection.client);
-    });
+    };
+    try {
+      return await asDatabaseOwner(connection.client, workOnTables, signal);
+    } finally {
+      await connection.close();
+    }
+  });
+}
+
+/** At Ctrl-C one signal comes from the terminal and another from npm: so soon a second one is an echo. */
+const echoMs = 1000;
+
+/** Ctrl-C and SIGTERM abort the signal, so that `work` can remove its file and end its PostgreSQL. A second one waits for nothing. */
+export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const interruption = new AbortController();
+  let abortedAt = 0;
+  const interrupt = () => {
+    if (interruption.signal.aborted && performance.now() - abortedAt > echoMs) process.exit(1);
+    abortedAt ||= performance.now();
+    interruption.abort();
+  };
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.on(signal, interrupt);
+  try {
+    return await work(interruption.signal);
+  } catch (error) {
+    throw interruption.signal.aborted ? new UsageError('The command was interrupted.') : error;
   } finally {
-    await connection.close();
+    for (const signal of signals) process.off(signal, interrupt);
   }
 }
 

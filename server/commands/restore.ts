@@ -1,5 +1,5 @@
 import { restoreBackup } from '../features/backup/restore.ts';
-import { type Command, openNamedConnection, tenantIdFrom } from './command.ts';
+import { type Command, interruptible, openNamedConnection, tenantIdFrom } from './command.ts';
 import { readPassphrase } from './passphrase.ts';
 
 const restore: Command = {
@@ -13,22 +13,25 @@ const restore: Command = {
     const path = options.file!;
     const tenantId = options.tenant === undefined ? undefined : tenantIdFrom(options);
     const passphrase = await readPassphrase(config, { path });
-    const connection = await openNamedConnection(config, { mayCreate: true });
-    try {
-      const { rows } = await restoreBackup(connection.client, {
-        path,
-        passphrase,
-        tenantId,
-        withoutAccess: flags.has('without-access'),
-        isRecorded: true,
-      });
-      return {
-        text: `Restored ${rows.toLocaleString('en')} rows from ${path}. "check" compares what is stored.`,
-        json: { path, rows },
-      };
-    } finally {
-      await connection.close();
-    }
+    return interruptible(async (signal) => {
+      const connection = await openNamedConnection(config, { mayCreate: true, signal });
+      try {
+        const { rows } = await restoreBackup(connection.client, {
+          path,
+          passphrase,
+          tenantId,
+          withoutAccess: flags.has('without-access'),
+          isRecorded: true,
+          signal,
+        });
+        return {
+          text: `Restored ${rows.toLocaleString('en')} rows from ${path}. "check" compares what is stored.`,
+          json: { path, rows },
+        };
+      } finally {
+        await connection.close();
+      }
+    });
   },
 };
 

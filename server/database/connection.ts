@@ -8,7 +8,7 @@ import { hasCluster } from './embedded/data-dir.ts';
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded/postgres.ts';
 import { type Account, findAccount } from './embedded/programs.ts';
 import { isDatabaseAway } from './errors.ts';
-import { patienceMs } from './timeouts.ts';
+import { cut, onAbort, patienceMs } from './timeouts.ts';
 
 export interface Connection {
   /** For pg, with the rights of the database owner: migrations and the command line use it. */
@@ -105,10 +105,11 @@ function mayStillCome(error: unknown): boolean {
   return isDatabaseAway(error) && !/^(28|3D)/.test((error as pg.DatabaseError).code ?? '');
 }
 
-/** Runs `work` on a connection of its own, with the rights of the database owner. */
+/** Runs `work` on a connection of its own, with the rights of the database owner. The signal cuts it. */
 export async function asDatabaseOwner<Result>(
   connection: pg.ClientConfig,
   work: (client: pg.Client) => Promise<Result>,
+  signal?: AbortSignal,
 ): Promise<Result> {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: patienceMs });
   // The query reports a broken connection. Without a listener the event would end the process.
@@ -119,6 +120,7 @@ export async function asDatabaseOwner<Result>(
         cause: error,
       });
     });
+    using _ = onAbort(signal, () => cut(client));
     return await work(client);
   } finally {
     await client.end().catch(() => {});

@@ -6,7 +6,6 @@ import { serviceRole } from './database.ts';
 import { distributeTables, isDistributed } from './distribution.ts';
 import { type Migration, MigrationError, numberOf, readMigrations } from './migration-files.ts';
 import { inShortTransaction, type Migrator, type Say, takeTurn, watchBlockers } from './migration-locks.ts';
-import { cut, onAbort } from './timeouts.ts';
 
 const ownFolder = path.resolve(import.meta.dirname, '../../migrations');
 
@@ -74,7 +73,7 @@ interface MigrateOptions {
   folder?: string;
   say?: Say;
   /** Cuts the connection; PostgreSQL takes the migration under way back. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Stops where an older Stamm stood. */
   only?: ReadonlySet<string>;
 }
@@ -89,8 +88,7 @@ export async function migrate(
     signal,
   }: MigrateOptions = {},
 ): Promise<string[]> {
-  return asDatabaseOwner(connection, async (client) => {
-    using _ = onAbort(signal, () => cut(client));
+  const bringUpToDate = async (client: pg.Client) => {
     // What is up to date needs no right to change anything, so that the service can run under a lesser login.
     const isCurrent = (await pendingMigrations(client, folder)).length === 0;
     if (isCurrent && (await isDistributed(client))) return [];
@@ -106,7 +104,8 @@ export async function migrate(
     const distributed = only ? [] : await distributeTables(client);
     if (distributed.length > 0) say(`Distributed over the workers by tenant: ${distributed.join(', ')}.`);
     return pending.map((migration) => migration.name);
-  });
+  };
+  return asDatabaseOwner(connection, bringUpToDate, signal);
 }
 
 async function apply(migrator: Migrator, migration: Migration): Promise<void> {

@@ -10,6 +10,7 @@ import {
   EmbeddedPostgresError,
   findEarlierPrograms,
   findInstalledPrograms,
+  type Programs,
   syncToDisk,
 } from '../database/embedded/programs.ts';
 import { stopServer } from '../database/embedded/server.ts';
@@ -25,6 +26,7 @@ type Say = (sentence: string) => void;
 export async function moveEarlierData(
   { DATABASE_URL, DATA_DIR, EARLIER_POSTGRES: named }: Config,
   say: Say,
+  signal: AbortSignal,
 ): Promise<void> {
   if (DATABASE_URL !== undefined) return;
   const major = majorOf(findInstalledPrograms());
@@ -37,11 +39,21 @@ export async function moveEarlierData(
     target: inDataDir(`postgres-${major}`),
     old: inDataDir(`postgres-${from}.old`),
     work: inDataDir(`upgrade-${major}`),
-    backup: inDataDir(`upgrade-${major}.backup`),
   };
-  if (!existsSync(folders.target)) await copyData(folders, from, major, named, say);
+  if (!existsSync(folders.target)) {
+    const programs = findPrograms(folders, from, major, named);
+    say(
+      `The data was made by PostgreSQL ${from}. Stamm moves it to PostgreSQL ${major}: this takes as long as a backup and a restore.`,
+    );
+    try {
+      await copyData(folders, programs, say, signal);
+    } catch (error) {
+      // Also where the disk is full.
+      await rm(folders.work, { recursive: true, force: true });
+      throw error;
+    }
+  }
   await rm(folders.work, { recursive: true, force: true });
-  await rm(folders.backup, { force: true });
   await rename(folders.source, folders.old);
   say(
     `The data is moved to PostgreSQL ${major}. The old data stays in ${folders.old}; remove it when you no longer need it.`,
@@ -54,17 +66,14 @@ interface Folders {
   old: string;
   /** A data folder of its own, in which the new data is made. */
   work: string;
-  backup: string;
 }
 
-async function copyData(
-  { source, target, old, work, backup }: Folders,
+function findPrograms(
+  { source, old }: Folders,
   from: number,
   to: number,
   named: string | undefined,
-  say: Say,
-): Promise<void> {
-  const dataDir = path.dirname(source);
+): Programs {
   const programs = findEarlierPrograms(from, named);
   if (!programs) {
     throw new EmbeddedPostgresError(
@@ -75,27 +84,33 @@ async function copyData(
   if (existsSync(old)) {
     throw new EmbeddedPostgresError(`${old} is left of an earlier upgrade. Remove it, or move it elsewhere.`);
   }
-  say(
-    `The data was made by PostgreSQL ${from}. Stamm moves it to PostgreSQL ${to}: this takes as long as a backup and a restore.`,
-  );
+  return programs;
+}
+
+async function copyData(
+  { source, target, work }: Folders,
+  programs: Programs,
+  say: Say,
+  signal: AbortSignal,
+): Promise<void> {
+  const dataDir = path.dirname(source);
   await stopLeftServer(work);
   await rm(work, { recursive: true, force: true });
-  await rm(backup, { force: true });
+  const open = { purpose: 'serve', label: 'upgrade', signal } as const;
   // Served as if by us until the end: nobody else can write to data that is already copied.
-  const before = await openEmbeddedPostgres({ dataDir, purpose: 'serve', label: 'upgrade', programs });
+  const before = await openEmbeddedPostgres({ ...open, dataDir, programs });
   try {
-    const { rows } = await asDatabaseOwner(before.connection, (client) =>
-      makeBackup(client, { path: backup, passphrase: undefined }),
-    );
-    say(`Read ${rows.toLocaleString('en')} rows from PostgreSQL ${from}.`);
     await mkdir(work, { mode: 0o700 });
     const password = path.join(work, 'database-password');
     await copyFile(path.join(dataDir, 'database-password'), password);
     if (before.account)
       for (const file of [work, password]) await chown(file, before.account.uid, before.account.gid);
-    const after = await openEmbeddedPostgres({ dataDir: work, purpose: 'serve', label: 'upgrade' });
+    const backup = { path: path.join(work, 'everything.backup'), passphrase: undefined };
+    const { rows } = await asDatabaseOwner(before.connection, (client) => makeBackup(client, backup), signal);
+    say(`Read ${rows.toLocaleString('en')} rows from PostgreSQL ${programs.version}.`);
+    const after = await openEmbeddedPostgres({ ...open, dataDir: work });
     try {
-      await restoreBackup(after.connection, { path: backup, passphrase: undefined });
+      await restoreBackup(after.connection, { ...backup, signal });
     } finally {
       await after.close();
     }

@@ -50,15 +50,7 @@ export async function listenUntilStopped(
   const webBuild = buildWeb(log, stop.signal);
   const processes = startProcesses(config, log);
   try {
-    await moveEarlierData(config, (sentence) => log.warn(sentence));
-    const connection = await openConnection(config, {
-      purpose: 'serve',
-      mayCreate: true,
-      label: originOf(config.HOST, config.PORT),
-      connections: connectionsInAll(config),
-      onEvent: ({ level, message }) => log[level](message),
-      signal: stop.signal,
-    }).catch((error) => {
+    const connection = await openData(config, log, stop.signal).catch((error) => {
       if (stop.signal.aborted) return undefined;
       throw error;
     });
@@ -116,6 +108,18 @@ export async function listenUntilStopped(
   } finally {
     processes.kill();
   }
+}
+
+async function openData(config: Config, log: FastifyBaseLogger, signal: AbortSignal): Promise<Connection> {
+  await moveEarlierData(config, (sentence) => log.warn(sentence), signal);
+  return openConnection(config, {
+    purpose: 'serve',
+    mayCreate: true,
+    label: originOf(config.HOST, config.PORT),
+    connections: connectionsInAll(config),
+    onEvent: ({ level, message }) => log[level](message),
+    signal,
+  });
 }
 
 /** Proxies notice by /readyz that the service is about to end; Ctrl-C comes from a terminal, which has none. */

@@ -218,6 +218,13 @@ describe('what is no whole backup is refused in a sentence, and nothing changes'
       changed[middle] = changed[middle]! ^ 1;
       return changed;
     },
+    'a file with a changed header': (content) =>
+      Buffer.from(content.toString('latin1').replace('"createdAt":"2', '"createdAt":"3'), 'latin1'),
+    'a file with a header of something else': (content) =>
+      Buffer.concat([
+        Buffer.from('Stamm backup 1\nnull\n'),
+        content.subarray(content.indexOf('\n', 'Stamm backup 1\n'.length) + 1),
+      ]),
     'a file of a newer Stamm': (content) =>
       Buffer.from(content.toString('latin1').replace('0001-baseline', '0009-baseline'), 'latin1'),
   };
@@ -245,6 +252,9 @@ describe('what is no whole backup is refused in a sentence, and nothing changes'
     await writeFile(file, 'mine');
     await assert.rejects(makeBackup(service.owner, { ...none, path: file }), /exists already/);
     assert.equal(await readFile(file, 'utf8'), 'mine');
+    const half = newPath();
+    await writeFile(`${half}.partial`, 'half');
+    await assert.rejects(makeBackup(service.owner, { ...none, path: half }), /\.partial exists: a backup/);
   });
 });
 

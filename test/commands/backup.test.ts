@@ -1,5 +1,6 @@
 // Backup, restore and check as an operator types them.
 import assert from 'node:assert/strict';
+import { globSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,12 +14,15 @@ import {
   createCustomer,
   databaseUrl,
   type Environment,
+  findServers,
+  killAt,
   makeDataDir,
   makePreparedDataDir,
   runStamm,
   startStamm,
   withClient,
 } from '../faults/process.ts';
+import { mountDisk, withoutMounts } from '../faults/small-disk.ts';
 import { withoutPostgres15 } from '../programs.ts';
 import { createTestDatabase } from '../service.ts';
 
@@ -56,6 +60,46 @@ test('a backup of a running service is verified, restored into a new data folder
   assert.equal(((await response.json()) as { data: unknown[] }).data.length, 1);
   await again.stop();
 });
+
+test('a backup that does not fit on its disk says so, and leaves no file', {
+  skip: withoutMounts,
+}, async () => {
+  const disk = await mountDisk(1);
+  const { dataDir } = await makePreparedDataDir();
+  const owned = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+  // Random, so that compression does not make it fit.
+  await withClient(owned.connection, (client) =>
+    client.query(`INSERT INTO audit_entry (tenant_id, id, event, actor_type, actor)
+      SELECT tenant_id, gen_random_uuid(), 'SIGNED_IN', 'COMMAND_LINE',
+        (SELECT string_agg(gen_random_uuid()::text, '') FROM generate_series(1, 20 + 0 * number))
+      FROM tenant, generate_series(1, 10000) AS number`),
+  );
+  const made = await runStamm(['backup', path.join(disk, 'all.backup')], { DATA_DIR: dataDir });
+  await owned.close();
+  assertRefused(made, /^.*all\.backup cannot be written: the disk is full\.$/m);
+  assert.deepEqual(readdirSync(disk), []);
+});
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  test(`${signal} during a backup leaves neither a file nor a server behind`, async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const file = path.join(dataDir, 'all.backup');
+    const owned = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+    await withClient(owned.connection, async (client) => {
+      await client.query('BEGIN; LOCK TABLE customer IN ACCESS EXCLUSIVE MODE');
+      const isReading = async () => {
+        const { rowCount } = await client.query('SELECT FROM pg_locks WHERE NOT granted');
+        // From then on the backup is the only one that uses the server.
+        if (rowCount! > 0) await owned.close();
+        return rowCount! > 0;
+      };
+      const ended = await killAt(['backup', file], { DATA_DIR: dataDir }, isReading, signal);
+      assertRefused(ended, /^The command was interrupted\.$/m);
+    });
+    assert.deepEqual(findServers(dataDir), []);
+    assert.deepEqual(globSync('all.backup*', { cwd: dataDir }), []);
+  });
+}
 
 test('a backup goes from PostgreSQL 18 to 15 and back, and each answers the same', {
   skip: withoutPostgres15,

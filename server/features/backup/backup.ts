@@ -5,6 +5,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { readTenantGroups } from '../../auth/tenants.ts';
 import { seeTenants } from '../../database/database.ts';
 import { findShards } from '../../database/shards.ts';
+import { cut } from '../../database/timeouts.ts';
 import { UsageError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { type Section, type Totals, writeBackup } from './file.ts';
@@ -74,7 +75,13 @@ async function* readSections(client: pg.ClientBase, groups: readonly TenantGroup
     for (const group of groups) {
       if (group) await client.query(seeTenants(group));
       const { name, columns } = table;
-      yield { table: name, columns, rows: client.query(copyTo(copyStatement(table, group))) };
+      const rows = client.query(copyTo(copyStatement(table, group)));
+      try {
+        yield { table: name, columns, rows };
+      } finally {
+        // Rows that nobody reads any more, as where the disk is full, would keep the connection busy for ever.
+        if (!rows.readableEnded) cut(client);
+      }
     }
   }
 }

@@ -5,12 +5,14 @@
 //   {"table":"customer","columns":[…]}     one section for each table, or for some tenants of it
 //   rows as COPY writes them
 //   \.
-//   {"rows":1234,"sha256":"…"}             of everything between the header and this line
+//   {"rows":1234,"sha256":"…","header":"…"}  sums of everything between the header and this line, and of the header
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { syncToDisk } from '../../database/embedded/programs.ts';
 import { UsageError } from '../../errors.ts';
 import { decrypt, deriveKey, type Encryption, encrypt, newEncryption } from './encryption.ts';
 
@@ -52,26 +54,35 @@ export async function writeBackup(
   const head = `${JSON.stringify({ ...header, encryption } satisfies Header)}\n`;
   const partial = `${path}.partial`;
   const file = await open(partial, 'wx', 0o600).catch((error) => {
-    throw new UsageError(`${partial} cannot be written: ${reasonOf(error)}.`);
+    if (error.code !== 'EEXIST') throw unwritable(partial, error);
+    throw new UsageError(
+      `${partial} exists: a backup is writing it, or was killed. In that case, remove it.`,
+    );
   });
   try {
     await file.write(magic + head);
     const totals: Totals = { rows: 0, bytes: 0 };
-    const content = checkedContent(sections, totals, onRows);
+    const content = checkedContent(head, sections, totals, onRows);
     const output = file.createWriteStream({ flush: true });
     const key = encryption && (await deriveKey(passphrase!, encryption));
     if (key) await pipeline(content, createZstdCompress(), encrypt(key, head), output);
     else await pipeline(content, createZstdCompress(), output);
     await rename(partial, path);
+    await syncToDisk(dirname(path));
     return totals;
   } catch (error) {
     await file.close().catch(() => {});
     await rm(partial, { force: true });
-    throw error;
+    throw (error as NodeJS.ErrnoException).syscall ? unwritable(path, error as NodeJS.ErrnoException) : error;
   }
 }
 
+function unwritable(path: string, error: NodeJS.ErrnoException): UsageError {
+  return new UsageError(`${path} cannot be written: ${reasonOf(error)}.`);
+}
+
 async function* checkedContent(
+  head: string,
   sections: AsyncIterable<Section>,
   totals: Totals,
   onRows: (totals: Totals) => void,
@@ -91,7 +102,12 @@ async function* checkedContent(
     }
     yield hashed(endOfRows.subarray(1));
   }
-  yield Buffer.from(`${JSON.stringify({ rows: totals.rows, sha256: hash.digest('hex') })}\n`);
+  const sums = { rows: totals.rows, sha256: hash.digest('hex'), header: sumOf(head) };
+  yield Buffer.from(`${JSON.stringify(sums)}\n`);
+}
+
+function sumOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** A newline in a value is written as `\n`, so each byte 10 ends a row. */
@@ -119,7 +135,9 @@ async function readHead(path: string): Promise<{ header: Header; head: string; s
     const start = text.indexOf('\n', magic.length) + 1;
     if (start === 0) throw cutOff(path);
     const head = buffer.subarray(magic.length, start).toString();
-    return { header: JSON.parse(head), head, start };
+    const header: Header | null = JSON.parse(head);
+    if (!Array.isArray(header?.migrations)) throw new SyntaxError('no header of ours');
+    return { header, head, start };
   } catch (error) {
     if (error instanceof SyntaxError) throw new UsageError(`The header of ${path} is damaged.`);
     throw error;
@@ -136,6 +154,7 @@ export async function readBackup(
   path: string,
   passphrase: string | undefined,
   take: (section: Section) => Promise<void>,
+  signal?: AbortSignal,
 ): Promise<Totals> {
   const { header, head, start } = await readHead(path);
   if (header.encryption && passphrase === undefined) {
@@ -144,10 +163,10 @@ export async function readBackup(
   const file = createReadStream(path, { start });
   const key = header.encryption && (await deriveKey(passphrase!, header.encryption));
   const totals: Totals = { rows: 0, bytes: 0 };
-  const readContent = (content: AsyncIterable<Buffer>) => readSections(content, path, totals, take);
+  const readContent = (content: AsyncIterable<Buffer>) => readSections(content, { path, head }, totals, take);
   try {
-    if (key) await pipeline(file, decrypt(key, head), createZstdDecompress(), readContent);
-    else await pipeline(file, createZstdDecompress(), readContent);
+    if (key) await pipeline(file, decrypt(key, head), createZstdDecompress(), readContent, { signal });
+    else await pipeline(file, createZstdDecompress(), readContent, { signal });
     return totals;
   } catch (error) {
     // The compression itself notices most damage, and an end that is missing.
@@ -159,7 +178,7 @@ export async function readBackup(
 
 async function readSections(
   content: AsyncIterable<Buffer>,
-  path: string,
+  { path, head: fileHead }: { path: string; head: string },
   totals: Totals,
   take: (section: Section) => Promise<void>,
 ): Promise<void> {
@@ -217,6 +236,8 @@ async function readSections(
     const head = parseLine(line, path);
     if (head.sha256 !== undefined) {
       if (head.sha256 !== hash.digest('hex') || head.rows !== totals.rows) throw damaged(path);
+      // Files of before this sum do not have it.
+      if (head.header !== undefined && head.header !== sumOf(fileHead)) throw damaged(path);
       const rest = kept.length > 0 || !(await input.next()).done;
       if (rest) throw damaged(path);
       return;

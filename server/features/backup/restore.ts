@@ -24,6 +24,8 @@ export interface RestoreOptions {
   withoutAccess?: boolean;
   /** Whether the audit record of each business says so. A move to another PostgreSQL brings nothing back. */
   isRecorded?: boolean;
+  /** Ends it. Nothing is restored then, or everything. */
+  signal?: AbortSignal | undefined;
 }
 
 /** For Citus, which otherwise uses several: what one of them changed, another could not see. PostgreSQL ignores it. */
@@ -34,13 +36,17 @@ export interface Verified extends Totals {
 }
 
 /** Reads the whole file and compares it with its checksum. */
-export async function verifyBackup(path: string, passphrase: string | undefined): Promise<Verified> {
+export async function verifyBackup(
+  path: string,
+  passphrase: string | undefined,
+  signal?: AbortSignal,
+): Promise<Verified> {
   const header = await readHeader(path);
-  return { header, ...(await readBackup(path, passphrase, async () => {})) };
+  return { header, ...(await readBackup(path, passphrase, async () => {}, signal)) };
 }
 
 export async function restoreBackup(connection: pg.ClientConfig, options: RestoreOptions): Promise<Totals> {
-  const { header } = await verifyBackup(options.path, options.passphrase);
+  const { header } = await verifyBackup(options.path, options.passphrase, options.signal);
   const unknown = await unknownMigration(header.migrations);
   if (unknown !== undefined) {
     throw new UsageError(
@@ -58,8 +64,11 @@ async function restoreAll(
   options: RestoreOptions,
   header: Header,
 ): Promise<Totals> {
+  const { signal } = options;
+  const asOwner = <Result>(work: (client: pg.Client) => Promise<Result>) =>
+    asDatabaseOwner(connection, work, signal);
   const names = header.migrations.map(({ name }) => name);
-  await asDatabaseOwner(connection, async (client) => {
+  await asOwner(async (client) => {
     const applied = await appliedMigrations(client);
     const later = applied.find(({ name }) => !names.includes(name));
     if (later) {
@@ -68,8 +77,8 @@ async function restoreAll(
       );
     }
   });
-  await migrate(connection, { only: new Set(names) });
-  const totals = await asDatabaseOwner(connection, (client) =>
+  await migrate(connection, { only: new Set(names), signal });
+  const totals = await asOwner((client) =>
     inTransaction(client, async () => {
       await client.query(oneConnectionPerWorker);
       await client.query('LOCK TABLE tenant IN ACCESS EXCLUSIVE MODE');
@@ -90,8 +99,8 @@ async function restoreAll(
       return loaded;
     }),
   );
-  await migrate(connection);
-  await asDatabaseOwner(connection, async (client) => {
+  await migrate(connection, { signal });
+  await asOwner(async (client) => {
     await reachTenants(client, (reached, tenants) =>
       inTransaction(client, async () => {
         await client.query(seeTenants(tenants));
@@ -142,8 +151,8 @@ async function restoreTenant(
   if (header.tenantId !== null && header.tenantId !== tenantId) {
     throw new UsageError(`${options.path} holds the tenant ${header.tenantId} only.`);
   }
-  await migrate(connection);
-  return asDatabaseOwner(connection, (client) =>
+  await migrate(connection, { signal: options.signal });
+  const restore = (client: pg.Client) =>
     inTransaction(client, async () => {
       const applied = await appliedMigrations(client);
       if (applied.length !== header.migrations.length) {
@@ -165,8 +174,8 @@ async function restoreTenant(
       await writeMissingWords(reached, resources, [tenantId]);
       if (options.isRecorded) await recordRestore(client, header, tenantId);
       return totals;
-    }),
-  );
+    });
+  return asDatabaseOwner(connection, restore, options.signal);
 }
 
 async function load(

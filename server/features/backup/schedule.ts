@@ -4,7 +4,6 @@ import path from 'node:path';
 import type pg from 'pg';
 import type { Config } from '../../config.ts';
 import { asDatabaseOwner } from '../../database/connection.ts';
-import { cut, onAbort } from '../../database/timeouts.ts';
 import { makeBackup } from './backup.ts';
 
 type Settings = Pick<Config, 'BACKUP_DIR' | 'BACKUP_EVERY' | 'BACKUP_KEEP' | 'BACKUP_PASSPHRASE'>;
@@ -73,9 +72,7 @@ export async function backUpIfDue(
   const newest = (await listBackups(folder)).at(-1);
   const ageMs = newest ? Date.now() - newest.at : Number.POSITIVE_INFINITY;
   if (ageMs >= 0 && ageMs < BACKUP_EVERY * 3_600_000) return;
-  const isMade = await asDatabaseOwner(connection, async (client) => {
-    signal.throwIfAborted();
-    using _ = onAbort(signal, () => cut(client));
+  const makeOne = async (client: pg.Client) => {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "isOurs"', [backupLock]);
     if (!rows[0].isOurs) return false;
     const name = `stamm-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}.backup`;
@@ -84,8 +81,8 @@ export async function backUpIfDue(
     const { rows: count } = await makeBackup(client, { path: target, passphrase: BACKUP_PASSPHRASE });
     log.info(`Backed up ${count} rows to ${target}.`);
     return true;
-  });
-  if (!isMade) return;
+  };
+  if (!(await asDatabaseOwner(connection, makeOne, signal))) return;
   for (const old of (await listBackups(folder)).slice(0, -BACKUP_KEEP)) await rm(old.path);
 }
 
