@@ -157,7 +157,9 @@ test('a customer who is a person is erased once nothing depends on it', async ()
     address: { ...validAddress, streetName: marker },
   });
   await service.patch(`/customers/${id}`, { phone: `0171 ${marker}` }, asKey);
-  const siteId = await post('/customer/site', validSite(id));
+  const site = { ...validSite(id), name: `Wohnung ${marker}`, externalId: `${marker}-1` };
+  const siteId = await post('/customer/site', site, { 'idempotency-key': `site ${marker}` });
+  await service.patch(`/sites/${siteId}`, { comment: marker, address: validAddress }, asKey);
   const exported = (await service.get(`/personal-data/${id}`, asKey)).json();
   assert.deepEqual([exported.resource, exported.sites], ['customer', [siteId]]);
   const refused = await service.delete(`/personal-data/${id}`, asKey);

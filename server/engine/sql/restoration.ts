@@ -126,14 +126,23 @@ async function lockDeletion(
   return new Map([...parts].map(([resource, members]) => [resource, members.map(({ id }) => id)]));
 }
 
-/** Removes objects from the bin for good, with everything in it that belongs to them and could not come back alone. */
+export interface Removed {
+  resource: string;
+  ids: readonly string[];
+}
+
+/**
+ * Removes objects from the bin for good, with everything in it that belongs to them and could not come back alone. Answers
+ * with all of them, the objects themselves first.
+ */
 export async function removeFromBin(
   client: pg.ClientBase,
   tenantId: string,
   definition: Definition,
   ids: readonly string[],
   all: readonly Definition[],
-): Promise<void> {
+): Promise<Removed[]> {
+  const removed: Removed[] = [{ resource: definition.name, ids }];
   await client.query('DELETE FROM deleted_object WHERE tenant_id = $1 AND resource = $2 AND id = ANY ($3)', [
     tenantId,
     definition.name,
@@ -146,13 +155,9 @@ export async function removeFromBin(
       `SELECT id FROM deleted_object WHERE tenant_id = $1 AND resource = $2 AND (${belongs.join(' OR ')})`,
       [tenantId, dependant.name, ids],
     );
-    if (rows.length > 0)
-      await removeFromBin(
-        client,
-        tenantId,
-        dependant,
-        rows.map(({ id }) => id),
-        all,
-      );
+    if (rows.length === 0) continue;
+    const belonging = rows.map(({ id }) => id);
+    removed.push(...(await removeFromBin(client, tenantId, dependant, belonging, all)));
   }
+  return removed;
 }

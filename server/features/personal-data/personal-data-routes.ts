@@ -13,7 +13,7 @@ import { dryRun, idParameter, originHeader } from '../../engine/openapi/routes.t
 import { binRepresentation } from '../../engine/sql/bin.ts';
 import { entryRepresentation } from '../../engine/sql/journal.ts';
 import { timestamp } from '../../engine/sql/representation.ts';
-import { removeFromBin } from '../../engine/sql/restoration.ts';
+import { type Removed, removeFromBin } from '../../engine/sql/restoration.ts';
 import { buildWrites, retryRaces, type Stored, type Writes } from '../../engine/sql/row-store.ts';
 import { ApiError } from '../../errors.ts';
 import { authorOf, isDryRun, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
@@ -122,20 +122,9 @@ export async function personalDataRoutes(
       ? await redaction.redactRecords(client, tenantId, records, texts, author)
       : undefined;
     if (texts) await redactEntries(client, tenantId, entries!, texts);
-    await removeFromBin(client, tenantId, definition, ids, resources);
+    const removed = await removeFromBin(client, tenantId, definition, ids, resources);
     if (texts) await redaction.redactBin(client, tenantId, texts);
-    // The entries stay, so that the feed keeps its order and tells the deletion; what they said of the person goes.
-    await client.query(
-      `UPDATE journal SET changes = NULL, external_id = NULL
-       WHERE tenant_id = $1 AND resource_id = ANY ($2) AND resource = $3`,
-      [tenantId, ids, definition.name],
-    );
-    await client.query('DELETE FROM former_external_id WHERE tenant_id = $1 AND id = $2', [tenantId, id]);
-    // The key stays taken, so that a late retry does not bring the person back.
-    await client.query(
-      `UPDATE idempotent_request SET fingerprint = '' WHERE tenant_id = $1 AND resource_id = ANY ($2)`,
-      [tenantId, ids],
-    );
+    for (const each of removed) await clearTraces(client, tenantId, each);
     const details = { resource: definition.name, redactedRecords: redacted };
     if (!isDryRun(request))
       await recordAudit(client, tenantId, request, { event: 'DATA_ERASED', subject: { id }, details });
@@ -183,6 +172,29 @@ export async function personalDataRoutes(
     }
     return references;
   }
+}
+
+/** What the person owned is the person's too: the deleted site of a private customer was a home. */
+async function clearTraces(
+  client: pg.ClientBase,
+  tenantId: string,
+  { resource, ids }: Removed,
+): Promise<void> {
+  // The entries stay, so that the feed keeps its order and tells the deletion; what they said of the person goes.
+  await client.query(
+    `UPDATE journal SET changes = NULL, external_id = NULL
+     WHERE tenant_id = $1 AND resource_id = ANY ($2) AND resource = $3`,
+    [tenantId, ids, resource],
+  );
+  await client.query('DELETE FROM former_external_id WHERE tenant_id = $1 AND id = ANY ($2)', [
+    tenantId,
+    ids,
+  ]);
+  // The key stays taken, so that a late retry does not bring the person back.
+  await client.query(
+    `UPDATE idempotent_request SET fingerprint = '' WHERE tenant_id = $1 AND resource_id = ANY ($2)`,
+    [tenantId, ids],
+  );
 }
 
 /** The id and those of records that were merged into this one. */
