@@ -4,7 +4,7 @@ import { type ThousandsMark, toFieldValue } from './cells.ts';
 import { type ImportColumn, idColumn } from './columns.ts';
 import { type Cell, unguardText } from './csv.ts';
 import { setAt } from './definition.ts';
-import { foldName } from './names.ts';
+import { foldName, isNameless } from './names.ts';
 
 /** One per title of the file; undefined for an ignored column. */
 export type ChosenColumns = readonly (ImportColumn | undefined)[];
@@ -76,8 +76,8 @@ type NameColumn = ImportColumn & { namedPath: string };
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The id of the object that a cell names. The column of the id decides between objects of the same name. A name that nothing
- * answers to, or several do, stays a text, which validation rejects.
+ * The id of the object that a cell names. The column of the id decides between objects of the same name, and for those
+ * without one. A name that nothing answers to, or several do, stays a text, which validation rejects.
  */
 function resolveName(
   columns: ChosenColumns,
@@ -88,7 +88,10 @@ function resolveName(
 ): string | undefined {
   const name = unguardText(cell ?? '').trim();
   const id = cells[columns.findIndex((column) => column?.path === namedPath)]?.trim() || undefined;
-  if (name === '' || uuid.test(name)) return name || id;
+  if (isNameless(name) && id !== undefined) return id;
+  // An emptied name of an exported row clears the reference, whatever the column of the id still says.
+  if (name === '') return idIn(columns, cells) === undefined ? id : undefined;
+  if (uuid.test(name)) return name;
   const ids = names.get(nameKey(path, name)) ?? [];
   if (ids === 'empty' || ids === 'skip') return undefined;
   if (id !== undefined && ids.includes(id)) return id;

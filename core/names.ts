@@ -24,6 +24,13 @@ export function nameOf(definition: Described, entity: Record<string, unknown>): 
   return candidates.find((name): name is string => typeof name === 'string' && name.trim() !== '');
 }
 
+/** In a table, the name of an object that has none, or that is gone. Its id is in a column of its own. */
+export const namelessTitles = { de: '(ohne Namen)', en: '(no name)' };
+
+export function isNameless(name: string): boolean {
+  return Object.values(namelessTitles).includes(name.trim());
+}
+
 const spellings: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss' };
 
 /** Case, blanks and the spelling of umlauts make no difference. */

@@ -123,7 +123,7 @@ test('a nurse gets no file, and a tenant no names of another', async () => {
   const rows = await workbookOf('/sites.xlsx?locale=de', other.key);
   assert.equal(rows.length, 2);
   assert.deepEqual(column(rows, 'Kunde'), ['Fremd']);
-  assert.deepEqual(column(rows, 'Empfänger der Servicenachweise'), [null]);
+  assert.deepEqual(column(rows, 'Empfänger der Servicenachweise'), ['(ohne Namen)']);
   assert.deepEqual(column(rows, 'Empfänger der Servicenachweise Id'), [customerId]);
 });
 

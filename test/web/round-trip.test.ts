@@ -75,9 +75,16 @@ for (const definition of resources) {
   delete body.externalId;
   ids.set(definition.name, await create(definition.path, body));
 }
+// Without a number a contract has no name.
+const unnumbered = await create('/customer/contract', {
+  customerId: ids.get('customer'),
+  type: 'CARE',
+  startDate: '2026-01-01',
+});
 const bare = { customerId: ids.get('customer'), name: 'Kahl', address: validAddress };
 const flags = { needsAppointment: false, hasKey: true };
 await create('/customer/site', { ...bare, ...flags });
+await create('/customer/site', { ...bare, ...flags, name: 'Vertraglich', contractId: unnumbered });
 await create('/customer/site', {
   ...bare,
   ...flags,
@@ -149,6 +156,21 @@ test('an emptied cell clears its field, and a row of another business is refused
     (await objectsOf('sites')).find(({ name }: { name: string }) => name === 'Kahl').comment,
     undefined,
   );
+});
+
+test('an emptied name clears the reference, though its id is in a column of its own', async () => {
+  const site = async () =>
+    (await objectsOf('sites')).find(({ name }: { name: string }) => name === 'Vertraglich');
+  const [sheet] = await readWorkbook(await exportOf('sites'), { trim: false });
+  const [titles, ...rows] = sheet!.data;
+  const row = rows.find(([name]) => name === 'Vertraglich')!;
+  const place = titles!.indexOf('Vertrag');
+  assert.equal(row[place], '(ohne Namen)');
+  assert.equal(row[titles!.indexOf('Vertrag Id')], unnumbered);
+  row[place] = null as never;
+  const { summary } = await importOf('site', await rewrite([titles!, row]));
+  assert.equal(summary.replaced, 1);
+  assert.equal((await site()).contractId, undefined);
 });
 
 test('a changed name changes the reference, by name or number; an unknown or ambiguous one is refused', async () => {

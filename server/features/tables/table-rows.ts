@@ -7,7 +7,7 @@ import {
   valueAt,
 } from '../../../core/definition.ts';
 import { writeList } from '../../../core/list-text.ts';
-import { nameOf } from '../../../core/names.ts';
+import { namelessTitles, nameOf } from '../../../core/names.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { describeDefinition } from '../../engine/definition/description.ts';
@@ -47,7 +47,10 @@ export function tableColumnsOf(definition: Definition): TableColumn[] {
         path,
         titles: name.titles,
         width: 26,
-        toCell: (entity, known) => text(known.get(String(valueAt(entity, path)))),
+        toCell: (entity, known, language) => {
+          const id = valueAt(entity, path) as string | undefined;
+          return text(id && (known.get(id) || namelessTitles[language]));
+        },
       };
     });
   const nameFirst = columns.sort(

@@ -11,7 +11,7 @@ import {
   type LinePlan,
   toLine,
 } from '../../../core/import-lines.ts';
-import { foldName } from '../../../core/names.ts';
+import { foldName, isNameless } from '../../../core/names.ts';
 import type { Answer, Chunk, Question } from './reader.ts';
 import { isFilled, type OpenTable, openTable, TableFileError } from './table-file.ts';
 
@@ -65,7 +65,7 @@ async function findNames(columns: ChosenColumns): Promise<Map<string, Map<string
   for await (const { cells } of filledRows()) {
     columns.forEach((column, index) => {
       const name = unguardText(cells[index] ?? '').trim();
-      if (!column?.namedPath || name === '' || name.length > maxNameLength) return;
+      if (!column?.namedPath || name === '' || isNameless(name) || name.length > maxNameLength) return;
       const names = found.get(column.path) ?? new Map();
       found.set(column.path, names);
       const known = names.get(foldName(name)) ?? { name, rows: 0 };
