@@ -110,9 +110,9 @@ function conflictsOf({ site }: VisitPlan): VisitConflict[] {
 /** The visits of one day, in the order of their times. */
 export function visitsOn(plan: VisitPlan, day: number): PlannedVisit[] {
   const visits: PlannedVisit[] = [];
+  const here = partsOf(day);
   for (const rule of plan.rules) {
     if (day < rule.first || day > rule.last) continue;
-    const here = partsOf(day);
     const visit = rule.names(day, here)
       ? namedVisit(plan, rule, day, here)
       : movedVisit(plan, rule, day, here);
@@ -181,10 +181,8 @@ function namedVisit(plan: VisitPlan, rule: Rule, day: number, here: DayParts): P
 
 /** The visit that moves to a day that the interval does not name. Of several, the earliest takes place. */
 function movedVisit(plan: VisitPlan, rule: Rule, day: number, here: DayParts): PlannedVisit | undefined {
-  const [first, last] = [
-    Math.max(rule.first, day - rule.tolerance),
-    Math.min(rule.last, day + rule.tolerance),
-  ];
+  const first = Math.max(rule.first, day - rule.tolerance);
+  const last = Math.min(rule.last, day + rule.tolerance);
   for (let named = first; named <= last; named += 1) {
     const there = partsOf(named);
     if (!rule.names(named, there)) continue;

@@ -1,5 +1,5 @@
 // The visits of a site, from its row.
-import { holidayRegion, holidaysOf } from '../../core/holidays.ts';
+import { type Holidays, holidayRegion, holidaysOf } from '../../core/holidays.ts';
 import { isOpeningHours, type OpeningHours } from '../../core/opening-hours.ts';
 import { type ApproximatePosition, findApproximatePosition } from '../../core/postcodes.ts';
 import { type HolidayRule, toVisitPlan, type VisitPlan, type VisitSite } from '../../core/visit-plan.ts';
@@ -35,8 +35,12 @@ export const planColumns = {
 export const planLists = ['subject.attending_intervals', 'subject.opening_hours'];
 
 export function toSitePlan(row: PlanRow, holidayRule: HolidayRule): VisitPlan {
-  const region = holidayRegion(row.zip_code, row.time_zone);
-  return toVisitPlan(new SiteOfRow(row), holidaysOf(region), holidayRule);
+  let holidays: Holidays | undefined;
+  const find: Holidays = (day) => {
+    holidays ??= holidaysOf(holidayRegion(row.zip_code, row.time_zone));
+    return holidays(day);
+  };
+  return toVisitPlan(new SiteOfRow(row), find, holidayRule);
 }
 
 /** Reads what is asked for: most sites have no visit on the days in question. */

@@ -43,11 +43,10 @@ export async function readPiece(
   database: Database,
   { tenantId, deadline }: { tenantId: string; deadline: number },
   { conditions, values }: Conditions,
-  holidayRule: HolidayRule,
   { comparison, siteId, count }: { comparison: '>' | '>='; siteId: string; count: number },
 ): Promise<Piece> {
   const [from, limit] = [`$${values.length + 2}`, `$${values.length + 3}`];
-  const { rows } = await database.queryInTenants<SiteRow>(
+  const { rows, following } = await database.queryInTenants<SiteRow>(
     [tenantId],
     {
       text: `SELECT subject.id, subject.customer_id, subject.assigned_employee_id, subject.contact_person_id,
@@ -59,8 +58,12 @@ export async function readPiece(
         ) AS subject ORDER BY subject.id`,
       values: [tenantId, ...values, siteId, count],
     },
-    { deadline },
+    {
+      deadline,
+      followedBy: [{ text: 'SELECT holiday_rule FROM tenant WHERE tenant_id = $1', values: [tenantId] }],
+    },
   );
+  const holidayRule: HolidayRule = following[0]!.rows[0].holiday_rule;
   const cut = rows.findIndex(({ intervals }) => intervals === null);
   const read = cut === -1 ? rows : rows.slice(0, cut);
   return {

@@ -1,7 +1,7 @@
 // A page of visits in the order of days and sites. A page ends when it is full or its time is up: it can be short, or even
 // empty, and still have a next one.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type HolidayRule, type PlannedVisit, visitsOn } from '../../../core/visit-plan.ts';
+import { type PlannedVisit, visitsOn } from '../../../core/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
 import { type Piece, type PlannedSite, readPiece } from './planned-sites.ts';
 import { allVisits, type Place, startOf, type VisitRequest } from './visit-request.ts';
@@ -20,9 +20,9 @@ export interface VisitPage {
 const reserveMs = 900;
 /** Longer turns would delay the requests of others. */
 const turnMs = 10;
-/** About one site in ten has a visit on a working day. A page then learns how many it really are. */
-const usualSitesPerVisit = 10;
-const [minSitesPerPiece, maxSitesPerPiece] = [200, 2000];
+/** A weekly visit falls on one of five working days. A page then learns how many sites it really are. */
+const usualSitesPerVisit = 5;
+const [minSitesPerPiece, maxSitesPerPiece] = [200, 3000];
 /** Sites that a request keeps for its next days. */
 const maxKeptSites = 20_000;
 
@@ -32,10 +32,9 @@ export async function findVisits(
   database: Database,
   reader: Reader,
   asked: VisitRequest,
-  holidayRule: HolidayRule,
 ): Promise<VisitPage> {
   const visits: SiteVisit[] = [];
-  const read = buildPieces(database, reader, asked, holidayRule);
+  const read = buildPieces(database, reader, asked);
   let turnEnds = performance.now() + turnMs;
   let seenSites = 0;
   for (let place = asked.from; ; ) {
@@ -44,6 +43,7 @@ export async function findVisits(
     seenSites += sites.length;
     for (const site of sites) {
       const found = visitsOn(site.plan, place.day);
+      if (found.length === 0) continue;
       const left = site.id === place.siteId ? found.slice(place.taken) : found;
       const room = asked.limit - visits.length;
       visits.push(...left.slice(0, room).map((visit) => ({ site, visit })));
@@ -65,17 +65,17 @@ export async function findVisits(
 }
 
 /** Pieces of sites from a place on. The pieces of one day serve the next days too. */
-function buildPieces(database: Database, reader: Reader, asked: VisitRequest, holidayRule: HolidayRule) {
+function buildPieces(database: Database, reader: Reader, asked: VisitRequest) {
   const kept = new Map<string, Piece>();
   let keptSites = 0;
-  return async ({ siteId, taken }: Place, wantedSites: number): Promise<Piece> => {
+  return async ({ day, siteId, taken }: Place, wantedSites: number): Promise<Piece> => {
     const count = Math.min(Math.max(Math.ceil(wantedSites), minSitesPerPiece), maxSitesPerPiece);
     const comparison = taken === allVisits ? '>' : '>=';
     const key = `${comparison} ${siteId}`;
     const known = kept.get(key);
     if (known) return known;
-    const piece = await readPiece(database, reader, asked, holidayRule, { comparison, siteId, count });
-    if (keptSites + piece.sites.length <= maxKeptSites) {
+    const piece = await readPiece(database, reader, asked, { comparison, siteId, count });
+    if (day < asked.until && keptSites + piece.sites.length <= maxKeptSites) {
       keptSites += piece.sites.length;
       kept.set(key, piece);
     }

@@ -8,7 +8,6 @@ import { type Details, readDetails } from './visit-details.ts';
 import { visitDocs } from './visit-docs.ts';
 import { findVisits, type SiteVisit } from './visit-page.ts';
 import { encodeCursor, parseVisitRequest, type VisitInclusion } from './visit-request.ts';
-import { readHolidayRule } from './visit-settings.ts';
 
 export async function visitRoutes(api: FastifyInstance, { database }: { database: Database }): Promise<void> {
   api.get<{ Querystring: Record<string, unknown> }>(
@@ -17,8 +16,7 @@ export async function visitRoutes(api: FastifyInstance, { database }: { database
     async (request, reply) => {
       const asked = parseVisitRequest(request.query);
       const language = languageOf(request);
-      const holidayRule = await readHolidayRule(database, request);
-      const { visits, next } = await findVisits(database, request, asked, holidayRule);
+      const { visits, next } = await findVisits(database, request, asked);
       const details = await readDetails(database, request, visits, asked.inclusions);
       const nextCursor = next ? encodeCursor(next) : null;
       if (nextCursor) linkNextPage(request, reply, nextCursor);

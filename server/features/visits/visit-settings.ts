@@ -32,18 +32,6 @@ const startForm = {
   lng: degrees(180),
 };
 
-export async function readHolidayRule(
-  database: Database,
-  { tenantId, deadline }: { tenantId: string; deadline: number },
-): Promise<HolidayRule> {
-  const { rows } = await database.queryInTenants<{ holiday_rule: HolidayRule }>(
-    [tenantId],
-    { text: 'SELECT holiday_rule FROM tenant WHERE tenant_id = $1', values: [tenantId] },
-    { deadline },
-  );
-  return rows[0]!.holiday_rule;
-}
-
 export async function visitSettingRoutes(
   app: FastifyInstance,
   { database }: { database: Database },
