@@ -88,7 +88,7 @@ function readOf(pid: number, file: string): string {
   }
 }
 
-/** The most that the processes of a service had together, looked at several times a second until it is stopped. */
+/** The most that the processes of a service had together, looked at several times per second until it is stopped. */
 export function watchMemory(pid: number): { stop(): { mostBytes: number; mostBytesOfOne: number } } {
   let mostBytes = 0;
   let mostBytesOfOne = 0;

@@ -23,7 +23,7 @@ const dayWords = new Map<string, DayName>(
 const dayWord = `(?:${[...dayWords.keys()].sort((one, other) => other.length - one.length).join('|')})(?![a-zäöüß])\\.?`;
 const dash = '\\s*(?:-|–|—|bis|to|until)\\s*';
 /** One day or a range of days. */
-export const daySpan = `${dayWord}(?:${dash}${dayWord})?`;
+const daySpan = `${dayWord}(?:${dash}${dayWord})?`;
 const listComma = '\\s*(?:,|\\+|&|und|and)\\s*';
 /** "Mo–Fr, So" */
 export const dayList = `${daySpan}(?:${listComma}${daySpan})*`;

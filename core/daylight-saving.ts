@@ -30,7 +30,7 @@ function offsetAt(timeZone: string, utcMs: number): number {
 }
 
 /** The moment at which the zone's clocks show a time. A time that the clocks skip counts as the one after the gap. */
-export function toInstant(timeZone: string, day: number, minutes: number): number {
+function toInstant(timeZone: string, day: number, minutes: number): number {
   const shown = (day * minutesPerDay + minutes) * msPerMinute;
   const before = shown - offsetAt(timeZone, shown - minutesPerDay * msPerMinute) * msPerMinute;
   const after = shown - offsetAt(timeZone, shown + minutesPerDay * msPerMinute) * msPerMinute;

@@ -4,7 +4,7 @@ import type { Definition } from './definition.ts';
 type Described = Pick<Definition, 'nameField' | 'uniqueFields'>;
 
 /** The fields that may give an object its name, the best first. */
-export function nameFieldsOf({ nameField, uniqueFields }: Described): string[] {
+function nameFieldsOf({ nameField, uniqueFields }: Described): string[] {
   const numbers = uniqueFields.filter((field) => field !== 'externalId');
   const own = nameField === 'lastName' ? ['firstName', 'lastName'] : [nameField, 'name', 'commonName'];
   return [...new Set([...own, ...numbers])];

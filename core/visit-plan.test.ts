@@ -12,8 +12,9 @@ import {
   nextVisits,
   type PlannedVisit,
   toVisitPlan,
+  type VisitPlan,
   type VisitSite,
-  visitsBetween,
+  visitsOn,
 } from './visit-plan.ts';
 import { type AttendingInterval, frequencies, toNamedDays } from './visits.ts';
 
@@ -28,6 +29,11 @@ function planOf(site: Partial<VisitSite>, holidayRule: HolidayRule = 'MOVE', reg
   const common = { openingHours: [], timeZone: 'Europe/Berlin', anchor: '2026-01-01' };
   const whole = { ...common, attendingIntervals: [], hasEmployee: true, hasPosition: true, ...site };
   return toVisitPlan(whole, holidaysOf(region), holidayRule);
+}
+
+function visitsBetween(plan: VisitPlan, from: string, until: string): PlannedVisit[] {
+  const [first, last] = [toDayNumber(from), toDayNumber(until)];
+  return Array.from({ length: last - first + 1 }, (_, index) => visitsOn(plan, first + index)).flat();
 }
 
 /** "2026-12-28 MOVED from 2026-12-25 HOLIDAY 08:00–17:00" */
@@ -346,12 +352,12 @@ describe('for any intervals, hours and holidays', () => {
 
 test('the machine may stand in any time zone', () => {
   const script = `
-    const { toVisitPlan, visitsBetween } = await import('./core/visit-plan.ts');
+    const { nextVisits, toVisitPlan } = await import('./core/visit-plan.ts');
     const { holidaysOf } = await import('./core/holidays.ts');
     const openingHours = [{ dayOfWeek: 'FRIDAY', opens: '08:00', closes: '17:00' }, { dayOfWeek: 'SUNDAY', opens: '00:00', closes: '06:00' }];
     const attendingIntervals = [{ frequency: 'DAILY', durationInMinutes: 330, toleranceInDays: 2 }, { frequency: 'MONTHLY', startDate: '2026-01-31' }];
     const site = { attendingIntervals, openingHours, timeZone: 'Europe/Berlin', anchor: '2026-01-01', hasEmployee: true, hasPosition: true };
-    console.log(JSON.stringify(visitsBetween(toVisitPlan(site, holidaysOf('DE-BE'), 'MOVE'), '2026-01-01', '2026-12-31')));`;
+    console.log(JSON.stringify(nextVisits(toVisitPlan(site, holidaysOf('DE-BE'), 'MOVE'), '2026-01-01', 400)));`;
   const results = ['UTC', 'Europe/Berlin', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Asia/Kathmandu'].map(
     (TZ) => {
       const run = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {

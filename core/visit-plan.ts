@@ -129,14 +129,6 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** The visits of some days, in their order. */
-export function visitsBetween(plan: VisitPlan, from: string, until: string): PlannedVisit[] {
-  const visits: PlannedVisit[] = [];
-  const last = toDayNumber(until);
-  for (let day = toDayNumber(from); day <= last; day += 1) visits.push(...visitsOn(plan, day));
-  return visits;
-}
-
 const horizonInDays = 731;
 
 /** The next visits that take place, from a day on and within two years. */

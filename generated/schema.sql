@@ -136,7 +136,7 @@ CREATE TABLE container (
   CONSTRAINT container_tenant_id_site_id_fkey FOREIGN KEY (tenant_id, site_id) REFERENCES site(tenant_id, id),
   CONSTRAINT container_product_external_id_check CHECK (((product_external_id IS NULL) OR (product_id IS NULL)))
 );
-CREATE INDEX container_by_label_code ON container USING btree (tenant_id, COALESCE(label_code, '􏿿'::text) COLLATE "C", id);
+CREATE INDEX container_by_label_code ON container USING btree (tenant_id, COALESCE(label_code, U&'\+10FFFF'::text) COLLATE "C", id);
 CREATE INDEX container_by_name ON container USING btree (tenant_id, sort_name, id);
 CREATE INDEX container_by_product ON container USING btree (tenant_id, product_id, id) WHERE (product_id IS NOT NULL);
 CREATE INDEX container_by_site ON container USING btree (tenant_id, site_id, id) WHERE (site_id IS NOT NULL);
@@ -221,7 +221,7 @@ CREATE TABLE customer (
   CONSTRAINT customer_external_id_unique UNIQUE (tenant_id, external_id)
 );
 CREATE INDEX customer_by_city ON customer USING btree (tenant_id, address_city_start, id);
-CREATE INDEX customer_by_customer_number ON customer USING btree (tenant_id, COALESCE(customer_number, '􏿿'::text) COLLATE "C", id);
+CREATE INDEX customer_by_customer_number ON customer USING btree (tenant_id, COALESCE(customer_number, U&'\+10FFFF'::text) COLLATE "C", id);
 CREATE INDEX customer_by_name ON customer USING btree (tenant_id, sort_name, id);
 CREATE INDEX customer_by_update ON customer USING btree (tenant_id, updated_at, id);
 CREATE INDEX customer_by_zip_code ON customer USING btree (tenant_id, address_zip_code_start, id);
@@ -268,7 +268,7 @@ CREATE TABLE employee (
   CONSTRAINT employee_employee_number_unique UNIQUE (tenant_id, employee_number),
   CONSTRAINT employee_external_id_unique UNIQUE (tenant_id, external_id)
 );
-CREATE INDEX employee_by_employee_number ON employee USING btree (tenant_id, COALESCE(employee_number, '􏿿'::text) COLLATE "C", id);
+CREATE INDEX employee_by_employee_number ON employee USING btree (tenant_id, COALESCE(employee_number, U&'\+10FFFF'::text) COLLATE "C", id);
 CREATE INDEX employee_by_name ON employee USING btree (tenant_id, sort_name, id);
 CREATE INDEX employee_by_update ON employee USING btree (tenant_id, updated_at, id);
 SELECT isolate_tenants('employee');
@@ -594,7 +594,7 @@ CREATE TABLE plant (
   CONSTRAINT plant_product_external_id_check CHECK (((product_external_id IS NULL) OR (product_id IS NULL)))
 );
 CREATE INDEX plant_by_container ON plant USING btree (tenant_id, container_id, id) WHERE (container_id IS NOT NULL);
-CREATE INDEX plant_by_label_code ON plant USING btree (tenant_id, COALESCE(label_code, '􏿿'::text) COLLATE "C", id);
+CREATE INDEX plant_by_label_code ON plant USING btree (tenant_id, COALESCE(label_code, U&'\+10FFFF'::text) COLLATE "C", id);
 CREATE INDEX plant_by_name ON plant USING btree (tenant_id, sort_name, id);
 CREATE INDEX plant_by_planted_on ON plant USING btree (tenant_id, COALESCE(planted_on, 'infinity'::date), id);
 CREATE INDEX plant_by_product ON plant USING btree (tenant_id, product_id, id) WHERE (product_id IS NOT NULL);
@@ -647,7 +647,7 @@ CREATE TABLE product (
   CONSTRAINT product_article_number_unique UNIQUE (tenant_id, article_number),
   CONSTRAINT product_external_id_unique UNIQUE (tenant_id, external_id)
 );
-CREATE INDEX product_by_article_number ON product USING btree (tenant_id, COALESCE(article_number, '􏿿'::text) COLLATE "C", id);
+CREATE INDEX product_by_article_number ON product USING btree (tenant_id, COALESCE(article_number, U&'\+10FFFF'::text) COLLATE "C", id);
 CREATE INDEX product_by_name ON product USING btree (tenant_id, sort_name, id);
 CREATE INDEX product_by_net_price ON product USING btree (tenant_id, COALESCE(net_price, 'Infinity'::numeric), id);
 CREATE INDEX product_by_update ON product USING btree (tenant_id, updated_at, id);

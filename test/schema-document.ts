@@ -12,8 +12,11 @@ export async function schemaDocument(client: pg.ClientBase): Promise<string> {
   const sections = [header];
   for (const table of tables) sections.push(await describeTable(client, table));
   sections.push(await describeFunctions(client));
-  return `${sections.join('\n\n')}\n`;
+  return `${sections.join('\n\n').replaceAll("'\u{10FFFF}'", lastCharacter)}\n`;
 }
+
+/** PostgreSQL prints the character itself, which no font shows. */
+const lastCharacter = String.raw`U&'\+10FFFF'`;
 
 interface Table {
   oid: number;

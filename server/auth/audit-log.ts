@@ -46,7 +46,7 @@ export interface AuditEntry {
   details?: Record<string, unknown>;
 }
 
-export const auditActorTypes = ['PERSON', 'KEY', 'COMMAND_LINE', 'STRANGER'] as const;
+const auditActorTypes = ['PERSON', 'KEY', 'COMMAND_LINE', 'STRANGER'] as const;
 type ActorType = (typeof auditActorTypes)[number];
 
 interface Origin {

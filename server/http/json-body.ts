@@ -111,7 +111,7 @@ export function parseJson(bytes: Buffer): JsonBody {
 }
 
 /** Room for every digit of the largest double, its sign, its point and the longest fraction that is stored. */
-export const maxNumberLength = 1400;
+const maxNumberLength = 1400;
 const maxDoubleDigits = 15;
 const safeExponent = 290;
 

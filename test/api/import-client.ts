@@ -23,8 +23,6 @@ export interface ImportTarget {
   headers?: Record<string, string>;
 }
 
-export type OpenImport = ReturnType<typeof openImport>;
-
 /** An import whose lines are sent one by one. */
 export function openImport({ port, key, query = '', headers = {} }: ImportTarget) {
   const request = httpRequest({

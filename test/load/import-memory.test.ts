@@ -84,7 +84,7 @@ for (const [mode, lines] of [
     const seconds = (performance.now() - began) / 1000;
     const growth = (await askChild()).maxRssBytes - before;
     t.diagnostic(
-      `${Math.round(lines / seconds)} lines a second, ${Math.round(growth / 1024 ** 2)} MB more memory`,
+      `${Math.round(lines / seconds)} lines per second, ${Math.round(growth / 1024 ** 2)} MB more memory`,
     );
 
     const sound = mode === 'each' ? summary.created : summary.notStored;

@@ -302,7 +302,7 @@ export function addWriteRoutes(
 /** How a path names an object. */
 export type ObjectName = { id: string } | { externalId: string };
 
-export function canBeStored(name: ObjectName): boolean {
+function canBeStored(name: ObjectName): boolean {
   return 'id' in name ? isUuid(name.id) : isStorableText(name.externalId);
 }
 

@@ -122,7 +122,7 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
 }
 
 /** Named in one entry. */
-export const maxDuplicates = 20;
+const maxDuplicates = 20;
 
 function unresolved(column: string, resources: readonly string[]): string {
   const exists = resources.map(

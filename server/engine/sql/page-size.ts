@@ -1,7 +1,7 @@
 // Limits a page to about 4 MB. PostgreSQL estimates row sizes while it reads and leaves out the JSON beyond the limit; the
 // exact cut follows here.
 
-export const maxPageBytes = 4 * 1024 * 1024;
+const maxPageBytes = 4 * 1024 * 1024;
 
 /** `selection` for rows in `order` (as in ORDER BY) until their estimated sizes reach the bound, NULL for the others. */
 export function selectWithinPage(

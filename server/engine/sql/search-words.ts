@@ -7,7 +7,7 @@ import { columnName, type Definition } from '../definition/definition.ts';
 const longestText = 200;
 
 /** An SQL expression: everything beyond the name that the object is found by, as detail_words() takes it. */
-export function detailsOf({ searchedBy }: Definition, alias: string): string {
+function detailsOf({ searchedBy }: Definition, alias: string): string {
   const { words, codes, phones } = searchedBy;
   const items = [
     words.length > 0 ? `concat_ws(' ', ${textsOf(words, alias).join(', ')})` : `''`,

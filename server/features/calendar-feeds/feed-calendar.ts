@@ -10,7 +10,7 @@ import { describeTimeZone } from './time-zone.ts';
 const weeksBack = 4;
 const weeksAhead = 26;
 /** Calendar programs take tens of kilobytes easily, and several megabytes badly. */
-export const maxEvents = 5000;
+const maxEvents = 5000;
 /** Longer turns would delay the requests of others. */
 const turnMs = 10;
 

@@ -25,8 +25,6 @@ interface Searched {
   replace: Replacement['replace'];
 }
 
-export type Redaction = ReturnType<typeof buildRedaction>;
-
 export function buildRedaction(resources: readonly Definition[]) {
   const searched = resources
     .filter((definition) => searchedColumns(definition).length > 0)

@@ -25,7 +25,7 @@ const description = `Master data of plant-care businesses: other systems create 
 **Caching.** Every answer is \`private, no-cache\`: a cache between you and the service must not keep it, and your own asks again with its \`ETag\`.`;
 
 /** Stands for the address of the service wherever the document names it. */
-export const exampleOrigin = 'https://stamm.example';
+const exampleOrigin = 'https://stamm.example';
 
 export const openapiInfo = {
   openapi: {

@@ -35,7 +35,7 @@ interface TableOptions {
   resources: readonly Definition[];
 }
 
-export const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 /** In the office, files with prices and private numbers are for Verwaltung. */
 const config = { ...exportConfig, access: 'VERWALTUNG' } as const;

@@ -19,7 +19,7 @@ export interface Delivery {
   answer: string | null;
 }
 
-export const keptDays = 30;
+const keptDays = 30;
 /** Of each endpoint; older ones go before their 30 days are over. */
 const keptRows = 100_000;
 const keptAnswers = 1000;

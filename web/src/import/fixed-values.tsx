@@ -13,7 +13,7 @@ import classes from './import.module.css';
 /** What was entered, by the paths of the fields. */
 export type FixedValues = Readonly<Record<string, unknown>>;
 
-export function startValueOf(definition: Definition, path: string): unknown {
+function startValueOf(definition: Definition, path: string): unknown {
   return startValues(definition, decimalSeparator(), {})[path];
 }
 

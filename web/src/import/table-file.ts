@@ -50,7 +50,7 @@ export class TableFileError extends Error {
 }
 
 const headBytes = 64 * 1024;
-export const headRows = 20;
+const headRows = 20;
 
 interface Reading {
   /** Pasted cells have the number format of the person who copied them. */

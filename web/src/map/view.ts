@@ -17,7 +17,7 @@ export interface Position {
   lng: number;
 }
 
-export const minZoom = 1;
+const minZoom = 1;
 export const maxZoom = 17;
 const maxLatitude = 85.05;
 const marginPixels = 64;

@@ -10,7 +10,7 @@ import { isSelected, type Selection } from './selection.ts';
 type LineAnswer = components['schemas']['ImportResult'];
 
 /** More would hold the browser and the journal of the business for minutes. */
-export const maxBulk = 10_000;
+const maxBulk = 10_000;
 
 export interface BulkResult {
   /** Records that took the change, as they were before. */

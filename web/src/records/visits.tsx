@@ -65,7 +65,7 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
 }
 
 /** "moved from 25 December because of 1. Weihnachtstag" */
-export function movedText(
+function movedText(
   { movedFrom = '', holiday }: Pick<PlannedVisit, 'movedFrom' | 'holiday'>,
   t: TFunction,
 ): string {
