@@ -93,6 +93,12 @@ test('no files import each other in a circle, types included', () => {
   assert.deepEqual(circles, []);
 });
 
+test('the file that builds the application imports at most 16 others', () => {
+  const source = readFileSync(path.join(root, 'server/http/app.ts'), 'utf8');
+  const count = source.match(/^import /gm)!.length;
+  assert.ok(count <= 16, `${count} imports`);
+});
+
 test('settings are passed in, not imported', () => {
   const readers = serverImports.filter(({ to, isTypeOnly }) => to === 'server/config.ts' && !isTypeOnly);
   assert.deepEqual(

@@ -4,8 +4,8 @@ import { Batcher } from '../database/batcher.ts';
 import type { Database } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { hashApiKey, isWellFormedKey } from './api-keys.ts';
-import type { KeyUse } from './key-use.ts';
-import { type RedisCounter, windowSeconds } from './rate-limit.ts';
+import { KeyUse } from './key-use.ts';
+import { openRedisCounter, type RedisCounter, windowSeconds } from './rate-limit.ts';
 
 export interface Admission {
   tenantId: string;
@@ -34,6 +34,25 @@ export type Authenticate = (request: {
   userAgent: string;
   deadline: number;
 }) => Promise<Admission>;
+
+/** Counts in Redis if there is one, and notes the use of keys until it is closed. */
+export async function openAuthentication(
+  database: Database,
+  redisUrl: string | undefined,
+  log: { warn(message: string): void },
+): Promise<{ authenticate: Authenticate; close(): Promise<void> }> {
+  const keyUse = new KeyUse(database);
+  const redisCounter = redisUrl
+    ? await openRedisCounter(redisUrl, (message) => log.warn(message))
+    : undefined;
+  return {
+    authenticate: buildAuthenticate(database, keyUse, redisCounter),
+    async close() {
+      await keyUse.close();
+      redisCounter?.close();
+    },
+  };
+}
 
 /** Answers with the tenant of a key, or throws the ApiError that says why there is none. */
 export function buildAuthenticate(

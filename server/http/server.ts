@@ -1,6 +1,8 @@
 // Fastify as Stamm uses it: timeouts, and what is answered before a route is found.
 import { randomUUIDv7 } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Config } from '../config.ts';
+import { addCommonHooks } from './common-hooks.ts';
 import { addDrain } from './drain.ts';
 import {
   answerBeforeRouting,
@@ -15,7 +17,7 @@ const longestStandstillMs = 60_000;
 const longestArrivalMs = 9000;
 
 export function buildServer(
-  trustedProxies: string[],
+  { TRUST_PROXY: trustedProxies, SLOW_REQUEST_MS }: Pick<Config, 'TRUST_PROXY' | 'SLOW_REQUEST_MS'>,
   requestDeadlineMs: number,
   inFlight: InFlightLimit,
   log: FastifyBaseLogger,
@@ -46,5 +48,6 @@ export function buildServer(
   routeSpecialRequests(app.server, log);
   refuseBeforeRouting(app.server, () => inFlight.isFull(), log);
   addDrain(app);
+  addCommonHooks(app, requestDeadlineMs, SLOW_REQUEST_MS);
   return app;
 }
