@@ -111,6 +111,7 @@ test('a database that dies half-way cuts the answer off, for HTTP/1.1 and for HT
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> $2',
       [connection.database, (owner as unknown as { processID: number }).processID],
     );
+    await until('the service has noticed', () => database.pool.totalCount === 0);
   }
   try {
     logLines.length = 0;

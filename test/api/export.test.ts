@@ -71,13 +71,15 @@ test('an export leaves one line in the request log, like any other request', asy
 });
 
 test('a file is named by its collection and the day', async () => {
-  const day = new Date().toISOString().slice(0, 10);
+  const today = () => new Date().toISOString().slice(0, 10);
   for (const extension of ['csv', 'ndjson']) {
+    const before = today();
     const { headers } = await get(`/contact-persons.${extension}`);
-    assert.equal(
-      headers['content-disposition'],
-      `attachment; filename="contact-persons-${day}.${extension}"`,
+    // Midnight may pass meanwhile.
+    const names = [before, today()].map(
+      (day) => `attachment; filename="contact-persons-${day}.${extension}"`,
     );
+    assert.ok(names.includes(String(headers['content-disposition'])));
   }
 });
 

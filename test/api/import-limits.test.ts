@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import type { ImportLimits } from '../../server/features/import/limits.ts';
 import { startService, validCustomer } from '../service.ts';
 import { patienceMs, until } from '../waiting.ts';
@@ -72,30 +73,38 @@ test('an import starts and ends while other imports of another tenant run and wa
   }
 });
 
+/** Asks for three imports beside one that runs: the first answer is a refusal, and then the two others wait. */
+async function askForThree(target: ImportTarget) {
+  const further = [1, 2, 3].map(() => openImport(target));
+  for (const opened of further) opened.send(anyLine);
+  const { refused, message } = await Promise.race(
+    further.map(async (opened) => ({ refused: opened, message: await opened.response })),
+  );
+  const [first, second] = further.filter((opened) => opened !== refused);
+  return { message, waiting: [first!, second!] as const };
+}
+
 test('two imports of a tenant wait, and a third is refused', async () => {
   const { target } = await startLimited();
   const running = await beginImport(target);
-  const further = [1, 2, 3].map(() => askForImport(target).opened);
-  const first = await Promise.race(
-    further.map(async (opened) => ({ opened, message: await opened.response })),
-  );
-  assert.deepEqual([first.message.statusCode, first.message.headers['retry-after']], [429, '10']);
-  const body = JSON.parse((await Array.fromAsync(first.message)).join(''));
+  const { message, waiting } = await askForThree(target);
+  assert.deepEqual([message.statusCode, message.headers['retry-after']], [429, '10']);
+  const body = JSON.parse((await Array.fromAsync(message)).join(''));
   assert.equal(body.code, 'too_many_imports');
-  running.end();
-  for (const opened of further) {
-    if (opened !== first.opened) assert.equal((await opened.rest()).at(-1).summary.created, 1);
-  }
+  for (const opened of [running, ...waiting]) opened.end();
+  for (const opened of waiting) assert.equal((await opened.rest()).at(-1).summary.created, 1);
 });
 
 test('an import whose client leaves while it waits is not run', async () => {
-  const { target, countCustomers } = await startLimited();
+  const { app, target, countCustomers } = await startLimited();
   const running = await beginImport(target);
-  const leaving = openImport(target);
-  leaving.send(anyLine);
-  const staying = askForImport(target).opened;
+  const countConnections = promisify(app.server.getConnections.bind(app.server));
+  const { message, waiting } = await askForThree(target);
+  message.destroy();
+  const [leaving, staying] = waiting;
   leaving.request.destroy();
-  running.end();
+  await until('the service knows that it left', async () => (await countConnections()) === 2);
+  for (const opened of [running, staying]) opened.end();
   assert.equal((await staying.rest()).at(-1).summary.created, 1);
   assert.equal(await countCustomers(), 2);
 });

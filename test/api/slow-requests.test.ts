@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startService, validCustomer } from '../service.ts';
+import { until } from '../waiting.ts';
 import { untilLocked } from './locks.ts';
 
 const slowMs = 150;
@@ -34,7 +35,9 @@ test('a creation that waits for a lock leaves a line with its route, its id and 
 
 test('a request that misses its deadline in a batch blames the database', async () => {
   const hurried = await startService({ SLOW_REQUEST_MS: slowMs, REQUEST_DEADLINE_MS: 4 * slowMs });
-  await hurried.createCustomer();
+  await until('a first one is in time', async () => {
+    return (await hurried.post('/customer', validCustomer)).statusCode === 201;
+  });
   await hurried.owner.query('BEGIN');
   await hurried.owner.query('SELECT FROM journal_head WHERE tenant_id = $1 FOR UPDATE', [
     hurried.tenant.tenantId,

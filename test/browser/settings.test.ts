@@ -25,6 +25,7 @@ describe('settings', { skip: withoutChromium }, () => {
     const shown = page.getByRole('dialog', { name: 'Ihr neuer API-Schlüssel' });
     await shown.getByText('gehört nicht in eine Webseite').waitFor();
     await shown.getByRole('button', { name: 'Kopieren' }).click();
+    await shown.getByRole('button', { name: 'Kopiert' }).waitFor();
     const key = await page.evaluate<string>('navigator.clipboard.readText()');
     assert.match(key, /^stamm_/);
     assert.equal((await send(key)).statusCode, 200);
@@ -32,6 +33,7 @@ describe('settings', { skip: withoutChromium }, () => {
 
     await shown.getByRole('button', { name: 'Schlüssel gesichert' }).click();
     await page.getByRole('button', { name: 'Kopieren' }).click();
+    await page.getByRole('button', { name: 'Kopiert' }).waitFor();
     const call = await page.evaluate<string>('navigator.clipboard.readText()');
     assert.ok(call.includes(key) && call.startsWith('curl '));
     await page.reload();

@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { listen } from '../api/raw-client.ts';
 import { launchChromium } from '../browser/chromium.ts';
 import { findFreePort } from '../free-port.ts';
+import { withoutChromium } from '../programs.ts';
 import { startService } from '../service.ts';
 import { until } from '../waiting.ts';
 
@@ -145,7 +146,7 @@ describe('the package', () => {
     assert.equal((await send(body, 'another body')).status, 400);
   });
 
-  test('works in a browser', async () => {
+  test('works in a browser', { skip: withoutChromium }, async () => {
     const browser = await launchChromium();
     try {
       const page = await browser.newPage();

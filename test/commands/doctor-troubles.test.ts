@@ -308,7 +308,7 @@ describe('a database that answers', () => {
       for (const skew of [-hour, hour]) {
         const [found] = await checkClock(client, () => Date.now() + skew);
         assert.equal(found?.code, 'clocks_differ');
-        assert.match(found.message, /differ by 3(599|600) s: set both by NTP/);
+        assert.match(found.message, /differ by 3(5\d\d|600) s: set both by NTP/);
       }
       assert.deepEqual(await checkClock(client), []);
     } finally {

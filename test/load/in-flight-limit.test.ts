@@ -137,12 +137,14 @@ test('while there is no room, calls are refused before they are routed, with the
     await held.release();
   }
   await flooding;
+  const lines = logged().map((line) => JSON.parse(line));
   assert.deepEqual(
-    logged()
-      .map((line) => JSON.parse(line))
-      .map(({ level, refused, msg }) => ({ level, refused, msg })),
-    [{ level: 40, refused: 2, msg: 'requests refused' }],
-    'one line for all of a second',
+    new Set(lines.map(({ level, msg }) => `${level} ${msg}`)),
+    new Set(['40 requests refused']),
+  );
+  assert.equal(
+    lines.reduce((sum, { refused }) => sum + refused, 0),
+    2,
   );
   // The ends of so many connections arrive one after the other.
   await until('there is room again', async () => (await read('/api/v1/sites')).status === 200);
