@@ -91,7 +91,8 @@ describe('forms', { skip: withoutChromium }, () => {
     const chosen = page.getByRole('combobox', { name: 'Ansprechpartner' });
     await until('the new person is chosen', async () => (await chosen.inputValue()) === 'Birte Sommer');
     await page.getByRole('button', { name: 'Speichern' }).click();
-    await page.getByRole('link', { name: 'Birte Sommer' }).waitFor();
+    // The history names the person too.
+    await page.getByRole('link', { name: 'Birte Sommer' }).first().waitFor();
     const { contactPersonId } = (await office.get(`/sites/${site.id}`)).json();
     const person = (await office.get(`/contact-persons/${contactPersonId}`)).json();
     assert.deepEqual([person.lastName, person.customerId], ['Sommer', customerId]);

@@ -254,6 +254,8 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Speichern und nächste' }).click();
     await page.locator('#field-name[value=""]').waitFor();
     await page.locator('#field-customerId[value="Viele Standorte GmbH"]').waitFor();
+    // What was saved is no draft.
+    assert.equal(await page.getByText('Es gibt einen Entwurf').count(), 0);
     const { data } = (await office.get(`/sites?customerId=${customerId}`)).json();
     assert.deepEqual([data.length, data[0].name, data[0].address.city], [1, 'Erster', validAddress.city]);
     assert.deepEqual(complaints, []);

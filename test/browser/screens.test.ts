@@ -182,7 +182,8 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
     status: 'CRITICAL',
   });
   await office.post('/customer', { companyName: 'Refused' });
-  await office.delete(`/customers/${await office.createCustomer({ companyName: 'Gelöschte Floristik' })}`);
+  const deletedId = await office.createCustomer({ companyName: 'Gelöschte Floristik' });
+  await office.delete(`/customers/${deletedId}`);
   return [
     ['home', '/'],
     ['sites', '/data/sites'],
@@ -190,6 +191,9 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
     ['nothing-found', '/data/sites?q=zzzzzz'],
     ['site', `/data/sites/${siteId}`],
     ['customer-new', '/data/customers/new'],
+    ['site-sheet', `/data/sites/${siteId}/sheet`],
+    ['labels', '/labels/plants'],
+    ['deleted', `/data/customers/${deletedId}`],
     ['site-edit', `/data/sites/${siteId}/edit`],
     ['customer', `/data/customers/${customerId}`],
     ['contact', `/data/contact-persons/${contact.json().id}`],

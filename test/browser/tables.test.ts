@@ -157,8 +157,26 @@ describe('tables', { skip: withoutChromium }, () => {
     await dialog.getByRole('button', { name: 'Löschen' }).click();
     await dialog.getByText('1 Eintrag blieb, wie er war:').waitFor();
     await dialog.getByRole('link', { name: 'Hotel Alsterblick GmbH' }).waitFor();
+    await dialog.getByText('Es gehören noch andere Einträge dazu.').waitFor();
     assert.equal((await office.get(`/customers/${free}`)).statusCode, 404);
     await page.getByText('1 Eintrag gelöscht').waitFor();
+  });
+
+  test('delete many ticked rows, and bring them back with everything', async () => {
+    const { page } = visit;
+    const customerId = await office.createCustomer({ companyName: 'Zurück GmbH' });
+    const contact = await office.post('/customer/contact-person', { customerId, lastName: 'Zurück' });
+    await page.goto(`${office.origin}/data/customers`);
+    await page.getByRole('checkbox', { name: 'Zurück GmbH auswählen' }).check();
+    await page.getByRole('button', { name: 'Löschen' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Zugehöriges mitlöschen').check();
+    await dialog.getByRole('button', { name: 'Löschen' }).click();
+    await page.getByRole('button', { name: 'Rückgängig' }).click();
+    await page.getByText('Rückgängig gemacht').waitFor();
+    await page.getByRole('link', { name: 'Zurück GmbH' }).waitFor();
+    const restored = await office.get(`/contact-persons/${contact.json().id}`);
+    assert.equal(restored.json().lastName, 'Zurück');
   });
 
   test('are read by Pflege without tick boxes', async () => {

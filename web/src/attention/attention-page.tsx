@@ -28,6 +28,7 @@ export function AttentionPage() {
   const search = useSearch({ strict: false }) as { code?: string; resource?: string; state?: string };
   const navigate = useNavigate();
   const definitions = useDefinitions();
+  const isAdministrator = useIsAdministrator();
   const code = attentionCodes.find((known) => known === search.code);
   const resource = definitions.find(({ name }) => name === search.resource)?.name;
   const list = useInfiniteQuery({
@@ -63,7 +64,10 @@ export function AttentionPage() {
     navigate({ to: '/attention', search: toSearch({ ...search, ...changes }), replace: true });
   return (
     <div className={classes.page}>
-      <PageHead title={t('attention.title')} text={t('attention.text')} />
+      <PageHead
+        title={t('attention.title')}
+        text={t(isAdministrator ? 'attention.text' : 'attention.textReading')}
+      />
       <Tabs
         value={isLeft ? 'left' : 'open'}
         onChange={(state) => change({ state: state === 'left' ? 'left' : undefined, code: undefined })}

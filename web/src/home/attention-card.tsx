@@ -6,14 +6,14 @@ import { call } from '../api/client.ts';
 import { type Definition, type Entity, labelOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed, useOwner } from '../api/named.ts';
 import { type AttentionEntry, attentionCountQuery, type Page } from '../api/records.ts';
-import { EmptyNote, FailureNote } from '../frame/failure.tsx';
+import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
-import { Lines } from '../frame/loading.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import record from '../records/record.module.css';
 import { formatNumber } from '../texts/format.ts';
 import classes from './home.module.css';
+import { LoadingRows } from './loading-rows.tsx';
 
 export function AttentionCard() {
   const { t } = useTranslation();
@@ -44,10 +44,8 @@ export function AttentionCard() {
       }
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <Lines count={5} />}
-      {data?.data.length === 0 && (
-        <EmptyNote icon="check" title={t('attention.none')} text={t('attention.noneText')} />
-      )}
+      {!data && !error && <LoadingRows />}
+      {data?.data.length === 0 && <p className={record.none}>{t('attention.noneText')}</p>}
       <ul className={record.list}>
         {data?.data.map((entry) => (
           <Line key={`${entry.id} ${entry.field} ${entry.code}`} entry={entry} />
@@ -60,7 +58,7 @@ export function AttentionCard() {
 /** A site is called "Foyer": its customer tells which. */
 function Owned({ definition, entity, words }: { definition: Definition; entity: Entity; words: string }) {
   const owner = useOwner(definition, entity);
-  return owner ? `${labelOf(owner.definition, owner.entity)} · ${words}` : words;
+  return owner ? `${words} · ${labelOf(owner.definition, owner.entity)}` : words;
 }
 
 function Line({ entry }: { entry: AttentionEntry }) {

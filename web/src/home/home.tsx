@@ -1,14 +1,15 @@
 // The first page after the sign-in: what is there, what needs attention, what has changed.
-import { Skeleton, Text } from '@mantine/core';
+import { Group, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Definition, labelOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
+import { type Definition, labelOf, nounOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { type Change, countQuery, latestChangesQuery } from '../api/records.ts';
 import { useIsAdministrator, useMe } from '../api/session.ts';
 import { FailureNote } from '../frame/failure.tsx';
+import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
@@ -20,6 +21,7 @@ import { formatAgo, formatNumber } from '../texts/format.ts';
 import { AttentionCard } from './attention-card.tsx';
 import { Checklist } from './checklist.tsx';
 import classes from './home.module.css';
+import { LoadingRows } from './loading-rows.tsx';
 import { ContractsEnding, PlantsInNeed } from './soon-cards.tsx';
 import { WebhookNotice } from './webhook-notice.tsx';
 
@@ -54,18 +56,31 @@ export function HomePage() {
       )}
       <Numbers />
       <div className={classes.columns}>
-        {isAdministrator && (
-          <Suspense fallback={<Lines count={5} />}>
-            <VisitsCard />
-          </Suspense>
-        )}
-        <AttentionCard />
-        <ContractsEnding />
-        <PlantsInNeed />
-        <LatestChanges />
+        <div className={classes.column}>
+          {isAdministrator && (
+            <Suspense fallback={<VisitsCardLoading />}>
+              <VisitsCard />
+            </Suspense>
+          )}
+          <AttentionCard />
+          <ContractsEnding />
+        </div>
+        <div className={classes.column}>
+          <PlantsInNeed />
+          <LatestChanges />
+        </div>
       </div>
       {isAdministrator && <Checklist />}
     </div>
+  );
+}
+
+function VisitsCardLoading() {
+  const { t } = useTranslation();
+  return (
+    <Card icon="calendar" title={t('today.title')}>
+      <LoadingRows />
+    </Card>
   );
 }
 
@@ -105,14 +120,36 @@ function LatestChanges() {
   return (
     <Card title={t('home.latest')} icon="history">
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <Lines count={5} />}
-      {data?.data.length === 0 && <p className={record.none}>{t('home.latestNone')}</p>}
+      {!data && !error && <LoadingRows count={8} />}
+      {data?.data.length === 0 && <Beginning />}
       <ul className={record.list}>
         {data?.data.map((change) => (
           <LatestChange key={change.cursor} change={change} />
         ))}
       </ul>
     </Card>
+  );
+}
+
+/** Of a business that has no data yet. */
+function Beginning() {
+  const { t } = useTranslation();
+  const isAdministrator = useIsAdministrator();
+  const customer = useDefinitions().find(({ name }) => name === 'customer');
+  return (
+    <>
+      <p className={record.none}>{t('home.latestNone')}</p>
+      {isAdministrator && customer && (
+        <Group mt="md" gap="sm">
+          <ButtonLink size="sm" to={`/data/${customer.collection}/new`}>
+            {t('table.new', { title: nounOf(customer) })}
+          </ButtonLink>
+          <ButtonLink size="sm" variant="default" to="/import">
+            {t('table.importFile')}
+          </ButtonLink>
+        </Group>
+      )}
+    </>
   );
 }
 

@@ -31,6 +31,12 @@ export function ImportList() {
   );
 }
 
+/** Of an import without a name: its file name was erased, or there was no file. */
+function titleOf({ resource, actorType }: ImportRun) {
+  if (resource !== null) return 'import.title';
+  return actorType === 'PERSON' ? 'import.recent.bulk' : 'import.recent.noFile';
+}
+
 function Run({ run }: { run: ImportRun }) {
   const { t } = useTranslation();
   const [showsKept, setShowsKept] = useState(false);
@@ -43,7 +49,7 @@ function Run({ run }: { run: ImportRun }) {
     <li>
       <div className={classes.columnTitle}>
         <Text fw={550} size="sm" className={classes.fileName}>
-          {run.fileName ?? t('import.recent.noFile')}
+          {run.fileName ?? t(titleOf(run))}
         </Text>
         <Text size="sm" c="dimmed">
           {[...(definition ? [pluralOf(definition)] : []), ...counts].join(' · ')}

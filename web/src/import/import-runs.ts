@@ -60,27 +60,29 @@ const pauseMs = 500;
 const maxFailures = 5;
 
 /** Repeats the call until nothing is open. A step that failed for a while is safe to send again. */
+export async function undoImport(id: string, onStep?: (run: ImportRun) => void): Promise<ImportRun> {
+  for (let failures = 0; ; ) {
+    try {
+      const run = await call<ImportRun>('POST', `/imports/${id}/undo`);
+      onStep?.(run);
+      failures = 0;
+      if (!run.isOpen) return run;
+    } catch (error) {
+      const { status, code } = toApiError(error);
+      // Somebody else undoes the same import.
+      if (code !== 'request_in_progress') failures += 1;
+      if (failures > maxFailures || ![0, 409, 429, 500].includes(status)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs * Math.max(1, failures)));
+    }
+  }
+}
+
 export function useUndoImport(id: string) {
   const forgetReadings = useForgetReadings();
   const client = useQueryClient();
   const [progress, setProgress] = useState<ImportRun>();
   const work = useMutation({
-    mutationFn: async () => {
-      for (let failures = 0; ; ) {
-        try {
-          const run = await call<ImportRun>('POST', `/imports/${id}/undo`);
-          setProgress(run);
-          failures = 0;
-          if (!run.isOpen) return run;
-        } catch (error) {
-          const { status, code } = toApiError(error);
-          // Somebody else undoes the same import.
-          if (code !== 'request_in_progress') failures += 1;
-          if (failures > maxFailures || ![0, 409, 429, 500].includes(status)) throw error;
-          await new Promise((resolve) => setTimeout(resolve, pauseMs * Math.max(1, failures)));
-        }
-      }
-    },
+    mutationFn: () => undoImport(id, setProgress),
     onSettled: async () => {
       await forgetReadings();
       await client.invalidateQueries({ queryKey: ['import runs'] });

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
 import { type Entity, labelOf, pluralOf, titleOf, useDefinition } from '../api/definitions.ts';
-import { useNamed } from '../api/named.ts';
+import { type Named, useNamed } from '../api/named.ts';
 import { recordQuery } from '../api/records.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
@@ -27,16 +27,29 @@ import classes from './sheet.module.css';
 export function SiteSheetPage() {
   const { id = '' } = useParams({ strict: false });
   const { data: site, error, refetch } = useQuery(recordQuery('sites', id));
+  const customer = useNamed(['customer'], idIn(site, 'customerId'));
+  const contact = useNamed(['contact-person'], idIn(site, 'contactPersonId'));
   if (error) return <FailureNote error={error} onRetry={() => refetch()} />;
-  return site ? <Sheet site={site} /> : <Lines count={8} />;
+  // Names that arrive later would push down what is read already.
+  if (!site || customer.isLoading || contact.isLoading) return <Lines count={8} />;
+  return <Sheet site={site} customer={customer.data} contact={contact.data} />;
 }
 
-function Sheet({ site }: { site: Entity }) {
+function idIn(site: Entity | undefined, field: string): string | undefined {
+  return site?.[field] === undefined ? undefined : String(site[field]);
+}
+
+interface SheetProps {
+  site: Entity;
+  customer: Named | null | undefined;
+  contact: Named | null | undefined;
+}
+
+function Sheet({ site, customer, contact }: SheetProps) {
   const { t } = useTranslation();
   const definition = useDefinition('sites')!;
   const addressOf = useRecordAddress();
   const printPage = usePrintPage();
-  const { data: customer } = useNamed(['customer'], String(site.customerId));
   const hours = asList(site.openingHours).filter(isOpeningHours);
   const intervals = asList(site.attendingIntervals).filter(isAttendingInterval);
   const fieldTitle = (name: string) => titleOf(definition.fields.find((field) => field.name === name)!);
@@ -70,7 +83,7 @@ function Sheet({ site }: { site: Entity }) {
         <div className={classes.top}>
           <dl className={classes.facts}>
             <Fact title={fieldTitle('address')}>{addressText(site.address)}</Fact>
-            <Contact id={site.contactPersonId} title={fieldTitle('contactPersonId')} />
+            {contact && <Fact title={fieldTitle('contactPersonId')}>{contactText(contact)}</Fact>}
             {customer?.entity.phone !== undefined && (
               <Fact title={titleOf(customer.definition)}>{String(customer.entity.phone)}</Fact>
             )}
@@ -127,15 +140,8 @@ function Fact({ title, children }: { title: string; children: React.ReactNode })
   );
 }
 
-function Contact({ id, title }: { id: unknown; title: string }) {
-  const { data: named } = useNamed(['contact-person'], id === undefined ? undefined : String(id));
-  if (!named) return null;
-  const { role, phone, mobile } = named.entity;
-  return (
-    <Fact title={title}>
-      {[labelOf(named.definition, named.entity), role, phone, mobile].filter(Boolean).join(', ')}
-    </Fact>
-  );
+function contactText({ definition, entity }: Named): string {
+  return [labelOf(definition, entity), entity.role, entity.phone, entity.mobile].filter(Boolean).join(', ');
 }
 
 const plantColumns = ['position', 'labelCode', 'status', 'comment'];

@@ -1,20 +1,8 @@
-// One field of many records: chosen, filled in, saved, and taken back if it was a mistake.
+// One field of many records: chosen, filled in and saved.
 import { Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiError } from '../api/client.ts';
-import {
-  type Definition,
-  type Entity,
-  type Field,
-  leavesOf,
-  nounOf,
-  setAt,
-  titleOf,
-  valueAt,
-} from '../api/definitions.ts';
-import { useForgetReadings } from '../api/records.ts';
-import { tell } from '../frame/notices.tsx';
+import { type Definition, type Entity, type Field, leavesOf, nounOf, titleOf } from '../api/definitions.ts';
 import { decimalSeparator, formatNumber } from '../texts/format.ts';
 import { changeAll } from './bulk.ts';
 import { BulkDialog, type BulkDialogProps } from './bulk-dialog.tsx';
@@ -31,7 +19,6 @@ export function changeableFieldsOf(definition: Definition): Field[] {
 export function BulkChange({ count, ...dialog }: BulkDialogProps) {
   const { t } = useTranslation();
   const { definition } = dialog;
-  const forgetReadings = useForgetReadings();
   const separator = decimalSeparator();
   const empty = startValues(definition, separator, {});
   const [path, setPath] = useState<string | null>(null);
@@ -42,20 +29,8 @@ export function BulkChange({ count, ...dialog }: BulkDialogProps) {
   const change = (entities: Entity[]) => {
     // A value that differs from nothing, even where the field begins with a default.
     const patch = toPatch(definition, { ...values, [path!]: {} }, values, separator);
-    return changeAll(definition, entities, () => patch);
+    return changeAll(definition, entities, patch);
   };
-
-  async function undoChange(before: readonly Entity[]): Promise<void> {
-    const undone = await changeAll(definition, before, (entity) => {
-      const patch = {};
-      setAt(patch, path!, valueAt(entity, path!) ?? null);
-      return patch;
-    });
-    await forgetReadings();
-    if (undone.failed.length > 0)
-      throw new ApiError(0, { message: t('bulk.undoFailed', { count: undone.failed.length }) });
-    tell(t('undo.done'));
-  }
 
   return (
     <BulkDialog
@@ -68,12 +43,7 @@ export function BulkChange({ count, ...dialog }: BulkDialogProps) {
       action={t('bulk.change')}
       isDisabled={!field || localError !== undefined}
       run={change}
-      onResult={({ done }) =>
-        tell(t('bulk.changed', { count: done.length, formatted: formatNumber(done.length) }), {
-          label: t('undo.undo'),
-          run: () => undoChange(done),
-        })
-      }
+      doneText={(done) => t('bulk.changed', { count: done, formatted: formatNumber(done) })}
     >
       <Select
         data-autofocus

@@ -3,7 +3,6 @@ import { Checkbox, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { nounOf } from '../api/definitions.ts';
-import { tell } from '../frame/notices.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { deleteAll } from './bulk.ts';
 import { BulkDialog, type BulkDialogProps } from './bulk-dialog.tsx';
@@ -23,9 +22,7 @@ export function BulkDeletion({ count, ...dialog }: BulkDialogProps) {
       action={t('actions.delete')}
       isDangerous
       run={(entities) => deleteAll(definition, entities, withDependants)}
-      onResult={({ done }) =>
-        tell(t('bulk.deleted', { count: done.length, formatted: formatNumber(done.length) }))
-      }
+      doneText={(done) => t('bulk.deleted', { count: done, formatted: formatNumber(done) })}
     >
       <Text size="sm">{t('bulk.deleteText')}</Text>
       <Checkbox

@@ -1,4 +1,4 @@
-// What a change and a deletion of many records share: reading them, and saying which of them failed.
+// What a change and a deletion of many records share: reading them, saying which of them failed, and the way back.
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,6 +7,8 @@ import type { Definition, Entity } from '../api/definitions.ts';
 import { useForgetReadings } from '../api/records.ts';
 import { Dialog } from '../frame/dialog.tsx';
 import { FormDialog } from '../frame/form-dialog.tsx';
+import { tell } from '../frame/notices.tsx';
+import { undoImport } from '../import/import-runs.ts';
 import { type BulkResult, readSelected } from './bulk.ts';
 import { BulkFailures } from './bulk-failures.tsx';
 import type { Selection } from './selection.ts';
@@ -26,7 +28,7 @@ interface BulkWork {
   isDangerous?: boolean;
   isDisabled?: boolean;
   run: (entities: Entity[]) => Promise<BulkResult>;
-  onResult: (result: BulkResult) => void;
+  doneText: (done: number) => string;
   children: ReactNode;
 }
 
@@ -37,12 +39,18 @@ export function BulkDialog({
   onDone,
   onClose,
   run,
-  onResult,
+  doneText,
   ...form
 }: Omit<BulkDialogProps, 'count'> & BulkWork) {
   const { t } = useTranslation();
   const forgetReadings = useForgetReadings();
   const [result, setResult] = useState<BulkResult>();
+  async function undo(importId: string): Promise<void> {
+    const { kept } = await undoImport(importId);
+    await forgetReadings();
+    if (kept > 0) throw new ApiError(0, { message: t('bulk.undoFailed', { count: kept }) });
+    tell(t('undo.done'));
+  }
   const work = useMutation({
     mutationFn: async () => {
       const entities = await readSelected(definition, selection, parameters);
@@ -51,7 +59,11 @@ export function BulkDialog({
     },
     onSuccess: async (ended) => {
       await forgetReadings();
-      onResult(ended);
+      const { importId } = ended;
+      tell(
+        doneText(ended.done),
+        importId === undefined ? undefined : { label: t('undo.undo'), run: () => undo(importId) },
+      );
       if (ended.failed.length > 0) return setResult(ended);
       onDone();
       onClose();

@@ -1,6 +1,6 @@
 // One change or deletion of many records, as one import: the same validation, and a result per record.
 import type { components } from '../../../client/src/api-types.ts';
-import { call, queryString, send, unreachable } from '../api/client.ts';
+import { ApiError, call, queryString, send, unreachable } from '../api/client.ts';
 import { type Definition, type Entity, leavesOf } from '../api/definitions.ts';
 import type { Page } from '../api/records.ts';
 import { fieldErrorText } from './field-error-text.ts';
@@ -8,14 +8,17 @@ import { leafAt } from './form-errors.ts';
 import { isSelected, type Selection } from './selection.ts';
 
 type LineAnswer = components['schemas']['ImportResult'];
+type Summary = components['schemas']['ImportSummary']['summary'];
 
 /** More would hold the browser and the journal of the business for minutes. */
 const maxBulk = 10_000;
 
 export interface BulkResult {
-  /** Records that took the change, as they were before. */
-  done: Entity[];
+  /** How many records took the change. */
+  done: number;
   failed: { entity: Entity; message: string }[];
+  /** Names the change to undo it; undefined where every record was as wanted before. */
+  importId: string | undefined;
 }
 
 /** The ticked records as they are now. Undefined if they are too many. */
@@ -36,16 +39,15 @@ export async function readSelected(
   return found;
 }
 
-/** `patchOf` gives the fields that change, as a merge patch. */
 export function changeAll(
   definition: Definition,
   entities: readonly Entity[],
-  patchOf: (entity: Entity) => object,
+  patch: object,
 ): Promise<BulkResult> {
-  return sendLines(definition, entities, (entity) => ({
+  return sendLines(definition, entities, ({ id }) => ({
     type: definition.name,
     action: 'merge',
-    data: { id: entity.id, ...patchOf(entity) },
+    data: { id, ...patch },
   }));
 }
 
@@ -75,19 +77,28 @@ async function sendLines(
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map((line) => JSON.parse(line));
+  const summary: Summary | undefined = answers.pop()?.summary;
   // Without the summary the answer broke off, and does not speak for all records.
-  if (answers.pop()?.summary === undefined) throw unreachable();
-  const result: BulkResult = { done: [], failed: [] };
+  if (!summary) throw unreachable();
+  const isChanged = summary.replaced + summary.deleted > 0;
+  const result: BulkResult = {
+    done: 0,
+    failed: [],
+    // A request that names no import is one of its own.
+    importId: (isChanged && response.headers.get('X-Request-Id')) || undefined,
+  };
   for (const answer of answers as LineAnswer[]) {
     const entity = entities[answer.line - 1]!;
     if (answer.status >= 300) result.failed.push({ entity, message: messageOf(definition, answer) });
-    else result.done.push(entity);
+    else result.done += 1;
   }
   return result;
 }
 
-function messageOf(definition: Definition, { errors, message = '' }: LineAnswer): string {
+function messageOf(definition: Definition, answer: LineAnswer): string {
   const leaves = leavesOf(definition.fields);
-  const [first] = errors ?? [];
-  return first ? fieldErrorText(leafAt(leaves, first.field), first, definition) : message;
+  const [first] = answer.errors ?? [];
+  return first
+    ? fieldErrorText(leafAt(leaves, first.field), first, definition)
+    : new ApiError(answer.status, answer).message;
 }

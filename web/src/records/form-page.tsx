@@ -112,12 +112,11 @@ export function CreationForm({ definition, initial, errors, onCreated, onNext }:
         await navigate({ to: '/data/$collection/$id', params: { collection, id }, replace: true });
         tellCreated(definition, id);
       }}
-      onSaveAndNext={
-        onNext &&
-        (async (values) => {
-          tellCreated(definition, await create(values));
-          onNext(values);
-        })
+      next={
+        onNext && {
+          save: async (values) => tellCreated(definition, await create(values)),
+          begin: onNext,
+        }
       }
     />
   );

@@ -54,7 +54,7 @@ export function FormSections({ definition, values, errors, onChange }: FormSecti
     <>
       <Card title={t('record.details')} icon={resourceIcon(definition.name)}>
         <RequiredOneOf definition={definition} />
-        {grids(main.slice(0, leadCount))}
+        {address ? <div className={classes.lead}>{main.slice(0, leadCount).map(input)}</div> : grids(main)}
         {address && (
           <fieldset className={classes.address}>
             <Group justify="space-between" mih={30} mb={6}>

@@ -45,6 +45,7 @@ const definition: Definition = {
     field('fee', 'decimal'),
     field('hasKey', 'flag', { isRequired: true }),
     field('unit', 'text', { default: 'H87' }),
+    field('comment', 'text'),
     field('hours', 'list'),
     field('ownerId', 'uuid', { reference: { resources: ['owner'], isOwner: true } }),
   ],
@@ -78,14 +79,17 @@ test('a decimal is sent with every digit that was typed', () => {
 
 test('a new object has its defaults, what it was begun with, and nothing that was left empty', () => {
   const values = startValues(definition, ',', { ownerId: 'abc', strange: 'x' });
-  assert.deepEqual(JSON.parse(JSON.stringify(toNewBody(definition, { ...values, name: 'x' }, ','))), {
-    name: 'x',
-    address: { houseNumber: '' },
-    hasKey: false,
-    unit: 'H87',
-    hours: [],
-    ownerId: 'abc',
-  });
+  assert.deepEqual(
+    JSON.parse(JSON.stringify(toNewBody(definition, { ...values, name: 'x', comment: '  ' }, ','))),
+    {
+      name: 'x',
+      address: { houseNumber: '' },
+      hasKey: false,
+      unit: 'H87',
+      hours: [],
+      ownerId: 'abc',
+    },
+  );
 });
 
 test('a patch holds what was changed, and null for what was cleared', () => {

@@ -107,7 +107,7 @@ function toJson(field: Field, value: unknown, separator: string): unknown {
     return number === undefined ? undefined : exactNumber(number);
   }
   if (field.kind === 'text' && field.isRequired && field.isBlankAllowed) return value;
-  return value === '' ? undefined : value;
+  return typeof value === 'string' && value.trim() === '' ? undefined : value;
 }
 
 export function toNewBody(definition: Definition, values: Values, separator: string): object {

@@ -23,8 +23,8 @@ interface RecordFormProps {
   initialErrors?: ReadonlyMap<string, string>;
   /** Rejects with what the service answered. */
   onSave: (values: Values) => Promise<void>;
-  /** Of a new record: saves it and begins another one. */
-  onSaveAndNext?: (values: Values) => Promise<void>;
+  /** Of a new record: saves it, and then begins another one. */
+  next?: { save: (values: Values) => Promise<void>; begin: (values: Values) => void };
   onCancel: () => void;
   saveTitle: string;
   /** Whether everything is saved and leaving loses nothing. The caller sets it. */
@@ -36,7 +36,7 @@ export function RecordForm({
   initial,
   initialErrors,
   onSave,
-  onSaveAndNext,
+  next,
   onCancel,
   saveTitle,
   isSettled,
@@ -86,7 +86,7 @@ export function RecordForm({
     void save(onSave);
   }
 
-  async function save(store: (values: Values) => Promise<void>) {
+  async function save(store: (values: Values) => Promise<void>, then?: (values: Values) => void) {
     setFailure(undefined);
     const local = findLocalErrors(definition, values, decimalSeparator());
     if (local.size > 0) {
@@ -97,6 +97,8 @@ export function RecordForm({
     try {
       await store(values);
       draft.drop();
+      // Not before: the next form would find the draft of this one.
+      then?.(values);
     } catch (error) {
       const refused = toApiError(error);
       setFailure(refused);
@@ -128,8 +130,8 @@ export function RecordForm({
         <Button variant="default" onClick={onCancel}>
           {t('actions.cancel')}
         </Button>
-        {onSaveAndNext && (
-          <Button variant="default" loading={isSaving} onClick={() => save(onSaveAndNext)}>
+        {next && (
+          <Button variant="default" loading={isSaving} onClick={() => save(next.save, next.begin)}>
             {t('form.saveAndNext')}
           </Button>
         )}

@@ -72,7 +72,13 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
       <PageHead
         title={labelOf(definition, entity)}
         badge={<StatusBadge fields={definition.fields} entity={entity} />}
-        text={`${t('record.createdAt', { ago: formatAgo(entity.createdAt) })}, ${t('record.updatedAt', { ago: formatAgo(entity.updatedAt) })}`}
+        text={[
+          t('record.createdAt', { ago: formatAgo(entity.createdAt) }),
+          entity.updatedAt !== entity.createdAt &&
+            t('record.updatedAt', { ago: formatAgo(entity.updatedAt) }),
+        ]
+          .filter(Boolean)
+          .join(', ')}
         trail={trail}
         actions={
           <>

@@ -80,7 +80,7 @@ export function ReferencePicker({
   }));
   const isListed = groups.some(({ items }) => items.some((item) => item.value === value));
   if (value && !isListed) {
-    const unknown = isFetched ? t('record.notThereShort', { id: value.slice(0, 8) }) : '…';
+    const unknown = isFetched ? t('record.notThereShort') : '…';
     const place = Math.max(
       0,
       definitions.findIndex(({ name }) => name === chosen?.definition.name),

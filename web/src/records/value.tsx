@@ -103,7 +103,7 @@ export function NamedLink({ resources, id }: { resources: readonly string[]; id:
   if (!named)
     return (
       <Text span inherit c="var(--mantine-color-error)" title={id}>
-        <Icon name="broken" size={14} /> {t('record.notThereShort', { id: id.slice(0, 8) })}
+        <Icon name="broken" size={14} /> {t('record.notThereShort')}
       </Text>
     );
   const { definition, entity, isDeleted } = named;

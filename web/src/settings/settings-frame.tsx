@@ -1,5 +1,6 @@
 // The settings, with their own navigation.
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useIsAdministrator } from '../api/session.ts';
 import { Icon, type IconName } from '../icons.tsx';
@@ -18,9 +19,16 @@ export function SettingsFrame() {
         ] as const)
       : []),
   ];
+  const { pathname } = useLocation();
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the row of pages is wider than the screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another address has another current page.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [pathname]);
   return (
     <div className={classes.page}>
-      <nav className={`${classes.pages} screen-only`} aria-label={t('settings.title')}>
+      <nav ref={nav} className={`${classes.pages} screen-only`} aria-label={t('settings.title')}>
         {pages.map(({ to, icon, title }) => (
           <Link key={to} to={to} className={classes.link} activeOptions={{ exact: true }}>
             <Icon name={icon} />

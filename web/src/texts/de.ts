@@ -374,7 +374,7 @@ export const de: Texts = {
     historyNone: 'Keine Einträge.',
     newHere: 'Anlegen',
     noneHere: 'Noch nichts vorhanden.',
-    notThereShort: 'unbekannt: {{id}}',
+    notThereShort: 'Eintrag fehlt',
     createdAt: 'Angelegt {{ago}}',
     updatedAt: 'geändert {{ago}}',
     gone: 'Diesen Eintrag gibt es nicht',
@@ -565,6 +565,7 @@ export const de: Texts = {
   attention: {
     title: 'Zu prüfen',
     text: 'Gespeichert wie gesendet, aber vermutlich falsch. Ein Eintrag verschwindet, sobald die Ursache behoben ist.',
+    textReading: 'Gespeichert wie gesendet, aber vermutlich falsch. Ihre Verwaltung kümmert sich darum.',
     all: 'Alle',
     none: 'Nichts zu tun',
     noneText: 'Im Moment gibt es nichts zu prüfen.',
@@ -1093,6 +1094,7 @@ export const de: Texts = {
     recent: {
       title: 'Importe der letzten 30 Tage',
       noFile: 'Import über die Schnittstelle',
+      bulk: 'Sammeländerung',
       created: '{{formatted}} angelegt',
       changed: '{{formatted}} geändert',
       deleted: '{{formatted}} gelöscht',

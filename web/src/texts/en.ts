@@ -371,7 +371,7 @@ export const en = {
     historyNone: 'No entries.',
     newHere: 'Add',
     noneHere: 'None yet.',
-    notThereShort: 'unknown: {{id}}',
+    notThereShort: 'Record missing',
     createdAt: 'Created {{ago}}',
     updatedAt: 'changed {{ago}}',
     gone: 'This entry does not exist',
@@ -561,6 +561,7 @@ export const en = {
   attention: {
     title: 'Attention',
     text: 'Stored as sent, but probably wrong. An entry disappears when its cause is fixed.',
+    textReading: 'Stored as sent, but probably wrong. Your office fixes these entries.',
     all: 'All',
     none: 'Nothing to do',
     noneText: 'Nothing needs your attention.',
@@ -1075,6 +1076,7 @@ export const en = {
     recent: {
       title: 'Imports of the last 30 days',
       noFile: 'Import through the API',
+      bulk: 'Bulk change',
       created: '{{formatted}} created',
       changed: '{{formatted}} changed',
       deleted: '{{formatted}} deleted',

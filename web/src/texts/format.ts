@@ -62,11 +62,15 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
+const justNow = { de: 'gerade eben', en: 'just now' } as const;
+
 /** "3 hours ago" for what is recent, the date for what is older than a week. */
 export function formatAgo(moment: string, now = Date.now()): string {
   const seconds = (new Date(moment).getTime() - now) / 1000;
   if (seconds < -7 * 86_400) return formatDay(moment.slice(0, 10));
-  const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ['minute', 60];
+  // A clock that is a little behind makes no future.
+  if (Math.abs(seconds) < 60) return justNow[currentLanguage()];
+  const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length)!;
   return new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' }).format(Math.round(seconds / size), unit);
 }
 
