@@ -54,7 +54,7 @@ async function create(port: number, key: string, agent: Agent) {
 /** Signals until nobody listens any more: what comes right after the first signal counts as its echo. */
 async function insist(service: StammProcess, signal: 'SIGTERM' | 'SIGINT') {
   await until('the port is closed', async () => {
-    process.kill(service.pid, signal);
+    service.signal(signal);
     return fetch(`${service.origin}/livez`).then(
       () => false,
       () => true,

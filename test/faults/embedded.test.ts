@@ -83,14 +83,17 @@ after(async () => {
 });
 
 function serverPid(dataDir: string): number | undefined {
-  const file = join(dataDir, 'postgres-18/postmaster.pid');
-  return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined;
+  try {
+    return Number.parseInt(readFileSync(join(dataDir, 'postgres-18/postmaster.pid'), 'utf8'), 10);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Without /proc we trust the number, which is right unless the test has written it there. */
 function isServerOf(pid: number, dataDir: string): boolean {
   if (process.platform !== 'linux') return true;
-  return existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(dataDir);
+  return findServersOn(dataDir).includes(pid);
 }
 
 /** Sees also a server that has not written its lock file yet. */

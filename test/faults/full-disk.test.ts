@@ -89,10 +89,12 @@ describe('the embedded PostgreSQL with its log on the same disk', { skip: withou
     const load = startLoad(service.origin, key, 8, 4);
     const feed = followFeed(service.origin, key);
     await createdSince(load, 0);
+    // The books have only what the load sent.
+    const other = await withClient(connectionTo(dataDir), createTenant);
     const filler = await fillDisk(disk);
-    await untilUnavailable(service.origin, key);
+    await untilUnavailable(service.origin, other.key);
     await fillWriteAheadLog(dataDir);
-    await untilUnavailable(service.origin, key);
+    await untilUnavailable(service.origin, other.key);
     await rm(filler);
     await createdSince(load, performance.now());
     const attempts = await load.stop();

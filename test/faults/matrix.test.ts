@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { findFreePort } from '../free-port.ts';
 import { withoutRedis } from '../programs.ts';
 import { createTestDatabase } from '../service.ts';
@@ -31,8 +31,8 @@ import {
   startStamm,
   withClient,
 } from './process.ts';
+import { childrenOf, signalProcesses, workersOf } from './process-list.ts';
 import { startRedis, unprivileged } from './programs.ts';
-import { workersOf } from './worker-list.ts';
 
 const generous = { RATE_LIMIT_PER_MINUTE: '1000000000' };
 
@@ -125,7 +125,7 @@ tryFault({
   async strike({ connection }, load) {
     const { rows } = await withClient(connection, (client) =>
       client.query(`SELECT pid FROM pg_stat_activity WHERE datname = 'stamm' AND application_name = ''
-        AND pid <> pg_backend_pid()`),
+        AND backend_type = 'client backend' AND pid <> pg_backend_pid()`),
     );
     process.kill(rows[0].pid, 'SIGKILL');
     await noticed(load);
@@ -137,7 +137,7 @@ tryFault({
   name: 'PostgreSQL stopped and continued',
   deploy: () => deployOneMachine(promised),
   async strike({ dataDir, origin }, load) {
-    const resume = await hang(dataDir);
+    const resume = hang(dataDir);
     const hungAt = performance.now();
     const afterwards = () => load.attempts.filter(({ sentAt }) => sentAt > hungAt);
     assert.equal((await fetch(`${origin}/livez`)).status, 200);
@@ -167,23 +167,14 @@ async function timeReadiness(origin: string): Promise<{ status: number; tookMs: 
 }
 
 /** Stops the postmaster, which makes no new process from then on, and then all that it has made. */
-async function hang(dataDir: string): Promise<() => void> {
-  const client = new pg.Client(connectionTo(dataDir));
-  client.on('error', () => {});
-  await client.connect();
+function hang(dataDir: string): () => void {
   const postmaster = postmasterOf(dataDir);
   const pids = [postmaster];
-  const resume = () => {
-    for (const pid of pids.splice(0)) process.kill(pid, 'SIGCONT');
-  };
+  const resume = () => signalProcesses(pids.splice(0), 'SIGCONT');
   cleanUpLater(async () => resume());
   process.kill(postmaster, 'SIGSTOP');
-  const { rows } = await client.query('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
-  await client.end();
-  for (const { pid } of rows) {
-    process.kill(pid, 'SIGSTOP');
-    pids.push(pid);
-  }
+  pids.push(...childrenOf(postmaster));
+  signalProcesses(pids, 'SIGSTOP');
   return resume;
 }
 

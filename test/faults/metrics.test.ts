@@ -21,7 +21,7 @@ import {
   startStamm,
   withClient,
 } from './process.ts';
-import { workersOf } from './worker-list.ts';
+import { workersOf } from './process-list.ts';
 
 type Series = Map<string, number>;
 

@@ -1,7 +1,6 @@
 // A Patroni cluster of three with synchronous replication, etcd, and HAProxy in front of the leader and of two nodes of Stamm.
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,6 +9,7 @@ import { findFreePort } from '../free-port.ts';
 import { findProgram, haproxy, newestPostgres, redis } from '../programs.ts';
 import { until } from '../waiting.ts';
 import { cleanUpLater, databaseUrl, type StammProcess, startStamm, withClient } from './process.ts';
+import { childrenOf, signalProcesses } from './process-list.ts';
 import { type Program, startProgram, startRedis, unprivileged } from './programs.ts';
 
 const programs = {
@@ -74,7 +74,7 @@ export async function startCluster() {
     const folder = await makeFolder(name);
     await writeFile(path.join(folder, 'patroni.yml'), patroniSettings({ name, folder, ...ports }, etcdPort));
     members.push({ name, folder, ...ports, patroni: await startMember(folder, ports.restPort) });
-    cleanUpLater(async () => killProcesses(processesOf(members.find((member) => member.name === name)!)));
+    cleanUpLater(async () => signalProcesses(processesOf(members.find((member) => member.name === name)!)));
   }
 
   async function readStates(): Promise<MemberState[]> {
@@ -151,7 +151,7 @@ export async function startCluster() {
         return leader !== undefined && leader !== old;
       }),
     async killMember(member: Member) {
-      killProcesses(processesOf(member));
+      signalProcesses(processesOf(member));
       await until('the member has ended', () => member.patroni.hasEnded());
     },
     async restartMember(member: Member) {
@@ -284,31 +284,18 @@ async function isWritable(connection: pg.ClientConfig): Promise<boolean> {
 
 /** Patroni, PostgreSQL, and all processes that PostgreSQL has made; those that exist. */
 export function processesOf({ folder, patroni }: Member): number[] {
-  const file = path.join(folder, 'data/postmaster.pid');
-  const postmaster = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined;
+  const postmaster = Number.parseInt(readIfThere(path.join(folder, 'data/postmaster.pid')), 10);
   const own = patroni.hasEnded() ? [] : [patroni.pid];
   // Another process may have the number by now.
-  if (!postmaster || !commandLineOf(postmaster).includes(folder)) return own;
-  const list = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' });
-  const pairs = list.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
-  const children = pairs.filter(([, parent]) => parent === postmaster).map(([pid]) => pid!);
-  return [...own, postmaster, ...children];
+  if (!postmaster || !readIfThere(`/proc/${postmaster}/cmdline`).includes(folder)) return own;
+  return [...own, postmaster, ...childrenOf(postmaster)];
 }
 
-function commandLineOf(pid: number): string {
+/** Empty for a file that is gone by the time it is read. */
+function readIfThere(file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch {
     return '';
-  }
-}
-
-export function killProcesses(pids: readonly number[], signal: NodeJS.Signals = 'SIGKILL'): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
   }
 }

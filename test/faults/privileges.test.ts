@@ -27,6 +27,7 @@ import {
   startStamm,
   withClient,
 } from './process.ts';
+import { workersOf } from './process-list.ts';
 
 const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
 const rootOnly = { skip: isRoot ? false : 'only root has something to give up', concurrency: 2 };
@@ -35,15 +36,7 @@ const isPublic = isRoot && findClosedFolder(checkout, nobodyInParticular) === un
 const publicOnly = { skip: isPublic ? false : 'only root may enter this checkout' };
 
 /** The service and its workers. */
-function processesOf(service: StammProcess): number[] {
-  const list = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
-  const workers = list
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter((words) => words[1] === String(service.pid) && words.some((word) => word.endsWith('/worker.ts')))
-    .map(([pid]) => Number(pid));
-  return [service.pid, ...workers];
-}
+const processesOf = (service: StammProcess) => [service.pid, ...workersOf(service)];
 
 /** Real, effective, saved and file-system ids, and all groups, as the kernel knows them. */
 function idsOf(pid: number): { uids: number[]; gids: number[]; groups: string } {
@@ -255,7 +248,8 @@ test('requests of every worker use a login of their own, and only the start uses
   const { rows } = await withClient(connectionTo(dataDir), (client) =>
     client.query(
       `SELECT usename AS login, application_name LIKE 'stamm serve %' AS is_hold, count(*) > 0 AS is_there
-       FROM pg_stat_activity WHERE datname = 'stamm' AND pid <> pg_backend_pid() GROUP BY 1, 2 ORDER BY 1`,
+       FROM pg_stat_activity WHERE datname = 'stamm' AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+       GROUP BY 1, 2 ORDER BY 1`,
     ),
   );
   assert.equal(rows.length, 2);

@@ -17,7 +17,7 @@ import {
   startUntil,
   withClient,
 } from './process.ts';
-import { listWorkers, workersOf } from './worker-list.ts';
+import { listWorkers, workersOf } from './process-list.ts';
 
 async function startWorkers(count: number, more = {}): Promise<Prepared & { service: StammProcess }> {
   const prepared = await makePreparedDataDir();

@@ -25,6 +25,26 @@ async function createTenants(count: number): Promise<Tenant[]> {
   return tenants;
 }
 
+/** The worker that Citus names for a tenant. */
+async function workerOf({ tenantId }: Tenant): Promise<pg.ClientConfig> {
+  const [part] = await findTableParts(service.owner, 'journal_head', tenantId);
+  return part!.node;
+}
+
+/** Ids are random, and so is the worker of each tenant: more tenants than asked for until every worker has one. */
+async function createSpreadTenants(count: number): Promise<Tenant[]> {
+  const tenants = await createTenants(count);
+  const used = new Set<number>();
+  for (const tenant of tenants) used.add((await workerOf(tenant)).port!);
+  while (used.size < nodes.length) {
+    assert.ok(tenants.length < 100, 'all tenants are on the same worker');
+    const [tenant] = await createTenants(1);
+    tenants.push(tenant!);
+    used.add((await workerOf(tenant!)).port!);
+  }
+  return tenants;
+}
+
 /** The shards of a table on a worker. */
 async function shardsOn(node: pg.ClientConfig, table: string): Promise<string[]> {
   const parts = await findTableParts(service.owner, table);
@@ -65,7 +85,7 @@ test('the first connection finds the workers, also one beside the pool, as comma
 test('the rows of a tenant are on one worker, and tenants are spread over the workers', {
   skip,
 }, async () => {
-  const tenants = await createTenants(8);
+  const tenants = await createSpreadTenants(8);
   for (const tenant of tenants) assert.equal((await create(tenant)).statusCode, 201);
   const placesOf = new Map<string, Set<number>>(tenants.map(({ tenantId }) => [tenantId, new Set()]));
   for (const node of nodes) {
@@ -152,6 +172,13 @@ async function moreThan(load: Load, count: number): Promise<void> {
   await until('further creations', () => load.confirmed.size >= before + count);
 }
 
+/** Whether the others create or not. */
+async function moreThanOf(tenant: Tenant, load: Load, count: number): Promise<void> {
+  const countOwn = () => [...load.confirmed.values()].filter((one) => one === tenant).length;
+  const before = countOwn();
+  await until('further creations of the tenant', () => countOwn() >= before + count);
+}
+
 // PostgreSQL does not replicate into tables below row-level security, so a move copies rows and creations wait for it.
 test('a shard that moves to another worker under load loses no creation and refuses none', {
   skip,
@@ -171,7 +198,7 @@ test('a shard that moves to another worker under load loses no creation and refu
     `SELECT citus_move_shard_placement($1, '127.0.0.1', $2, '127.0.0.1', $3, 'block_writes')`,
     [shard, port, other.port],
   );
-  await moreThan(load, 20);
+  await moreThanOf(tenants[0]!, load, 5);
   await load.stop();
   assert.deepEqual(load.refused, []);
   await assertAllStored(load);
@@ -195,16 +222,18 @@ test('a tenant that gets shards of its own goes on there', { skip }, async () =>
 });
 
 test('a worker that crashes and comes back loses no confirmed creation', { skip }, async () => {
-  const load = startLoad(await createTenants(6));
-  await moreThan(load, 20);
+  const tenants = await createTenants(6);
+  const worker = await workerOf(tenants[0]!);
+  const load = startLoad(tenants);
+  await moreThanOf(tenants[0]!, load, 5);
   // PostgreSQL restarts all of its processes after one of them was killed.
   await runOn(
-    nodes[0]!,
+    worker,
     `DO $$ BEGIN EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'kill -9 ' || pg_backend_pid()); END $$`,
   ).catch(() => {});
   await until('a refused creation', () => load.refused.length > 0);
-  await until('the worker', () => runOn(nodes[0]!, 'SELECT 1').then(Boolean, () => false));
-  await moreThan(load, 60);
+  await until('the worker', () => runOn(worker, 'SELECT 1').then(Boolean, () => false));
+  await moreThanOf(tenants[0]!, load, 20);
   await load.stop();
   assert.deepEqual(
     load.refused.filter((answer) => !/^500 (database_unavailable|outcome_unknown)$/.test(answer)),
