@@ -54,6 +54,8 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   cluster.setupPrimary({ exec: path.join(import.meta.dirname, './worker.ts'), args: [] });
   const countFailures = buildFailureCounter();
   const workers = new Set<Worker>();
+  /** Those of them that have opened the port. */
+  const open = new Set<Worker>();
   const measurements = new WorkerMeasurements();
   const retiring = new Set<Worker>();
   let serve: ((worker: Worker) => Promise<void>) | undefined;
@@ -75,6 +77,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     const worker = cluster.fork();
     workers.add(worker);
     worker.on('message', (report: Report) => {
+      if (report.kind === 'listening') open.add(worker);
       if (report.kind === 'measured') measurements.note(worker, report.measurements);
       if (report.kind !== 'failure') return;
       const counted = countFailures(report.address, report.addition);
@@ -84,6 +87,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     worker.on('error', () => {});
     worker.on('exit', () => {
       workers.delete(worker);
+      open.delete(worker);
       void measurements.noteEnd(worker);
     });
     return worker;
@@ -108,6 +112,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
         replaceWhenItDies(next, serving, port);
         // One that cannot start ends by itself, and is replaced in its turn.
         listening(next, settled, { ...serving, sendsWebhooks: sendsWebhooks(next) }).catch((error) => {
+          if (isStopping) return;
           log.error(error);
           if (error.code === 'EACCES') failure.reject(portLost(port));
         });
@@ -177,7 +182,11 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
         async close() {
           isStopping = true;
           const ends = [...workers].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
-          for (const worker of workers) tell(worker, { kind: 'stop' });
+          for (const worker of workers) {
+            if (open.has(worker)) tell(worker, { kind: 'stop' });
+            // One that is still loading has nothing to answer, and would open the port again behind the others.
+            else worker.process.kill('SIGKILL');
+          }
           await Promise.all(ends);
         },
       };

@@ -1,5 +1,6 @@
 // Several processes on one port behave like one, and one that dies takes nothing with it.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -11,6 +12,7 @@ import {
   connectionTo,
   findServers,
   makePreparedDataDir,
+  onlyStartBlock,
   type Prepared,
   type StammProcess,
   startStamm,
@@ -48,6 +50,47 @@ test('SIGHUP replaces all workers in turn under load, and no request fails', asy
     [],
   );
   assert.equal((await service.stop()).code, 0);
+});
+
+const countListening = ({ output }: StammProcess) => output.stdout.split('"Server listening').length - 1;
+
+/** Stops a new worker before it listens. Answers with undefined if it was quicker. */
+async function stopNewWorker(service: StammProcess, known: readonly number[]): Promise<number | undefined> {
+  const listening = countListening(service);
+  process.kill(service.pid, 'SIGHUP');
+  let added: number | undefined;
+  await until('a new worker', () => {
+    added = workersOf(service).find((pid) => !known.includes(pid));
+    return added !== undefined;
+  });
+  process.kill(added!, 'SIGSTOP');
+  // All workers write to one pipe: what the stopped one wrote comes before the line of this request. One of several
+  // connections falls to a worker that is not stopped.
+  const mark = `/${randomUUID()}`;
+  for (let count = 0; count <= known.length; count++) void fetch(service.origin + mark).catch(() => {});
+  await until('the line of a request', () => service.output.stdout.includes(mark));
+  if (countListening(service) === listening) return added;
+  process.kill(added!, 'SIGCONT');
+  return undefined;
+}
+
+test('a stop does not wait for a worker that is still loading', async () => {
+  const { service } = await startWorkers(2, { LOG_LEVEL: 'info' });
+  let loading: number | undefined;
+  await until('a worker that loads', async () => {
+    const replaced = service.output.stdout.split('All workers are replaced.').length;
+    loading = await stopNewWorker(service, workersOf(service));
+    if (loading !== undefined) return true;
+    await until(
+      'the round ends',
+      () => service.output.stdout.split('All workers are replaced.').length > replaced,
+    );
+    return false;
+  });
+  // It would not end by itself.
+  const { code, stderr } = await service.stop();
+  assert.equal(code, 0);
+  assert.match(stderr, onlyStartBlock);
 });
 
 test('SIGHUP leaves a single process as it is, and says why', async () => {
