@@ -13,6 +13,7 @@ import {
   uniqueColumnsOf,
 } from '../server/engine/definition/definition.ts';
 import { filtersOf, numberKey, numbersOf, rangeKey, rangesOf } from '../server/engine/sql/list-filters.ts';
+import { escapeLastCharacter } from './schema-document.ts';
 
 interface TableColumn {
   name: string;
@@ -79,7 +80,7 @@ SELECT prepare_resource('${table}', ${quote(sortExpression(definition))}, ${quot
 ${expectedIndexes(definition)
   .map(
     ({ name, column, isPartial }) =>
-      `CREATE INDEX ${name} ON ${table} (tenant_id, ${column}, id)${isPartial ? ` WHERE ${column} IS NOT NULL` : ''};\n`,
+      `CREATE INDEX ${name} ON ${table} (tenant_id, ${escapeLastCharacter(column)}, id)${isPartial ? ` WHERE ${column} IS NOT NULL` : ''};\n`,
   )
   .join('')}${keptReferences(definition)}`;
 }

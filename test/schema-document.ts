@@ -12,11 +12,13 @@ export async function schemaDocument(client: pg.ClientBase): Promise<string> {
   const sections = [header];
   for (const table of tables) sections.push(await describeTable(client, table));
   sections.push(await describeFunctions(client));
-  return `${sections.join('\n\n').replaceAll("'\u{10FFFF}'", lastCharacter)}\n`;
+  return `${escapeLastCharacter(sections.join('\n\n'))}\n`;
 }
 
-/** PostgreSQL prints the character itself, which no font shows. */
-const lastCharacter = String.raw`U&'\+10FFFF'`;
+/** No font shows the highest character itself. */
+export function escapeLastCharacter(sql: string): string {
+  return sql.replaceAll("'\u{10FFFF}'", String.raw`U&'\+10FFFF'`);
+}
 
 interface Table {
   oid: number;
