@@ -95,7 +95,8 @@ export const settings = {
   }),
   DATA_DIR: setting({
     meaning: 'Where the PostgreSQL that Stamm brings keeps its data. Not used with `DATABASE_URL`.',
-    default: '`data` in the checkout; `/var/lib/stamm` for root where only root may enter the checkout',
+    default:
+      '`data` in the checkout; `/var/lib/stamm` for root where only root may enter it, and in a release for root or where that folder exists',
     parse: (text) => (text === undefined ? defaultDataDir(checkout) : path.resolve(text)),
   }),
   DATABASE_URL: setting({

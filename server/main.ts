@@ -8,7 +8,7 @@ import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
 import { MigrationError } from './database/migration-files.ts';
 import { UsageError } from './errors.ts';
 import { CsvError } from './features/import/csv-file.ts';
-import { program } from './program.ts';
+import { isRelease, program } from './program.ts';
 import { version } from './version.ts';
 
 /** By their first word, in the order of the overview. Only the one that runs is loaded: a short command does not wait for the service's code. */
@@ -33,6 +33,15 @@ async function loadCommands(firstWord: string | undefined): Promise<readonly Com
   const wanted = Object.keys(loaders).filter((word) => word === firstWord);
   const words = wanted.length > 0 ? wanted : Object.keys(loaders);
   return (await Promise.all(words.map((word) => loaders[word]!()))).flatMap(({ commands }) => commands);
+}
+
+/** In a release, commands have the settings of the service. What the environment sets goes first. */
+function readSettingsFile(): void {
+  try {
+    process.loadEnvFile('/etc/stamm.conf');
+  } catch {
+    // There is none, or it is not for this user.
+  }
 }
 
 async function main(words: readonly string[]): Promise<number> {
@@ -158,6 +167,7 @@ function describeError(error: Error & { code?: string }): string | undefined {
   return error.stack;
 }
 
+if (isRelease) readSettingsFile();
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

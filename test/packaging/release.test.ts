@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -55,6 +55,28 @@ describe('a release', () => {
     );
     assert.ok(existsSync(path.join(home, 'web/dist/index.html')));
   });
+
+  test(
+    'has the settings of its service in every command, and its data outside of its folder',
+    rootOnly,
+    async () => {
+      await cp('/etc', path.join(folder, 'etc'), { recursive: true, verbatimSymlinks: true });
+      await writeFile(path.join(folder, 'etc/stamm.conf'), 'PORT=wrong\n');
+      const mounts = `mount --bind ${folder}/etc /etc && mount -t tmpfs tmpfs /var/lib`;
+      const doctor = async (env: Record<string, string>) => {
+        const words = ['--mount', 'sh', '-c', `${mounts} && exec ${home}/bin/stamm doctor --json`];
+        const options = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...env } };
+        // It fails, with what is wrong on stdout.
+        const { stdout } = await run('unshare', words, options).catch((error) => error);
+        const { findings } = JSON.parse(stdout) as { findings: { check: string; message: string }[] };
+        return (check: string) => findings.find((finding) => finding.check === check)?.message ?? '';
+      };
+      assert.match((await doctor({}))('settings'), /PORT/);
+      const corrected = await doctor({ PORT: '0' });
+      assert.equal(corrected('settings'), 'all settings can be read', 'the environment goes first');
+      assert.match(corrected('database'), /no database in \/var\/lib\/stamm,/);
+    },
+  );
 
   test('starts and stores a customer without npm and network', rootOnly, async () => {
     const data = path.join(folder, 'data');

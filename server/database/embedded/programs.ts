@@ -64,12 +64,21 @@ export function findClosedFolder(path: string, account: Account): string | undef
   return folder.mode & bit ? undefined : path;
 }
 
-/** Data made by root must be in a place that the unprivileged account can enter. Existing data stays. */
+const sharedDataDir = '/var/lib/stamm';
+
+/**
+ * Data made by root must be in a place that the unprivileged account can enter, and data of a release must outlive its
+ * folder. Existing data stays.
+ */
 export function defaultDataDir(checkout: string): string {
   const beside = join(checkout, 'data');
-  if (process.getuid?.() !== 0 || existsSync(join(beside, 'database-password'))) return beside;
+  if (existsSync(join(beside, 'database-password'))) return beside;
+  const isRoot = process.getuid?.() === 0;
+  const isRelease = existsSync(join(checkout, 'bin/stamm'));
+  if (isRelease && (isRoot || existsSync(sharedDataDir))) return sharedDataDir;
+  if (!isRoot) return beside;
   const nobodyInParticular = { uid: -1, gid: -1 };
-  return findClosedFolder(realpathSync(checkout), nobodyInParticular) ? '/var/lib/stamm' : beside;
+  return findClosedFolder(realpathSync(checkout), nobodyInParticular) ? sharedDataDir : beside;
 }
 
 /** The folder holds bin, lib and share; the version is the npm package's, such as 18.4.0-beta.17. */
