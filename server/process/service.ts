@@ -86,7 +86,7 @@ export async function listenUntilStopped(
         if (config.METRICS_PORT !== undefined) metrics = await openMetrics(config, login.client, app, log);
         const origin = originOf(config.HOST, app.port);
         const setupToken = await makeSetupToken(database);
-        const setupLink = setupToken && `${origin}/setup#${setupToken}`;
+        const setupLink = setupToken && `${config.PUBLIC_URL ?? origin}/setup#${setupToken}`;
         try {
           const listening = { origin, connection, database, setupLink, metricsUrl: metrics?.url };
           // Apart from the log on stdout, whose lines are all JSON.

@@ -35,11 +35,13 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 test('every line on stdout is JSON, and the start block is on stderr', async () => {
   const { dataDir } = await makePreparedDataDir();
-  const service = await startStamm({ DATA_DIR: dataDir, LOG_LEVEL: 'info' });
+  const publicUrl = 'https://stamm.example';
+  const service = await startStamm({ DATA_DIR: dataDir, LOG_LEVEL: 'info', PUBLIC_URL: publicUrl });
   await until('a logged request', () => service.output.stdout.includes('"path":"/readyz"'));
   const { stdout, stderr } = await service.stop();
   for (const line of stdout.trimEnd().split('\n')) assert.equal(typeof JSON.parse(line).msg, 'string');
   assert.match(stderr, onlyStartBlock);
+  assert.match(stderr, /^ {2}https:\/\/stamm\.example\/setup#\S+$/m);
   assert.doesNotMatch(stderr, /^\{"/m);
 });
 

@@ -33,7 +33,8 @@ export function SignInHelp({ hasMail, isRelease }: Pick<State, 'hasMail' | 'isRe
           <Text size="sm">{t('access.helpAsk')}</Text>
           <Text size="sm">{t('access.helpOnly')}</Text>
           <Code block style={{ whiteSpace: 'pre-wrap' }}>
-            {`${isRelease ? 'stamm' : 'npm run --silent stamm --'} user password --email …`}
+            {`${isRelease ? 'stamm' : 'npm run --silent stamm --'} user password `}
+            <span style={{ whiteSpace: 'nowrap' }}>--email …</span>
           </Code>
           <Text size="sm">{t('access.helpInvited')}</Text>
         </Stack>
