@@ -1,4 +1,5 @@
-// What is only there on a Citus cluster. CITUS_URL names its coordinator; "npm run test:scale" runs all API tests on it too.
+// What is only there on a Citus cluster. CITUS_URL names its coordinator; "npm run test:scale" runs all API tests on it too,
+// before this file: a worker that crashes is everybody's.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
