@@ -70,6 +70,17 @@ describe('forms', { skip: withoutChromium }, () => {
     await page.getByRole('link', { name: 'a@elbe.example' }).waitFor();
     assert.deepEqual(await findBarriers(page), []);
     assert.equal((await office.get(`/customers/${id}`)).json().email, 'a@elbe.example');
+
+    // A field without a value has no line, but can get one.
+    await page.getByRole('button', { name: 'Angabe ergänzen' }).click();
+    const offered = await page.getByRole('menuitem').allInnerTexts();
+    assert.ok(offered.includes('Bemerkung') && !offered.includes('Telefon'), offered.join());
+    await page.getByRole('menuitem', { name: 'Bemerkung' }).click();
+    await page.getByLabel('Bemerkung').fill('Klingeln bei Meyer');
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByRole('button', { name: 'Bemerkung bearbeiten' }).waitFor();
+    assert.equal((await office.get(`/customers/${id}`)).json().comment, 'Klingeln bei Meyer');
     assert.deepEqual(complaints, []);
   });
 

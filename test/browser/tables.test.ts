@@ -160,6 +160,8 @@ describe('tables', { skip: withoutChromium }, () => {
     await dialog.getByText('Es gehören noch andere Einträge dazu.').waitFor();
     assert.equal((await office.get(`/customers/${free}`)).statusCode, 404);
     await page.getByText('1 Eintrag gelöscht').waitFor();
+    await dialog.getByRole('button', { name: 'Schließen' }).last().click();
+    await page.getByRole('region', { name: 'Auswahl' }).waitFor({ state: 'detached' });
   });
 
   test('delete many ticked rows, and bring them back with everything', async () => {

@@ -80,9 +80,15 @@ export function BulkDialog({
       />
     );
   }
+  const { done } = result;
+  function close() {
+    // If nothing was done, the selection waits for a second attempt.
+    if (done > 0) onDone();
+    onClose();
+  }
   return (
-    <Dialog onClose={onClose} title={form.title}>
-      <BulkFailures definition={definition} result={result} onClose={onClose} />
+    <Dialog onClose={close} title={t('bulk.failedTitle')}>
+      <BulkFailures definition={definition} result={result} onClose={close} />
     </Dialog>
   );
 }

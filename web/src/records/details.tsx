@@ -1,8 +1,8 @@
 // The values of an object, those that are there; what is missing is not worth a line each.
-import { ActionIcon, CopyButton, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Button, CopyButton, Menu, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazyRouteComponent } from '@tanstack/react-router';
-import { type MouseEvent, Suspense, useState } from 'react';
+import { type MouseEvent, type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, type Field, labelOf, titleOf, valueAt } from '../api/definitions.ts';
 import { useIsAdministrator } from '../api/session.ts';
@@ -31,6 +31,9 @@ export function Details({ definition, entity, isReadOnly = false }: DetailsProps
   const changeable = isAdministrator ? definition : forCare(definition);
   const canEdit = (field: Field) => !isReadOnly && changeable.fields.includes(field) && !field.twinOf;
   const shown = definition.fields.filter((field) => isWorthALine(definition, field, entity, canEdit(field)));
+  const empty = definition.fields.filter((field) => canEdit(field) && isEmpty(field, entity));
+  const [added, setAdded] = useState<string>();
+  const addedField = empty.find(({ path }) => path === added);
   return (
     <Card title={t('record.details')} icon={resourceIcon(definition.name)}>
       <dl className={classes.details}>
@@ -43,6 +46,15 @@ export function Details({ definition, entity, isReadOnly = false }: DetailsProps
             canEdit={canEdit(field)}
           />
         ))}
+        {addedField && (
+          <Editor
+            key={addedField.path}
+            definition={changeable}
+            field={addedField}
+            entity={entity}
+            onDone={() => setAdded(undefined)}
+          />
+        )}
         <div>
           <dt>Id</dt>
           <dd>
@@ -57,7 +69,56 @@ export function Details({ definition, entity, isReadOnly = false }: DetailsProps
           </dd>
         </div>
       </dl>
+      {empty.length > 0 && !addedField && <EmptyFields fields={empty} onChoose={setAdded} />}
     </Card>
+  );
+}
+
+/** Fields without a value have no line, but can get a value here. */
+function EmptyFields({ fields, onChoose }: { fields: Field[]; onChoose: (path: string) => void }) {
+  const { t } = useTranslation();
+  return (
+    <Menu position="bottom-start" shadow="md">
+      <Menu.Target>
+        <Button
+          className={`${classes.add} screen-only`}
+          size="compact-sm"
+          variant="subtle"
+          leftSection={<Icon name="plus" size={14} />}
+          onPointerEnter={() => FieldEditor.preload?.()}
+        >
+          {t('record.addField')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown mah="50vh" style={{ overflowY: 'auto' }}>
+        {fields.map((field) => (
+          <Menu.Item key={field.path} onClick={() => onChoose(field.path)}>
+            {titleOf(field)}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+interface EditorProps {
+  definition: Definition;
+  field: Field;
+  entity: Entity;
+  onDone: () => void;
+  fallback?: ReactNode;
+}
+
+function Editor({ fallback = null, ...editor }: EditorProps) {
+  return (
+    <div className={classes.wide}>
+      <dt>{titleOf(editor.field)}</dt>
+      <dd>
+        <Suspense fallback={fallback}>
+          <FieldEditor {...editor} />
+        </Suspense>
+      </dd>
+    </div>
   );
 }
 
@@ -79,21 +140,7 @@ function Line({ definition, field, entity, canEdit }: LineProps) {
   );
   const isWide = (field.maxLength ?? 0) >= 150 && !field.format;
   if (isEditing) {
-    return (
-      <div className={classes.wide}>
-        <dt>{title}</dt>
-        <dd>
-          <Suspense fallback={value}>
-            <FieldEditor
-              definition={definition}
-              entity={entity}
-              field={field}
-              onDone={() => setIsEditing(false)}
-            />
-          </Suspense>
-        </dd>
-      </div>
-    );
+    return <Editor {...{ definition, field, entity }} fallback={value} onDone={() => setIsEditing(false)} />;
   }
   return (
     <div className={isWide ? classes.wide : undefined}>
@@ -135,6 +182,12 @@ function isWorthALine(definition: Definition, field: Field, entity: Entity, canE
   const isStatus = field.name === 'status' && field.kind === 'choice';
   const isInHead = value === labelOf(definition, entity) || (isStatus && !canEdit);
   return field.kind !== 'list' && value !== undefined && value !== '' && !isInHead;
+}
+
+/** Lists have cards of their own. */
+function isEmpty({ kind, path }: Field, entity: Entity): boolean {
+  const value = valueAt(entity, path);
+  return kind !== 'list' && (value === undefined || value === '');
 }
 
 function Single({ field, entity }: { field: Field; entity: Entity }) {

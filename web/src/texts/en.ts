@@ -22,7 +22,7 @@ export const en = {
     dark: 'Dark',
     auto: 'Match system',
   },
-  roles: { VERWALTUNG: 'Verwaltung', PFLEGE: 'Pflege' },
+  roles: { VERWALTUNG: 'Office', PFLEGE: 'Care' },
   roleHints: {
     VERWALTUNG: 'Office: may do everything',
     PFLEGE: 'Reads master data, changes the health of plants',
@@ -43,7 +43,7 @@ export const en = {
     home: 'Back to overview',
   },
   failure: {
-    notAllowed: 'Only the role Verwaltung may do this. Ask your office.',
+    notAllowed: 'Only the role Office may do this. Ask your office.',
     offline: 'The service cannot be reached. Check the connection and try again.',
     unexpected: 'Something unexpected happened.',
     title: 'That did not work',
@@ -155,7 +155,7 @@ export const en = {
   audit: {
     title: 'Audit',
     text: 'Who signed in, changed keys or people, exported or erased data. Nobody can change anything here.',
-    adminOnly: 'Only the role Verwaltung sees the audit record.',
+    adminOnly: 'Only the role Office sees the audit record.',
     export: 'Download CSV',
     none: 'No entries',
     noneText: 'Nothing matches. Entries are deleted when their retention ends.',
@@ -203,6 +203,7 @@ export const en = {
     changed_other: '{{formatted}} entries changed',
     undoFailed_one: '{{count}} entry could not be reset.',
     undoFailed_other: '{{count}} entries could not be reset.',
+    failedTitle: 'Some records stayed',
     failed_one: '{{formatted}} entry stayed as it was:',
     failed_other: '{{formatted}} entries stayed as they were:',
     tooMany: 'At most 10,000 entries at a time. Please narrow the filter.',
@@ -363,6 +364,7 @@ export const en = {
     noPosition: 'Not on the map',
     approximateByPostcode: 'approximate, from the postcode',
     approximateByTown: 'approximate, from the town',
+    addField: 'Add a value',
     editField: 'Edit {{title}}',
     careEdit: 'Change health',
     term: '{{type}} from {{day}}',
@@ -619,7 +621,7 @@ export const en = {
     done: 'Merged.',
     doneMoved: 'Merged. Records moved: {{number}}.',
     nothing: 'There is nothing left to merge here.',
-    adminOnly: 'Only Verwaltung can merge records.',
+    adminOnly: 'Only the role Office can merge records.',
   },
   licences: { link: 'Licences' },
   settings: {
@@ -705,7 +707,7 @@ export const en = {
   bin: {
     title: 'Bin',
     text: 'Records deleted in the last 30 days, with everything that was deleted with them.',
-    adminOnly: 'Only the role Verwaltung sees the bin.',
+    adminOnly: 'Only the role Office sees the bin.',
     search: 'Search the bin',
     type: 'All types',
     none: 'The bin is empty',
@@ -925,7 +927,7 @@ export const en = {
   import: {
     title: 'Import',
     text: 'Customers, sites and more from a spreadsheet. You check the result before anything is stored.',
-    adminOnly: 'Only the role Verwaltung may import.',
+    adminOnly: 'Only the role Office may import.',
     choose: 'Choose a file',
     drop: 'Drop a file here',
     dropHint: 'An Excel or CSV file.',
@@ -1090,7 +1092,7 @@ export const en = {
   requests: {
     title: 'API requests',
     text: 'Calls of other systems in the last 30 days, with their results.',
-    adminOnly: 'Only the role Verwaltung sees the requests.',
+    adminOnly: 'Only the role Office sees the requests.',
     lines: { connecting: 'Connecting …', live: 'Live', lost: 'Connection lost, trying again …' },
     period: 'Period',
     periods: { '1': '24 hours', '7': '7 days', '30': '30 days' },
@@ -1217,7 +1219,7 @@ export const en = {
     waitMinutes_one: 'Too many attempts from this network. Please wait {{count}} minute.',
     waitMinutes_other: 'Too many attempts from this network. Please wait {{count}} minutes.',
     waitHint: 'A browser in which you have signed in before is not affected.',
-    helpAsk: 'Ask a colleague with the role Verwaltung for a link. They create it under Settings › People.',
+    helpAsk: 'Ask a colleague with the role Office for a link. They create it under Settings › People.',
     helpOnly: 'Are you the only one with that role? The operator of the service sets a new password:',
     helpInvited: 'No account yet? Ask for an invitation. An invitation works for seven days.',
     chooseTitle: 'Where to?',
