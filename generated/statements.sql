@@ -2319,7 +2319,9 @@ subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL;
 
 -- site needs attention: no_employee of assignedEmployeeId
 json_array_length(subject.attending_intervals) > 0 AND subject.attending_intervals_is_known
-AND (subject.valid_until IS NULL OR subject.valid_until >= current_date) AND subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
+AND (subject.valid_until IS NULL OR subject.valid_until >= current_date) AND EXISTS (SELECT FROM json_array_elements(subject.attending_intervals) AS planned
+        WHERE (planned ->> 'endDate' < current_date::text) IS NOT TRUE)
+      AND subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
       (SELECT FROM employee AS assigned WHERE assigned.tenant_id = subject.tenant_id AND assigned.id = subject.assigned_employee_id
         AND NOT assigned.active));
 

@@ -131,7 +131,9 @@ export const site = defineResource({
       code: 'no_employee',
       field: 'assignedEmployeeId',
       // One that is unknown or awaited has an entry of its own.
-      condition: `${hasVisits} AND subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
+      condition: `${hasVisits} AND EXISTS (SELECT FROM json_array_elements(subject.attending_intervals) AS planned
+          WHERE (planned ->> 'endDate' < current_date::text) IS NOT TRUE)
+        AND subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
         (SELECT FROM employee AS assigned WHERE assigned.tenant_id = subject.tenant_id AND assigned.id = subject.assigned_employee_id
           AND NOT assigned.active))`,
       finding: 'subject.assigned_employee_id::text',

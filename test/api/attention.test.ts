@@ -178,12 +178,17 @@ test('visits without an active employee are on the list; an unknown or awaited o
   await createSite({ ...visited, name: 'C', assignedEmployeeExternalId: 'HR-1' }, headers);
   await createSite({ ...visited, name: 'D', assignedEmployeeId: randomUUID() }, headers);
   await createSite({ ...visited, name: 'E', attendingIntervals: [] }, headers);
+  const ended = { ...attendingIntervals[0], endDate: '2020-01-01' };
+  const past = await createSite({ ...visited, name: 'F', attendingIntervals: [ended, ended] }, headers);
   const entries = (await readList(headers)).map(({ id, code }) => `${id} ${code}`);
   assert.deepEqual(
     entries.filter((entry) => entry.endsWith(' no_employee')),
     [inactive, nobody].sort().map((id) => `${id} no_employee`),
   );
   assert.equal(entries.length, 4);
+  await service.patch(`/sites/${past}`, { attendingIntervals: [ended, ...attendingIntervals] }, { headers });
+  assert.equal((await readList(headers, 'code=no_employee')).length, 3);
+  await service.patch(`/sites/${past}`, { attendingIntervals: [] }, { headers });
   await service.patch(`/employees/${resigned}`, { active: true }, { headers });
   await service.patch(`/sites/${nobody}`, { assignedEmployeeId: resigned }, { headers });
   assert.deepEqual(await readList(headers, 'code=no_employee'), []);

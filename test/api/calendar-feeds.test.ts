@@ -124,14 +124,19 @@ test('the same data gives the same bytes and a 304; a change of the site raises 
 });
 
 /** Sites with daily visits, as an import would store them. */
-async function createSites(assignedEmployeeId: string, count: number, interval: object): Promise<void> {
+async function createSites(
+  assignedEmployeeId: string,
+  count: number,
+  interval: object,
+  comment: string | null = null,
+): Promise<void> {
   await service.owner.query(
     `INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
        needs_appointment, has_key, opening_hours, opening_hours_is_known, attending_intervals, attending_intervals_is_known,
-       time_zone, assigned_employee_id)
+       time_zone, assigned_employee_id, comment)
      SELECT $1, gen_random_uuid(), $2, 'Halle ' || number, 'Weg', '1', '20095', 'Hamburg', false, false, '[]', true, $3::json, true,
-       'Europe/Berlin', $4 FROM generate_series(1, $5::integer) AS number`,
-    [service.tenant.tenantId, customerId, JSON.stringify([interval]), assignedEmployeeId, count],
+       'Europe/Berlin', $4, $6 FROM generate_series(1, $5::integer) AS number`,
+    [service.tenant.tenantId, customerId, JSON.stringify([interval]), assignedEmployeeId, count, comment],
   );
 }
 
@@ -165,6 +170,27 @@ test('a calendar of more sites than it takes says how many it has', async () => 
   assert.deepEqual([feed.completeUntil, feed.includedSites], [null, 2000]);
   const few = (await verwaltung.call('GET', `/calendar-feeds/employee/${employeeId}`)).json().feed;
   assert.deepEqual([few.completeUntil, few.includedSites], [null, null]);
+});
+
+test('a calendar of long texts stays below some megabytes, and says where it ends', async () => {
+  const busyId = await create('/employee', { firstName: 'Ida', lastName: 'Busch' });
+  await createSites(busyId, 20, { frequency: 'DAILY' }, 'Ü'.repeat(20_000));
+  const { body } = await read(await makeAddress('employee', busyId));
+  assert.ok(body.length < 8e6, String(body.length));
+  const { feed } = (await verwaltung.call('GET', `/calendar-feeds/employee/${busyId}`)).json();
+  const { events } = parse(body);
+  assert.ok(feed.completeUntil < new Date().toISOString().slice(0, 10));
+  const onLastDay = events.filter(({ startDate }) => startDate.toString() === feed.completeUntil);
+  assert.equal(onLastDay.filter(({ summary }) => summary.startsWith('Halle')).length, 20);
+  assert.equal(onLastDay.at(0)!.summary, 'Kalender unvollständig');
+
+  const busierId = await create('/employee', { firstName: 'Eva', lastName: 'Busch' });
+  await createSites(busierId, 60, { frequency: 'DAILY' }, 'x'.repeat(100_000));
+  const full = await read(await makeAddress('employee', busierId));
+  assert.ok(full.body.length < 8e6, String(full.body.length));
+  const { includedSites } = (await verwaltung.call('GET', `/calendar-feeds/employee/${busierId}`)).json()
+    .feed;
+  assert.ok(includedSites > 30 && includedSites < 50, String(includedSites));
 });
 
 test('a replaced address, a removed one, and those of ended employees and sites are not found', async () => {

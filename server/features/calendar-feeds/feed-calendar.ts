@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import ical, { ICalCalendarMethod, type ICalEventData, ICalEventTransparency } from 'ical-generator';
 import { fromDayNumber, toDayNumber } from '../../../core/calendar-days.ts';
 import { type PlannedVisit, visitsOn } from '../../../core/visit-plan.ts';
-import { type Feed, type FeedSite, maxSites } from './feed-data.ts';
+import type { Feed, FeedSite, FeedSites } from './feed-data.ts';
 import { feedTexts } from './feed-texts.ts';
 import { describeTimeZone } from './time-zone.ts';
 
@@ -11,6 +11,9 @@ const weeksBack = 4;
 const weeksAhead = 26;
 /** Calendar programs take tens of kilobytes easily, and several megabytes badly. */
 const maxEvents = 5000;
+const maxBytes = 4 * 1024 * 1024;
+/** About the size of an entry without the texts of its site. */
+const entryBytes = 500;
 /** Longer turns would delay the requests of others. */
 const turnMs = 10;
 
@@ -21,13 +24,13 @@ export interface FeedVisits {
   until: string;
   /** Whether later days are missing, because the calendar would be too large. */
   isShortened: boolean;
-  /** Whether the employee has more sites than a calendar takes. */
-  hasMoreSites: boolean;
+  /** How many sites are there, if the employee has more than a calendar takes. */
+  includedSites: number | null;
 }
 
 /** Day by day, so that a calendar that is full ends early instead of leaving out sites. */
 export async function collectVisits(
-  { sites, hasMore }: { sites: readonly FeedSite[]; hasMore: boolean },
+  { sites, hasMore }: FeedSites,
   today: string = Temporal.Now.plainDateISO('UTC').toString(),
 ): Promise<FeedVisits> {
   const [first, last] = [-weeksBack, weeksAhead].map((weeks) => toDayNumber(today) + weeks * 7) as [
@@ -36,14 +39,16 @@ export async function collectVisits(
   ];
   const visits: FeedVisits['visits'] = [];
   let turnEnds = performance.now() + turnMs;
+  let bytes = 0;
   let day = first;
   for (; day <= last; day += 1) {
     const before = visits.length;
     for (const site of sites) {
       const taking = visitsOn(site.plan, day).filter(({ status }) => status !== 'SKIPPED');
       visits.push(...taking.map((visit) => ({ site, visit })));
+      bytes += taking.length * (entryBytes + Buffer.byteLength(site.comment ?? ''));
     }
-    if (visits.length > maxEvents && before > 0) {
+    if ((visits.length > maxEvents || bytes > maxBytes) && before > 0) {
       visits.length = before;
       break;
     }
@@ -57,7 +62,7 @@ export async function collectVisits(
     from: fromDayNumber(first),
     until: fromDayNumber(day - 1),
     isShortened: day <= last,
-    hasMoreSites: hasMore,
+    includedSites: hasMore ? sites.length : null,
   };
 }
 
@@ -66,7 +71,7 @@ export function writeCalendar(feed: Feed, found: FeedVisits, origin: string): st
   const { from, until } = found;
   const notes = [
     ...(found.isShortened ? [texts.shortened(until)] : []),
-    ...(found.hasMoreSites ? [texts.moreSites(maxSites)] : []),
+    ...(found.includedSites === null ? [] : [texts.moreSites(found.includedSites)]),
   ];
   const calendar = ical({
     name: texts.title(feed.name),

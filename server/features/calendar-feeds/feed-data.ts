@@ -2,8 +2,9 @@
 import type pg from 'pg';
 import type { HolidayRule, VisitPlan } from '../../../core/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
+import { jsonBytes, selectWithinPage, textBytes } from '../../engine/sql/page-size.ts';
 import type { Language } from '../../messages.ts';
-import { type PlanRow, planColumns, toSitePlan } from '../../resources/site-plan.ts';
+import { type PlanRow, planColumns, planLists, toSitePlan } from '../../resources/site-plan.ts';
 
 export const feedResources = ['employee', 'site'] as const;
 
@@ -64,7 +65,9 @@ export function findFeed(
   );
 }
 
-interface SiteRow extends PlanRow {
+interface SiteRow extends Omit<PlanRow, 'intervals'> {
+  /** Null where the row is beyond the bound of a feed. */
+  intervals: string | null;
   id: string;
   version: number;
   updated_at: Date;
@@ -86,24 +89,37 @@ export interface FeedSite extends SiteRow {
   plan: VisitPlan;
 }
 
-/** More than anybody visits in half a year. */
-export const maxSites = 2000;
+export interface FeedSites {
+  sites: FeedSite[];
+  /** Whether more sites exist than a feed takes. */
+  hasMore: boolean;
+}
+
+/** More than anybody visits in half a year. Their lists and comments have at most about 4 MB. */
+const maxSites = 2000;
 
 const conditions = { employee: 'subject.assigned_employee_id = $2', site: 'subject.id = $2' };
-const planned = Object.entries(planColumns).map(([name, sql]) => `${sql} AS ${name}`);
+const inOrder = { sizes: [...planLists.map(jsonBytes), textBytes('subject.comment')], order: 'subject.id' };
+const columns = {
+  ...planColumns,
+  intervals: selectWithinPage(planColumns.intervals, inOrder),
+  hours: selectWithinPage(planColumns.hours, inOrder),
+  comment: selectWithinPage('subject.comment', inOrder),
+};
+const selection = Object.entries(columns).map(([name, sql]) => `${sql} AS ${name}`);
 
 /** Without private numbers: a feed has no session, and Pflege does not see them either. */
 export async function readFeedSites(
   { database, tenantId, deadline }: Reader,
   feed: Feed,
-): Promise<{ sites: FeedSite[]; hasMore: boolean }> {
+): Promise<FeedSites> {
   const { rows } = await database.queryInTenants<SiteRow>(
     [tenantId],
     {
-      text: `SELECT subject.id, subject.version, subject.updated_at, subject.name, ${planned.join(', ')},
+      text: `SELECT subject.id, subject.version, subject.updated_at, subject.name, ${selection.join(', ')},
           left(concat_ws(' ', subject.address_street_name, nullif(subject.address_house_number, '')), 200) AS street,
           subject.address_location_lat AS lat, subject.address_location_lng AS lng, subject.has_key, subject.needs_appointment,
-          subject.appointment_preparation_time_in_minutes AS preparation, subject.comment,
+          subject.appointment_preparation_time_in_minutes AS preparation,
           customer.company_name AS customer, customer.phone AS customer_phone,
           concat_ws(' ', contact.first_name, contact.last_name) AS contact, contact.phone AS contact_phone
         FROM site AS subject
@@ -115,6 +131,8 @@ export async function readFeedSites(
     },
     { deadline },
   );
-  const sites = rows.slice(0, maxSites).map((row) => ({ ...row, plan: toSitePlan(row, feed.holidayRule) }));
-  return { sites, hasMore: rows.length > maxSites };
+  const cut = rows.findIndex(({ intervals }) => intervals === null);
+  const read = rows.slice(0, cut === -1 ? maxSites : Math.min(cut, maxSites)) as (SiteRow & PlanRow)[];
+  const sites = read.map((row) => ({ ...row, plan: toSitePlan(row, feed.holidayRule) }));
+  return { sites, hasMore: rows.length > sites.length };
 }

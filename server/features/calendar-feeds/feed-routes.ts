@@ -12,14 +12,7 @@ import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
 import { matchesEtag } from '../../http/conventions.ts';
 import { collectVisits, writeCalendar } from './feed-calendar.ts';
-import {
-  type FeedSubject,
-  feedResources,
-  findFeed,
-  maxSites,
-  readFeedSites,
-  readSubject,
-} from './feed-data.ts';
+import { type FeedSubject, feedResources, findFeed, readFeedSites, readSubject } from './feed-data.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
 const bodiless = { config: { ...forVerwaltung.config, takesNoBody: true } } as const;
@@ -64,7 +57,7 @@ export async function feedRoutes(app: FastifyInstance, { database, publicUrl }: 
       feed: {
         ...made,
         completeUntil: found?.isShortened ? found.until : null,
-        includedSites: found?.hasMoreSites ? maxSites : null,
+        includedSites: found?.includedSites ?? null,
       },
     };
   });
