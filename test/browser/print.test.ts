@@ -87,7 +87,15 @@ describe('paper', { skip: withoutChromium }, () => {
 
   test('holds no buttons, navigation or notices on any page', async () => {
     const { page } = await office.enter(email, { locale: 'en-GB' });
-    for (const path of ['/', '/attention', '/requests', '/settings/people', '/settings/audit', '/bin']) {
+    for (const path of [
+      '/',
+      '/visits',
+      '/attention',
+      '/requests',
+      '/settings/people',
+      '/settings/audit',
+      '/bin',
+    ]) {
       await page.goto(`${office.origin}${path}`);
       await page.getByRole('heading', { level: 1 }).first().waitFor();
       await page.waitForLoadState('networkidle');

@@ -84,11 +84,15 @@ export function VisitsPage() {
             >
               {t('daySheet.title')}
             </ButtonLink>
-            {isAdministrator && <HolidaySetting />}
+            {isAdministrator && (
+              <div className="screen-only">
+                <HolidaySetting />
+              </div>
+            )}
           </>
         }
       />
-      <Group gap="sm" mb="md" align="flex-end">
+      <Group gap="sm" mb="md" align="flex-end" className="screen-only">
         <Group gap={4} wrap="nowrap" align="flex-end">
           <ActionIcon
             variant="default"
