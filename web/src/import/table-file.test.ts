@@ -103,6 +103,14 @@ test('a column whose filled cells all say yes is known as one', async () => {
   assert.deepEqual(onlyYes, [true, false, false, true]);
 });
 
+test('a sheet that holds nothing but spaces does not hide the others', async () => {
+  const blank = { sheet: 'Tabelle2', data: [[' ']] };
+  const objects = { sheet: 'Objekte', data: [['Objekt'], ['Foyer']] };
+  const { sheet, sheets } = await inspectFile(await workbook(objects, blank));
+  assert.deepEqual([sheet, sheets], ['Objekte', ['Objekte']]);
+  await assert.rejects(inspectFile(await workbook(blank)), { code: 'empty' });
+});
+
 test('a workbook that would fill the memory is refused before it is read', async () => {
   const tooLarge = (error: unknown) => (error as TableFileError).code === 'tooLarge';
   const forged = Buffer.from(zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(1000) }));

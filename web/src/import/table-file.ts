@@ -92,9 +92,10 @@ async function openRows(
 }
 
 async function openWorkbook(file: Blob, knownTitles?: ReadonlySet<string>): Promise<OpenTable> {
-  const sheets = await readWorkbook(file).catch((error) => {
+  const all = await readWorkbook(file).catch((error) => {
     throw error instanceof WorkbookTooLarge ? new TableFileError('tooLarge') : error;
   });
+  const sheets = all.filter(({ rows }) => rows.some(isFilled));
   const names = sheets.map(({ name }) => name);
   const read = ({ rows }: Sheet) =>
     async function* () {

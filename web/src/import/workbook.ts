@@ -22,7 +22,7 @@ export function isWorkbook(start: Uint8Array): boolean {
   return start[0] === 0x50 && start[1] === 0x4b;
 }
 
-/** Sheets that hold something, in the order of the workbook. */
+/** All sheets, in the order of the workbook. */
 export async function readWorkbook(file: Blob): Promise<Sheet[]> {
   const parts = unpack(new Uint8Array(await file.arrayBuffer()));
   // Packed again without compression: the library would unpack large parts in workers, which the page's policy forbids.
@@ -31,12 +31,10 @@ export async function readWorkbook(file: Blob): Promise<Sheet[]> {
     trim: false,
     parseNumber: (text) => new TypedNumber(text),
   });
-  return sheets
-    .map(({ sheet, data }) => ({
-      name: sheet,
-      rows: data.map((cells, index): CsvRow => ({ number: index + 1, cells: cells.map(toCell) })),
-    }))
-    .filter(({ rows }) => rows.length > 0);
+  return sheets.map(({ sheet, data }) => ({
+    name: sheet,
+    rows: data.map((cells, index): CsvRow => ({ number: index + 1, cells: cells.map(toCell) })),
+  }));
 }
 
 function unpack(bytes: Uint8Array): Zippable {
