@@ -80,8 +80,11 @@ describe('the audit record in the office', { skip: withoutChromium }, () => {
     const nurse = await createPerson(office, { role: 'PFLEGE' });
     const { page } = await office.enter(nurse.email);
     await page.goto(`${office.origin}/settings/audit`);
-    await page.getByRole('heading', { name: 'Nur die Rolle Verwaltung sieht das Protokoll.' }).waitFor();
+    await page.getByRole('heading', { name: 'Das macht Ihre Verwaltung' }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'Protokoll' }).count(), 0);
+    await page.goto(`${office.origin}/settings/people`);
+    await page.getByRole('heading', { name: 'Das macht Ihre Verwaltung' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Einladen' }).count(), 0);
   });
 
   test('the history of a record shows the address of a person, and an icon for the key', async () => {

@@ -28,6 +28,7 @@ describe('requests of other systems', { skip: withoutChromium }, () => {
       name: 'Wintergarten',
       address: { ...validAddress, zipCode: 20095 },
       callOutFee: 12.5,
+      validFrom: '31.12.2026',
       needsAppointment: true,
       hasKey: 'ja',
       schluessel: 'links',
@@ -54,7 +55,9 @@ describe('requests of other systems', { skip: withoutChromium }, () => {
     assert.equal(await page.getByLabel('Anfahrtspauschale').inputValue(), '12,50');
     await page.locator('#field-customerId[value="Hotel Elbkontor"]').waitFor();
     assert.deepEqual(await findBarriers(page), []);
-    await page.getByLabel('PLZ').fill('20457');
+    // The form reads both, and sends them as they should be.
+    await page.getByText('Bitte prüfen. Gesendet wurde „20095“.').waitFor();
+    await page.getByText('Bitte prüfen. Gesendet wurde „31.12.2026“.').waitFor();
     // What was sent is neither yes nor no: the form decides nothing.
     await page.getByText('Gesendet wurde „ja“.').waitFor();
     await page.getByRole('combobox', { name: 'Schlüssel vorhanden' }).click();
@@ -63,8 +66,8 @@ describe('requests of other systems', { skip: withoutChromium }, () => {
     await page.getByRole('heading', { name: 'Wintergarten', level: 1 }).waitFor();
     const { data } = (await office.get('/sites?q=Wintergarten')).json();
     assert.deepEqual(
-      [data[0].customerId, data[0].address.zipCode, data[0].callOutFee, data[0].hasKey],
-      [customerId, '20457', 12.5, true],
+      [data[0].customerId, data[0].address.zipCode, data[0].callOutFee, data[0].hasKey, data[0].validFrom],
+      [customerId, '20095', 12.5, true, '2026-12-31'],
     );
     await page.goto(`${office.origin}/requests?status=open`);
     await page.getByText('Nichts gefunden').waitFor();

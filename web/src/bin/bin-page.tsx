@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { binQuery, type DeletedObject } from '../api/bin.ts';
 import { type Definition, labelOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useIsAdministrator } from '../api/session.ts';
-import { EmptyNote, FailureNote } from '../frame/failure.tsx';
+import { EmptyNote, FailureNote, NotAllowedPage } from '../frame/failure.tsx';
 import { AnchorLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { MoreButton } from '../frame/more-button.tsx';
@@ -19,9 +19,8 @@ import { formatAgo, formatDay, formatNumber } from '../texts/format.ts';
 import classes from './bin.module.css';
 
 export function BinPage() {
-  const { t } = useTranslation();
   const isAdministrator = useIsAdministrator();
-  if (!isAdministrator) return <EmptyNote icon="trash" level={1} title={t('bin.adminOnly')} />;
+  if (!isAdministrator) return <NotAllowedPage />;
   return <Bin />;
 }
 

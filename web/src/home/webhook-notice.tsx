@@ -1,9 +1,9 @@
 // On the first page: webhooks that Stamm paused because their receiver did not answer.
 import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { webhooksQuery } from '../api/webhooks.ts';
+import { AnchorLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
 
 export function WebhookNotice() {
@@ -15,7 +15,10 @@ export function WebhookNotice() {
   if (!stopped || stopped.length === 0) return null;
   return (
     <Alert color="red" variant="light" icon={<Icon name="warning" />} mb="lg">
-      {t('webhooks.notice', { count: stopped.length })} <Link to="/settings/api">{t('api.title')}</Link>
+      {t('webhooks.notice', { count: stopped.length })}{' '}
+      <AnchorLink inherit to="/settings/api">
+        {t('api.title')}
+      </AnchorLink>
     </Alert>
   );
 }

@@ -6,7 +6,7 @@ import type { ThousandsMark } from '../../../core/cells.ts';
 import { allTitles } from '../../../core/columns.ts';
 import { useDefinitions } from '../api/definitions.ts';
 import { useIsAdministrator } from '../api/session.ts';
-import { EmptyNote } from '../frame/failure.tsx';
+import { NotAllowedPage } from '../frame/failure.tsx';
 import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { currentLanguage } from '../texts/language.ts';
@@ -57,7 +57,7 @@ export function ImportPage() {
     open(file, isText ? (currentLanguage() === 'de' ? '.' : ',') : undefined),
   );
 
-  if (!isAdministrator) return <EmptyNote icon="import" level={1} title={t('import.adminOnly')} />;
+  if (!isAdministrator) return <NotAllowedPage />;
   return (
     <div className={classes.page}>
       <PageHead title={t('import.title')} text={t('import.text')} />

@@ -1,14 +1,13 @@
 // Today's visits, for somebody on the way: the maps and the phone are one tap away.
 import { Badge, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { todayIn } from '../../../core/calendar-days.ts';
 import { orderByNearest } from '../../../core/route.ts';
 import { fewQuery } from '../api/records.ts';
 import { useMe } from '../api/session.ts';
 import { FailureNote } from '../frame/failure.tsx';
-import { ButtonLink } from '../frame/links.tsx';
+import { AnchorLink, ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { Icon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
@@ -72,9 +71,9 @@ function Stop({ visit, showsPerson }: { visit: Visit; showsPerson: boolean }) {
     <li className={classes.stop}>
       <Group gap={8}>
         <Text fw={600} component="span">
-          <Link to="/data/$collection/$id" params={{ collection: 'sites', id: visit.siteId }}>
+          <AnchorLink inherit to={`/data/sites/${visit.siteId}`}>
             {site?.name}
-          </Link>
+          </AnchorLink>
         </Text>
         {visit.windows.length > 0 && <Badge color="gray">{windowsText(visit)}</Badge>}
         {site?.hasKey && <Badge color="leaf">{t('daySheet.key')}</Badge>}

@@ -17,7 +17,7 @@ import {
 } from '../api/definitions.ts';
 import { recordQuery, useForgetReadings } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
-import { EmptyNote, FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { EmptyNote, FailureNote, NotAllowedPage, NotFoundPage } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell } from '../frame/notices.tsx';
@@ -39,7 +39,7 @@ export function MergePage() {
     queries: ids.map((one) => ({ ...recordQuery(collection, one), enabled: definition !== undefined })),
   });
   if (!definition) return <NotFoundPage />;
-  if (!isAdministrator) return <EmptyNote icon="copy" level={1} title={t('merge.adminOnly')} />;
+  if (!isAdministrator) return <NotAllowedPage />;
   const error = readings.find((reading) => reading.error)?.error;
   const entities = readings.flatMap(({ data }) => data ?? []);
   const isComplete = entities.length === ids.length;

@@ -5,7 +5,7 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, queryString, toApiError } from '../api/client.ts';
-import { type Definition, type Entity, nounOf, useDefinitions } from '../api/definitions.ts';
+import { type Definition, type Entity, nounOf, useDefinitions, valueAt } from '../api/definitions.ts';
 import type { Page } from '../api/records.ts';
 import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
@@ -16,7 +16,7 @@ import { fieldErrorText } from '../records/field-error-text.ts';
 import { CreationForm } from '../records/form-page.tsx';
 import { toValues } from '../records/form-values.ts';
 import { decimalSeparator, formatTime } from '../texts/format.ts';
-import { ownerNamesOf, toCorrection, unreadableValues } from './correction.ts';
+import { isRepaired, ownerNamesOf, toCorrection, unreadableValues } from './correction.ts';
 import { CorrectionNote } from './correction-note.tsx';
 import { definitionAt, fieldAt, isCreation, type RequestWithBody, requestQuery } from './requests.ts';
 
@@ -79,11 +79,18 @@ function Correction({ id, definition }: { id: string; definition: Definition }) 
   if (!sent.data) return <Lines count={8} />;
   const { request, owners } = sent.data;
   const entity = toCorrection(definition, request.body ?? '{}', owners);
+  const initial = toValues(definition, entity, decimalSeparator());
+  const body = JSON.parse(request.body ?? '{}');
   const errors = request.errors.flatMap(({ field, ...error }): [string, string][] => {
     const known = fieldAt(definition, ownerNamesOf(definition).get(field) ?? field);
-    return known ? [[known.path, fieldErrorText(known, error, definition)]] : [];
+    if (!known) return [];
+    const value = valueAt(body, known.path);
+    const judged = { code: error.code, sent: value, shown: initial[known.path] };
+    const text = isRepaired(known, judged, decimalSeparator())
+      ? `${t('requests.check')} ${t('requests.asSent', { value: String(value) })}`
+      : fieldErrorText(known, error, definition);
+    return [[known.path, text]];
   });
-  const initial = toValues(definition, entity, decimalSeparator());
   const shownErrors = new Map(errors);
   for (const [path, value] of unreadableValues(definition, request.body ?? '{}')) {
     // Undecided, where a switch would say no.

@@ -1,5 +1,7 @@
 // A body that was refused, as far as a form can show it. What has the wrong type comes in as the text of its value.
 import { type Definition, type Field, leavesOf, setAt, valueAt } from '../../../core/definition.ts';
+import { parseNumber } from '../records/form-values.ts';
+import { isDay, parseDay } from '../texts/format.ts';
 
 /** By which other name a body may call an owner: customerExternalId for customerId. */
 export function ownerNamesOf(definition: Definition): Map<string, string> {
@@ -39,8 +41,31 @@ function toShown(field: Field, value: unknown): unknown {
       return typeof value === 'boolean' ? value : undefined;
     case 'choice':
       return field.choices?.some((choice) => choice.value === value) ? value : undefined;
+    case 'date':
+      return parseDay(String(value)) ?? String(value);
     default:
       return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  }
+}
+
+/** Whether the form already sends the value as it should be: the number 20095 as a text, 31.12.2026 as a day. */
+export function isRepaired(
+  field: Field,
+  { code, sent, shown }: { code: string | undefined; sent: unknown; shown: unknown },
+  separator: string,
+): boolean {
+  if (code !== 'type' && code !== 'invalid_date') return false;
+  switch (field.kind) {
+    case 'date':
+      return isDay(String(shown));
+    case 'integer':
+    case 'decimal':
+    case 'double':
+      return parseNumber(String(shown), separator) !== undefined;
+    case 'text':
+      return typeof sent === 'number';
+    default:
+      return false;
   }
 }
 

@@ -4,7 +4,7 @@ import { lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-rout
 import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useIsAdministrator } from '../api/session.ts';
-import { EmptyNote } from '../frame/failure.tsx';
+import { NotAllowedPage } from '../frame/failure.tsx';
 import { toSearch } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { ErrorGroups } from './error-groups.tsx';
@@ -18,9 +18,8 @@ import { type Filters, filterNames, periods, startOf } from './requests.ts';
 const RequestDetails = lazyRouteComponent(() => import('./request-details.tsx'), 'RequestDetails');
 
 export function RequestsPage() {
-  const { t } = useTranslation();
   const isAdministrator = useIsAdministrator();
-  if (!isAdministrator) return <EmptyNote icon="requests" level={1} title={t('requests.adminOnly')} />;
+  if (!isAdministrator) return <NotAllowedPage />;
   return <Requests />;
 }
 

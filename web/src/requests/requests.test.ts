@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Definition, Field } from '../../../core/definition.ts';
+import { type Definition, type Field, leavesOf } from '../../../core/definition.ts';
 import { toBodyLines } from './body-lines.ts';
-import { ownerNamesOf, toCorrection } from './correction.ts';
+import { isRepaired, ownerNamesOf, toCorrection } from './correction.ts';
 import { axisTop, toBuckets } from './hour-buckets.ts';
 
 describe('the chart of requests', () => {
@@ -83,6 +83,7 @@ describe('a recorded body', () => {
         field('customerId', 'uuid', { reference: { resources: ['customer'], isOwner: true } }),
         field('name', 'text'),
         field('fee', 'decimal'),
+        field('validFrom', 'date'),
         field('hasKey', 'flag'),
         field('hours', 'list'),
         field('status', 'choice', { choices: [{ value: 'ACTIVE', title: { de: 'Aktiv', en: 'Active' } }] }),
@@ -90,16 +91,26 @@ describe('a recorded body', () => {
         field('address', 'group', { fields: [field('address.zipCode', 'text')] }),
       ],
     } as unknown as Definition;
-    const body = `{"customerExternalId":"E-1","name":{"a":1},"fee":10.10,"hasKey":"ja","hours":[{"n":2}],
+    const body = `{"customerExternalId":"E-1","name":{"a":1},"fee":10.10,"validFrom":"31.12.2026","hasKey":"ja","hours":[{"n":2}],
       "status":"AKTIV","address":{"zipCode":20095},"other":1}`;
     assert.deepEqual(toCorrection(definition, body, new Map([['customerId', 'id of E-1']])), {
       customerId: 'id of E-1',
       name: '{"a":"1"}',
       fee: '10.10',
+      validFrom: '2026-12-31',
       hours: [{ n: 2 }],
       timeZone: 'Europe/Berlin',
       address: { zipCode: '20095' },
     });
+    const isFine = (path: string, code: string, sent: unknown, shown: unknown) =>
+      isRepaired(leavesOf(definition.fields).find((leaf) => leaf.path === path)!, { code, sent, shown }, ',');
+    assert.equal(isFine('address.zipCode', 'type', 20095, '20095'), true);
+    assert.equal(isFine('name', 'type', { a: 1 }, '{"a":1}'), false);
+    assert.equal(isFine('validFrom', 'invalid_date', '31.12.2026', '2026-12-31'), true);
+    assert.equal(isFine('validFrom', 'invalid_date', '31.02.2026', '31.02.2026'), false);
+    assert.equal(isFine('validFrom', 'date_order', '2026-12-31', '2026-12-31'), false);
+    assert.equal(isFine('fee', 'type', '12,50 €', '12,50 €'), true);
+    assert.equal(isFine('fee', 'type', 'zwölf', 'zwölf'), false);
     assert.deepEqual([...ownerNamesOf(definition)], [['customerExternalId', 'customerId']]);
   });
 });

@@ -6,7 +6,6 @@ import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { queryString } from '../api/client.ts';
 import { type Definition, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
-import { useIsAdministrator } from '../api/session.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
@@ -21,13 +20,6 @@ import { type AuditEntry, auditQuery, type Filters, filterNames, toParameters } 
 import { AuditFilters } from './audit-filters.tsx';
 
 export function AuditPage() {
-  const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
-  if (!isAdministrator) return <EmptyNote icon="history" level={1} title={t('audit.adminOnly')} />;
-  return <Audit />;
-}
-
-function Audit() {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const search = useSearch({ strict: false }) as Filters;

@@ -3,6 +3,7 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useIsAdministrator } from '../api/session.ts';
+import { NotAllowedPage } from '../frame/failure.tsx';
 import { Icon, type IconName } from '../icons.tsx';
 import classes from './settings.module.css';
 
@@ -41,7 +42,7 @@ export function SettingsFrame() {
         </a>
       </nav>
       <div className={classes.content}>
-        <Outlet />
+        {isAdministrator || pathname.replace(/\/$/, '') === '/settings' ? <Outlet /> : <NotAllowedPage />}
       </div>
     </div>
   );

@@ -73,7 +73,7 @@ export const de: Texts = {
   },
   notAllowed: {
     title: 'Das macht Ihre Verwaltung',
-    text: 'Ihre Rolle darf hier lesen. Bitten Sie Ihr Büro um die Änderung.',
+    text: 'Ihre Rolle umfasst das nicht. Bitte wenden Sie sich an Ihr Büro.',
   },
   notFound: {
     title: 'Seite nicht gefunden',
@@ -157,7 +157,6 @@ export const de: Texts = {
   audit: {
     title: 'Protokoll',
     text: 'Wer sich angemeldet, Schlüssel oder Personen geändert, Daten exportiert oder gelöscht hat. Niemand kann hier etwas ändern.',
-    adminOnly: 'Nur die Rolle Verwaltung sieht das Protokoll.',
     export: 'Als CSV laden',
     none: 'Keine Einträge',
     noneText: 'Zu dieser Auswahl gibt es nichts. Ältere Einträge werden nach Ablauf der Frist gelöscht.',
@@ -627,7 +626,6 @@ export const de: Texts = {
     done: 'Zusammengeführt.',
     doneMoved: 'Zusammengeführt. Verschobene Einträge: {{number}}.',
     nothing: 'Hier gibt es nichts mehr zusammenzuführen.',
-    adminOnly: 'Zusammenführen kann nur die Verwaltung.',
   },
   licences: { link: 'Lizenzen' },
   settings: {
@@ -713,7 +711,6 @@ export const de: Texts = {
   bin: {
     title: 'Papierkorb',
     text: 'Gelöschte Einträge der letzten 30 Tage, mit allem, was mit ihnen gelöscht wurde.',
-    adminOnly: 'Nur die Rolle Verwaltung sieht den Papierkorb.',
     search: 'Papierkorb durchsuchen',
     type: 'Alle Arten',
     none: 'Der Papierkorb ist leer',
@@ -936,7 +933,6 @@ export const de: Texts = {
   import: {
     title: 'Import',
     text: 'Kunden, Standorte und mehr aus einer Tabelle. Sie prüfen das Ergebnis, bevor etwas gespeichert wird.',
-    adminOnly: 'Nur die Rolle Verwaltung darf importieren.',
     choose: 'Datei auswählen',
     drop: 'Datei hierher ziehen',
     dropHint: 'Eine Excel- oder CSV-Datei.',
@@ -1110,7 +1106,6 @@ export const de: Texts = {
   requests: {
     title: 'API-Anfragen',
     text: 'Aufrufe anderer Systeme in den letzten 30 Tagen und ihre Ergebnisse.',
-    adminOnly: 'Nur die Rolle Verwaltung sieht die Anfragen.',
     lines: {
       connecting: 'Verbinden …',
       live: 'Live',
@@ -1177,6 +1172,7 @@ export const de: Texts = {
       'Sie können personenbezogene Daten wie Namen und Telefonnummern enthalten. Das Protokoll des Dienstes hält fest, dass Sie sie angesehen haben.',
     revealAndCorrect: 'Zeigen und korrigieren',
     correct: '{{what}} korrigieren und anlegen',
+    check: 'Bitte prüfen.',
     asSent: 'Gesendet wurde „{{value}}“.',
     corrected: 'Erledigt',
     correctedBy: '{{person}} hat diese Anfrage {{ago}} korrigiert:',

@@ -72,7 +72,7 @@ export const en = {
   },
   notAllowed: {
     title: 'Your office does this',
-    text: 'Your role may read here. Ask your office for the change.',
+    text: 'Your role does not include this. Ask your office.',
   },
   notFound: {
     title: 'Page not found',
@@ -155,7 +155,6 @@ export const en = {
   audit: {
     title: 'Audit',
     text: 'Who signed in, changed keys or people, exported or erased data. Nobody can change anything here.',
-    adminOnly: 'Only the role Office sees the audit record.',
     export: 'Download CSV',
     none: 'No entries',
     noneText: 'Nothing matches. Entries are deleted when their retention ends.',
@@ -621,7 +620,6 @@ export const en = {
     done: 'Merged.',
     doneMoved: 'Merged. Records moved: {{number}}.',
     nothing: 'There is nothing left to merge here.',
-    adminOnly: 'Only the role Office can merge records.',
   },
   licences: { link: 'Licences' },
   settings: {
@@ -707,7 +705,6 @@ export const en = {
   bin: {
     title: 'Bin',
     text: 'Records deleted in the last 30 days, with everything that was deleted with them.',
-    adminOnly: 'Only the role Office sees the bin.',
     search: 'Search the bin',
     type: 'All types',
     none: 'The bin is empty',
@@ -927,7 +924,6 @@ export const en = {
   import: {
     title: 'Import',
     text: 'Customers, sites and more from a spreadsheet. You check the result before anything is stored.',
-    adminOnly: 'Only the role Office may import.',
     choose: 'Choose a file',
     drop: 'Drop a file here',
     dropHint: 'An Excel or CSV file.',
@@ -1092,7 +1088,6 @@ export const en = {
   requests: {
     title: 'API requests',
     text: 'Calls of other systems in the last 30 days, with their results.',
-    adminOnly: 'Only the role Office sees the requests.',
     lines: { connecting: 'Connecting …', live: 'Live', lost: 'Connection lost, trying again …' },
     period: 'Period',
     periods: { '1': '24 hours', '7': '7 days', '30': '30 days' },
@@ -1154,6 +1149,7 @@ export const en = {
       'It may contain personal data such as names and phone numbers. The service logs that you viewed it.',
     revealAndCorrect: 'Show and correct',
     correct: 'Correct and create the {{what}}',
+    check: 'Please check.',
     asSent: 'It was sent as "{{value}}".',
     corrected: 'Done',
     correctedBy: '{{person}} corrected this call {{ago}}:',
