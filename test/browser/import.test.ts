@@ -170,7 +170,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
     // The sheet and the row that have titles are found.
     await page.getByText('3.001 Zeilen · 6 Spalten').waitFor();
     const sheet = page.getByRole('combobox', { name: 'Tabellenblatt' });
-    const titleRow = page.getByRole('combobox', { name: 'Zeile mit den Titeln' });
+    const titleRow = page.getByRole('combobox', { name: 'Titelzeile' });
     assert.equal(await sheet.inputValue(), 'Adressen');
     assert.match(await titleRow.inputValue(), /^3: Firma, Straße/);
     await sheet.click();

@@ -940,7 +940,7 @@ export const de: Texts = {
     pasted: 'Zwischenablage',
     workbook: 'Arbeitsmappe',
     sheet: 'Tabellenblatt',
-    titleRow: 'Zeile mit den Titeln',
+    titleRow: 'Titelzeile',
     titleRowNumber: '{{number}}: {{titles}}',
     noTitleRow: 'Keine Titel',
     reading: 'Die Datei wird gelesen …',

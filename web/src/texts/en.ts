@@ -931,7 +931,7 @@ export const en = {
     pasted: 'Clipboard',
     workbook: 'Workbook',
     sheet: 'Sheet',
-    titleRow: 'Row with the titles',
+    titleRow: 'Title row',
     titleRowNumber: '{{number}}: {{titles}}',
     noTitleRow: 'No titles',
     reading: 'Reading the file …',
