@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
+import { addPerson } from '../../server/auth/people.ts';
 import { asDatabaseOwner } from '../../server/database/connection.ts';
 import { migrate } from '../../server/database/migrations.ts';
 import { UsageError } from '../../server/errors.ts';
@@ -169,7 +170,30 @@ describe('one business', () => {
   test('is restored from a backup of all, without its key where that is asked for', async () => {
     const other = await startService();
     const { tenantId, key } = service.tenant;
-    await restoreBackup(other.connection, { ...none, path: whole, tenantId, withoutAccess: true });
+    const anke = {
+      name: 'Anke',
+      email: 'anke@stamm.example',
+      role: 'VERWALTUNG',
+      passwordHash: 'none',
+    } as const;
+    const person = await service.database.inTenants([tenantId], (client) =>
+      addPerson(client, tenantId, anke),
+    );
+    await service.owner.query(
+      `INSERT INTO saved_view (tenant_id, id, person_id, resource, name, search, columns)
+       SELECT $1, gen_random_uuid(), owner, 'site', 'Mine', '', '{}' FROM unnest($2::uuid[]) AS owner`,
+      [tenantId, [person, null]],
+    );
+    const file = await backUp(service.owner);
+    await restoreBackup(other.connection, { ...none, path: file, tenantId, withoutAccess: true });
+    const empty = await createTestDatabase('template0');
+    await restoreBackup(empty, { ...none, path: file, withoutAccess: true });
+    for (const place of [other.connection, empty]) {
+      const { rows } = await asDatabaseOwner(place, (client) =>
+        client.query('SELECT person_id FROM saved_view'),
+      );
+      assert.deepEqual(rows, [{ person_id: null }], 'the view that everybody has');
+    }
     assert.match((await readAll(other, key))[0]!, /^401 /);
     const { rows } = await other.owner.query('SELECT count(*)::integer AS count FROM tenant');
     assert.equal(rows[0].count, 2, 'its own and the restored one');

@@ -13,7 +13,7 @@ import { writeMissingWords } from '../../engine/sql/search-words.ts';
 import { UsageError } from '../../errors.ts';
 import { resources } from '../../resources/index.ts';
 import { type Header, readBackup, readHeader, type Section, type Totals } from './file.ts';
-import { accessTables, readTables, type Table } from './tables.ts';
+import { accessTables, readTables, rowsOfNobody, type Table } from './tables.ts';
 
 export interface RestoreOptions {
   path: string;
@@ -90,7 +90,9 @@ async function restoreAll(
       const forced = tables.filter(({ isForced }) => isForced).map(({ name }) => pg.escapeIdentifier(name));
       for (const name of forced) await client.query(`ALTER TABLE ${name} NO FORCE ROW LEVEL SECURITY`);
       const loaded = await load(client, options, header, tables, (table, section) =>
-        copyRows(client, table.name, section),
+        options.withoutAccess && table.name in rowsOfNobody
+          ? copyRowsOfNobody(client, table, section)
+          : copyRows(client, table.name, section),
       );
       await promiseWords(client);
       if (options.isRecorded)
@@ -167,7 +169,10 @@ async function restoreTenant(
       const shards = await findShards(client);
       const reached = shards ? shards.reach(client, [tenantId]) : client;
       const totals = await load(client, options, header, tables, (table, section) =>
-        insertRows(client, reached, table, section, tenantId),
+        insertRows(client, reached, table, section, {
+          tenantId,
+          condition: (options.withoutAccess && rowsOfNobody[table.name]) || 'true',
+        }),
       );
       const { rowCount: found } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (found === 0) throw new UsageError(`${options.path} holds no tenant ${tenantId}.`);
@@ -206,6 +211,17 @@ async function copyRows(client: pg.ClientBase, target: string, section: Section)
   return copy.rowCount;
 }
 
+async function copyRowsOfNobody(client: pg.ClientBase, { name }: Table, section: Section): Promise<number> {
+  const columns = section.columns.map(pg.escapeIdentifier).join(', ');
+  await client.query(`CREATE TEMPORARY TABLE restored AS SELECT ${columns} FROM public.${name} WITH NO DATA`);
+  await copyRows(client, 'restored', section);
+  const { rowCount } = await client.query(
+    `INSERT INTO public.${name} (${columns}) SELECT ${columns} FROM restored WHERE ${rowsOfNobody[name]}`,
+  );
+  await client.query('DROP TABLE restored');
+  return rowCount ?? 0;
+}
+
 /** A row is at most as large as a body and a few texts. */
 const rowsAtATime = 100;
 
@@ -215,14 +231,14 @@ async function insertRows(
   reached: pg.ClientBase,
   { name }: Table,
   section: Section,
-  tenantId: string,
+  { tenantId, condition }: { tenantId: string; condition: string },
 ): Promise<number> {
   const columns = section.columns.map(pg.escapeIdentifier).join(', ');
   await client.query(`CREATE TEMPORARY TABLE restored AS SELECT ${columns} FROM public.${name} WITH NO DATA`);
   await copyRows(client, 'restored', section);
   await client.query(
     `DECLARE restored_rows CURSOR FOR SELECT row_to_json(restored)::text AS row FROM restored
-     WHERE tenant_id = ${pg.escapeLiteral(tenantId)}`,
+     WHERE tenant_id = ${pg.escapeLiteral(tenantId)} AND ${condition}`,
   );
   let count = 0;
   for (;;) {

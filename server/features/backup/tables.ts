@@ -28,6 +28,9 @@ export const accessTables: ReadonlySet<string> = new Set([
   'recovery_code',
 ]);
 
+/** Without people, these tables keep only the rows that belong to nobody. */
+export const rowsOfNobody: Readonly<Record<string, string>> = { saved_view: 'person_id IS NULL' };
+
 export interface Table {
   name: string;
   columns: string[];
