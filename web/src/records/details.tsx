@@ -112,7 +112,8 @@ interface EditorProps {
 function Editor({ fallback = null, ...editor }: EditorProps) {
   return (
     <div className={classes.wide}>
-      <dt>{titleOf(editor.field)}</dt>
+      {/* The inputs have their own labels. */}
+      <VisuallyHidden component="dt">{titleOf(editor.field)}</VisuallyHidden>
       <dd>
         <Suspense fallback={fallback}>
           <FieldEditor {...editor} />
