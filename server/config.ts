@@ -253,7 +253,7 @@ export const settings = {
   }),
   WEBHOOK_ALLOW_PRIVATE: setting({
     meaning:
-      'Whether webhooks may go to private, local and link-local addresses, also by `http://`: `true` or `false`. Every person with the role Verwaltung can then send requests into the network of the service.',
+      'Whether webhooks may go to private, local and link-local addresses, also by `http://`: `true` or `false`. Every person with the role Office can then send requests into the network of the service.',
     default: 'false',
     parse: (text) => oneOf(['true', 'false'], 'false')(text) === 'true',
   }),

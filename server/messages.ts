@@ -98,7 +98,7 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     de: 'Die Anfrage kommt von einer fremden Seite.',
   },
   role_insufficient: {
-    en: 'Your role does not allow this. "Verwaltung" may do it.',
+    en: 'Your role does not allow this. "Office" may do it.',
     de: 'Ihre Rolle erlaubt das nicht. Die Rolle "Verwaltung" darf es.',
   },
   email_taken: {
@@ -114,7 +114,7 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     de: 'Diese Anmeldung passt zu mehreren Betrieben. Bitte einen wählen.',
   },
   last_administrator: {
-    en: 'Only person with the role "Verwaltung". Give it to somebody else first.',
+    en: 'Only person with the role "Office". Give it to somebody else first.',
     de: 'Die einzige Person mit der Rolle "Verwaltung". Bitte zuerst weitergeben.',
   },
   too_many_sign_ins: {

@@ -12,7 +12,7 @@ const remedies: Partial<Record<ErrorCode, string>> = {
   key_malformed: 'Copy the key again: it is incomplete or has a typo.',
   key_unknown: 'Check the key and the address of the service.',
   key_replaced: 'Use the new key. The office shows which systems still use the old one.',
-  key_deleted: 'Ask Verwaltung for a new key.',
+  key_deleted: 'Ask the office for a new key.',
   not_recognised: 'Compare path and method with the API reference.',
   not_found: 'Check the id. The object may be deleted, or belong to another business.',
   conflict: 'Read the object with `id`, or choose another value for `field`.',

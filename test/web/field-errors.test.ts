@@ -61,7 +61,7 @@ for (const language of ['de', 'en'] as const) {
       const { message } = new ApiError(status, { code, message: text(code, language) });
       assert.doesNotMatch(
         message,
-        /"(?!Verwaltung")|Retry-After|Idempotency|requestId|If-Match|Header|HTTP/i,
+        /"(?!(Verwaltung|Office)")|Retry-After|Idempotency|requestId|If-Match|Header|HTTP/i,
         code,
       );
     }

@@ -76,6 +76,7 @@ export function renderPage(page: Page, pages: readonly Page[]): { content: strin
   const marked = new Marked({ gfm: true });
   const used = new Set<string>();
   let groups = 0;
+  let tables = 0;
 
   marked.use({
     renderer: {
@@ -94,16 +95,19 @@ export function renderPage(page: Page, pages: readonly Page[]): { content: strin
         return renderCode(text, languageOfFence[lang]);
       },
       table(token) {
-        const cells = (row: Tokens.TableCell[], tag: 'td' | 'th') =>
-          row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
+        const cell = (tag: 'td' | 'th', tokens: Token[]) =>
+          `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`;
         const rows = token.rows.map((row) => {
           // A code in the first cell can be linked to, as /docs/error-codes#rate_limited.
           const code = /^`([\w-]+)`$/.exec(row[0]?.text ?? '')?.[1];
           const id = code && page.name === 'error-codes' ? ` id="${uniqueId(code, used)}"` : '';
-          return `<tr${id}>${cells(row, 'td')}</tr>`;
+          return `<tr${id}>${row.map(({ tokens }) => cell('td', tokens)).join('')}</tr>`;
         });
-        const head = `<thead><tr>${cells(token.header, 'th')}</tr></thead>`;
-        return `<div class="table" role="region" aria-label="Table" tabindex="0"><table>${head}<tbody>${rows.join('\n')}</tbody></table></div>\n`;
+        // A column of names may have no title, and then has no heading for a screen reader either.
+        const titles = token.header.map(({ text, tokens }) => cell(text ? 'th' : 'td', tokens));
+        const head = `<thead><tr>${titles.join('')}</tr></thead>`;
+        tables += 1;
+        return `<div class="table" role="region" aria-label="Table ${tables}" tabindex="0"><table>${head}<tbody>${rows.join('\n')}</tbody></table></div>\n`;
       },
       paragraph({ tokens }) {
         const links = tokens.filter((token): token is Tokens.Link => token.type === 'link');

@@ -8,12 +8,12 @@ import { useNamed, useOwner } from '../api/named.ts';
 import { type AttentionEntry, attentionCountQuery, type Page } from '../api/records.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import record from '../records/record.module.css';
 import { formatNumber } from '../texts/format.ts';
 import classes from './home.module.css';
-import { LoadingRows } from './loading-rows.tsx';
 
 export function AttentionCard() {
   const { t } = useTranslation();
@@ -44,7 +44,7 @@ export function AttentionCard() {
       }
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <LoadingRows />}
+      {!data && !error && <Lines count={5} />}
       {data?.data.length === 0 && <p className={record.none}>{t('attention.noneText')}</p>}
       <ul className={record.list}>
         {data?.data.map((entry) => (

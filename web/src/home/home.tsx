@@ -21,7 +21,6 @@ import { formatAgo, formatNumber } from '../texts/format.ts';
 import { AttentionCard } from './attention-card.tsx';
 import { Checklist } from './checklist.tsx';
 import classes from './home.module.css';
-import { LoadingRows } from './loading-rows.tsx';
 import { ContractsEnding, PlantsInNeed } from './soon-cards.tsx';
 import { WebhookNotice } from './webhook-notice.tsx';
 
@@ -55,32 +54,28 @@ export function HomePage() {
         </div>
       )}
       <Numbers />
-      <div className={classes.columns}>
-        <div className={classes.column}>
-          {isAdministrator && (
-            <Suspense fallback={<VisitsCardLoading />}>
-              <VisitsCard />
-            </Suspense>
-          )}
-          <AttentionCard />
-          <ContractsEnding />
+      <div className={classes.cards}>
+        <div className={classes.loading}>
+          <Lines count={5} />
         </div>
-        <div className={classes.column}>
-          <PlantsInNeed />
-          <LatestChanges />
+        <div className={classes.columns}>
+          <div className={classes.column}>
+            {isAdministrator && (
+              <Suspense fallback={<Lines count={5} />}>
+                <VisitsCard />
+              </Suspense>
+            )}
+            <AttentionCard />
+            <ContractsEnding />
+          </div>
+          <div className={classes.column}>
+            <PlantsInNeed />
+            <LatestChanges />
+          </div>
         </div>
+        {isAdministrator && <Checklist />}
       </div>
-      {isAdministrator && <Checklist />}
     </div>
-  );
-}
-
-function VisitsCardLoading() {
-  const { t } = useTranslation();
-  return (
-    <Card icon="calendar" title={t('today.title')}>
-      <LoadingRows />
-    </Card>
   );
 }
 
@@ -120,7 +115,7 @@ function LatestChanges() {
   return (
     <Card title={t('home.latest')} icon="history">
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <LoadingRows count={8} />}
+      {!data && !error && <Lines count={5} />}
       {data?.data.length === 0 && <Beginning />}
       <ul className={record.list}>
         {data?.data.map((change) => (

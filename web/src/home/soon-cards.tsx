@@ -8,13 +8,13 @@ import { type Entity, labelOf, useDefinition } from '../api/definitions.ts';
 import { fewQuery } from '../api/records.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
 import record from '../records/record.module.css';
 import { NamedText, StatusBadge } from '../records/value.tsx';
 import { formatDay } from '../texts/format.ts';
 import classes from './home.module.css';
-import { LoadingRows } from './loading-rows.tsx';
 
 const shownItems = 6;
 const dayMs = 86_400_000;
@@ -84,7 +84,7 @@ function SoonCard({ collection, title, none, search, hintOf }: SoonCardProps) {
       }
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <LoadingRows />}
+      {!data && !error && <Lines count={5} />}
       {data?.data.length === 0 && <p className={record.none}>{none}</p>}
       <ul className={record.list}>
         {data?.data.map((entity) => (

@@ -6,13 +6,13 @@ import { useTranslation } from 'react-i18next';
 import { todayIn } from '../../../core/calendar-days.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
+import { Lines } from '../frame/loading.tsx';
 import { Icon } from '../icons.tsx';
 import { dayVisitsQuery } from '../paper/day-visits.ts';
 import { Card } from '../records/card.tsx';
 import record from '../records/record.module.css';
 import { windowsText } from '../visits/visit-times.ts';
 import classes from './home.module.css';
-import { LoadingRows } from './loading-rows.tsx';
 
 const shownVisits = 6;
 
@@ -31,7 +31,7 @@ export function VisitsCard() {
       }
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <LoadingRows />}
+      {!data && !error && <Lines count={5} />}
       {data?.length === 0 && <p className={record.none}>{t('daySheet.none')}</p>}
       <ul className={record.list}>
         {data?.slice(0, shownVisits).map((visit) => (

@@ -3,6 +3,7 @@ import { ActionIcon, Button, Group, SegmentedControl, Text, TextInput } from '@m
 import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { fromDayNumber, partsOf, toDayNumber, todayIn } from '../../../core/calendar-days.ts';
 import { fewQuery } from '../api/records.ts';
@@ -195,16 +196,18 @@ interface DayProps {
 
 function Day({ date, visits, grouping, onReassign }: DayProps) {
   const { t } = useTranslation();
+  const headingId = useId();
   const ofDay = visits.filter((visit) => visit.date === date);
   if (ofDay.length === 0) return null;
   return (
     <div className={classes.day}>
-      <h2>{formatDay(date, { weekday: 'long', day: 'numeric', month: 'long' })}</h2>
+      <h2 id={headingId}>{formatDay(date, { weekday: 'long', day: 'numeric', month: 'long' })}</h2>
       <div className={classes.groups}>
         {groupVisits(ofDay, grouping, [], t('visits.nobody')).map((group) => (
           <Card
             key={group.key}
             title={group.title}
+            headingId={headingId}
             actions={<Text size="sm">{loadText(group.visits, t)}</Text>}
           >
             <ul className={classes.visits}>
