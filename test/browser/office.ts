@@ -107,11 +107,13 @@ async function untilFadedIn(): Promise<void> {
   }
 }
 
-/** What axe finds on the page. */
+/** What axe finds on the page, or in the dialog over it: axe does not know that a dialog hides the page. */
 export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(untilFadedIn);
   // Not as a script element, which the content security policy would stop.
   await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeRun>('axe.run({ resultTypes: ["violations"] })');
+  const { violations } = await page.evaluate<AxeRun>(
+    'axe.run([...document.querySelectorAll("[aria-modal=true]")].at(-1) ?? document, { resultTypes: ["violations"] })',
+  );
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`);
 }

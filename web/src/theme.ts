@@ -47,7 +47,12 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Modal: {
-      defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4, blur: 2 } },
+      defaultProps: {
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.4, blur: 2 },
+        // The head of a dialog is no head of the page.
+        attributes: { header: { role: 'none' } },
+      },
       styles: { title: { fontWeight: 650, lineHeight: 1.35 } },
     },
     Drawer: {

@@ -16,7 +16,7 @@ export function WebhookNotice() {
   return (
     <Alert color="red" variant="light" icon={<Icon name="warning" />} mb="lg">
       {t('webhooks.notice', { count: stopped.length })}{' '}
-      <AnchorLink inherit to="/settings/api">
+      <AnchorLink inherit underline="always" to="/settings/api">
         {t('api.title')}
       </AnchorLink>
     </Alert>

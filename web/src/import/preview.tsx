@@ -61,7 +61,7 @@ export function Preview({ table, plan, known }: PreviewProps) {
       </Text>
       {check.error && <FailureNote error={check.error} onRetry={() => check.refetch()} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <section className={classes.tableBox} tabIndex={0} aria-label={t('import.preview')}>
+      <section className={classes.tableBox} tabIndex={0} aria-label={t('import.previewRows')}>
         <table className={classes.table}>
           <thead>
             <tr>

@@ -978,6 +978,7 @@ export const de: Texts = {
     emptyIsNo: 'leer heißt nein',
     missing: 'Pflichtangaben ohne Spalte',
     preview: 'Vorschau',
+    previewRows: 'Erste Zeilen',
     checking: 'Die ersten Zeilen werden geprüft …',
     previewFine_one: 'Die erste Zeile ist in Ordnung.',
     previewFine_other: 'Die ersten {{count}} Zeilen sind in Ordnung.',

@@ -966,6 +966,7 @@ export const en = {
     emptyIsNo: 'empty means no',
     missing: 'Required, but no column has it',
     preview: 'Preview',
+    previewRows: 'First rows',
     checking: 'Checking the first rows …',
     previewFine_one: 'The first row is valid.',
     previewFine_other: 'The first {{count}} rows are valid.',
