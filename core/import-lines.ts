@@ -89,7 +89,7 @@ function resolveName(
   const name = unguardText(cell ?? '').trim();
   const id = cells[columns.findIndex((column) => column?.path === namedPath)]?.trim() || undefined;
   if (isNameless(name) && id !== undefined) return id;
-  // An emptied name of an exported row clears the reference, whatever the column of the id still says.
+  // An emptied name of an exported row clears the reference, although the column of the id still has its id.
   if (name === '') return idIn(columns, cells) === undefined ? id : undefined;
   if (uuid.test(name)) return name;
   const ids = names.get(nameKey(path, name)) ?? [];

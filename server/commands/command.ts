@@ -5,6 +5,7 @@ import { asDatabaseOwner, type Connection, ConnectionError, openConnection } fro
 import { appliedMigrations, migrate } from '../database/migrations.ts';
 import { isUuid } from '../engine/definition/formats.ts';
 import { UsageError } from '../errors.ts';
+import { echoMs } from '../process/signals.ts';
 
 export interface CommandContext {
   config: Config;
@@ -67,9 +68,6 @@ export async function asOperator<Result>(
     }
   });
 }
-
-/** At Ctrl-C one signal comes from the terminal and another from npm: so soon a second one is an echo. */
-const echoMs = 1000;
 
 /** Ctrl-C and SIGTERM abort the signal, so that `work` can remove its file and end its PostgreSQL. A second one waits for nothing. */
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {

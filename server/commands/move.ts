@@ -27,7 +27,7 @@ async function copyEverything(config: Config, address: string, signal: AbortSign
   const from = await openConnection(config, { purpose: 'serve', mayCreate: false, label: 'move', signal });
   const folder = path.join(config.DATA_DIR, 'move');
   try {
-    // A killed one may have left it. Whoever serves this data is alone.
+    // A killed move may have left it. No other process serves this data meanwhile.
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o700 });
     const backup = { path: path.join(folder, 'everything.backup'), passphrase: undefined };

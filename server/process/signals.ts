@@ -7,7 +7,7 @@ const stopTimeoutMs = 20_000;
 const urgentTimeoutMs = 5000;
 
 /** At Ctrl-C one signal comes from the terminal and another from npm: so soon a second one is an echo. */
-const echoMs = 1000;
+export const echoMs = 1000;
 
 type Reason = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 

@@ -166,7 +166,7 @@ async function attach(
       }
       await client?.end();
     }
-    // Not sooner: a server that this process has just started is ended by whoever is attached to it.
+    // Not sooner: only an attached process ends the server that it has just started.
     if (signal?.aborted) throw new EmbeddedPostgresError('The start was stopped.');
     if (isAnswering || (server && (await isServerProcess(cluster, server.pid)))) await sleep(20);
     else if (closing.aborted) break;

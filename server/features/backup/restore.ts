@@ -211,10 +211,16 @@ async function copyRows(client: pg.ClientBase, target: string, section: Section)
   return copy.rowCount;
 }
 
-async function copyRowsOfNobody(client: pg.ClientBase, { name }: Table, section: Section): Promise<number> {
+/** Into a temporary table, from which only some rows are taken. Answers with their columns. */
+async function copyToRestored(client: pg.ClientBase, name: string, section: Section): Promise<string> {
   const columns = section.columns.map(pg.escapeIdentifier).join(', ');
   await client.query(`CREATE TEMPORARY TABLE restored AS SELECT ${columns} FROM public.${name} WITH NO DATA`);
   await copyRows(client, 'restored', section);
+  return columns;
+}
+
+async function copyRowsOfNobody(client: pg.ClientBase, { name }: Table, section: Section): Promise<number> {
+  const columns = await copyToRestored(client, name, section);
   const { rowCount } = await client.query(
     `INSERT INTO public.${name} (${columns}) SELECT ${columns} FROM restored WHERE ${rowsOfNobody[name]}`,
   );
@@ -233,9 +239,7 @@ async function insertRows(
   section: Section,
   { tenantId, condition }: { tenantId: string; condition: string },
 ): Promise<number> {
-  const columns = section.columns.map(pg.escapeIdentifier).join(', ');
-  await client.query(`CREATE TEMPORARY TABLE restored AS SELECT ${columns} FROM public.${name} WITH NO DATA`);
-  await copyRows(client, 'restored', section);
+  const columns = await copyToRestored(client, name, section);
   await client.query(
     `DECLARE restored_rows CURSOR FOR SELECT row_to_json(restored)::text AS row FROM restored
      WHERE tenant_id = ${pg.escapeLiteral(tenantId)} AND ${condition}`,

@@ -76,7 +76,7 @@ export async function openTable(file: Blob, { pastedMark, knownTitles }: Reading
 async function openRows(
   read: () => AsyncIterable<CsvRow[]>,
   format: Pick<TableFile, 'encoding' | 'separator' | 'thousandsMark' | 'sheets' | 'sheet'>,
-  { titleRow, firstRows }: FoundTitles,
+  { titleRow, firstRows }: Pick<FoundTitles, 'titleRow' | 'firstRows'>,
 ): Promise<OpenTable> {
   const table = {
     ...format,
@@ -87,7 +87,7 @@ async function openRows(
   return {
     table,
     readRows: read,
-    chooseTitleRow: (chosen) => openRows(read, format, { titleRow: chosen, firstRows, knownCount: 0 }),
+    chooseTitleRow: (chosen) => openRows(read, format, { titleRow: chosen, firstRows }),
   };
 }
 

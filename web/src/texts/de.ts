@@ -73,7 +73,7 @@ export const de: Texts = {
   },
   notAllowed: {
     title: 'Das macht Ihre Verwaltung',
-    text: 'Ihre Rolle umfasst das nicht. Bitte wenden Sie sich an Ihr Büro.',
+    text: 'Ihre Rolle erlaubt das nicht. Bitte fragen Sie Ihre Verwaltung.',
   },
   notFound: {
     title: 'Seite nicht gefunden',
@@ -204,7 +204,7 @@ export const de: Texts = {
     changed_other: '{{formatted}} Einträge geändert',
     undoFailed_one: '{{count}} Eintrag ließ sich nicht zurücksetzen.',
     undoFailed_other: '{{count}} Einträge ließen sich nicht zurücksetzen.',
-    failedTitle: 'Nicht alles ging',
+    failedTitle: 'Teilweise fehlgeschlagen',
     failed_one: '{{formatted}} Eintrag blieb, wie er war:',
     failed_other: '{{formatted}} Einträge blieben, wie sie waren:',
     tooMany: 'Mehr als 10.000 auf einmal gehen nicht. Bitte enger filtern.',
@@ -1028,9 +1028,9 @@ export const de: Texts = {
     names: {
       title: 'Namen zuordnen',
       text_one:
-        '{{formatted}} Name ist unbekannt oder mehrdeutig. Ordnen Sie ihn einmal zu; die Wahl wird gemerkt.',
+        '{{formatted}} Name ist unbekannt oder mehrdeutig. Ordnen Sie ihn einmal zu; Stamm merkt sich die Wahl.',
       text_other:
-        '{{formatted}} Namen sind unbekannt oder mehrdeutig. Ordnen Sie sie einmal zu; die Wahl wird gemerkt.',
+        '{{formatted}} Namen sind unbekannt oder mehrdeutig. Ordnen Sie sie einmal zu; Stamm merkt sich die Wahl.',
       allAssigned: 'Alle Namen sind zugeordnet.',
       unknown: 'nicht gefunden',
       several: '{{count}} Treffer',

@@ -72,7 +72,7 @@ export const en = {
   },
   notAllowed: {
     title: 'Your office does this',
-    text: 'Your role does not include this. Ask your office.',
+    text: 'Your role does not allow this. Ask your office.',
   },
   notFound: {
     title: 'Page not found',
@@ -202,7 +202,7 @@ export const en = {
     changed_other: '{{formatted}} entries changed',
     undoFailed_one: '{{count}} entry could not be reset.',
     undoFailed_other: '{{count}} entries could not be reset.',
-    failedTitle: 'Some records stayed',
+    failedTitle: 'Partly failed',
     failed_one: '{{formatted}} entry stayed as it was:',
     failed_other: '{{formatted}} entries stayed as they were:',
     tooMany: 'At most 10,000 entries at a time. Please narrow the filter.',
