@@ -29,7 +29,7 @@ export function PrintButton({ list }: PrintButtonProps) {
     setIsLoading(true);
     try {
       let loaded: LoadedPage = list;
-      while (loaded.hasNextPage && countRows(loaded) < maxRows) {
+      while (!loaded.data || (loaded.hasNextPage && countRows(loaded) < maxRows)) {
         loaded = await list.fetchNextPage();
         if (loaded.error) throw loaded.error;
       }
