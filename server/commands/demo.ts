@@ -111,7 +111,7 @@ async function writeBusiness(client: pg.Client, tenantId: string): Promise<void>
     ids.set(externalId, id);
     return id;
   }
-  const business = buildBusiness(idOf);
+  const business = buildBusiness(idOf, Temporal.Now.plainDateISO('UTC'));
   for (const definition of resources) {
     const toRow = buildToRow(definition, tenantId, idOf);
     const rows = (business[definition.name] ?? []).map(toRow);

@@ -248,6 +248,27 @@ test('a wrong query names every invalid parameter', async () => {
   assert.deepEqual(await errorsOf(`${range}&cursor=${foreign}`), ['cursor invalid_cursor']);
 });
 
+test('a cursor is refused with other days or filters, and good with another page size', async () => {
+  const { headers, employeeId, createSite, read } = await startTenant();
+  for (let count = 0; count < 3; count += 1) await createSite();
+  const { nextCursor } = await read('from=2026-11-16&until=2026-11-29&city=Hamburg&limit=1');
+  for (const other of [
+    'from=2026-11-17&until=2026-11-29&city=Hamburg',
+    'from=2026-11-16&until=2026-11-30&city=Hamburg',
+    'from=2026-11-16&until=2026-11-29&city=Bremen',
+    'from=2026-11-16&until=2026-11-29',
+    `from=2026-11-16&until=2026-11-29&city=Hamburg&employeeId=${employeeId}`,
+  ]) {
+    const response = await service.get(`/visits?${other}&cursor=${nextCursor}`, { headers });
+    assert.equal(response.statusCode, 400, other);
+    assert.equal(response.json().errors[0].code, 'invalid_cursor');
+  }
+  const rest = await read(
+    `until=2026-11-29&from=2026-11-16&city=Hamburg&limit=100&include=site&cursor=${nextCursor}`,
+  );
+  assert.equal(rest.data.length, 5);
+});
+
 test('another business sees nothing, whichever ids it asks for', async () => {
   const owner = await startTenant();
   const siteId = await owner.createSite();

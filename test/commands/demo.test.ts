@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { createTenant } from '../../server/auth/tenants.ts';
 import { buildBusiness } from '../../server/commands/demo/business.ts';
-import { oddities } from '../../server/commands/demo/oddities.ts';
+import { endedSites, oddities } from '../../server/commands/demo/oddities.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { buildCheck } from '../../server/engine/definition/validation.ts';
 import { parseStored } from '../../server/engine/http/merge-patch.ts';
@@ -257,15 +257,36 @@ test('a demo that finds its port taken leaves nothing that would keep the next o
   await client.end();
 });
 
-test('the business is the same in every run', () => {
+test('the business is the same in every run of a day', () => {
   const idOf = (externalId: string) => `id of ${externalId}`;
-  const business = buildBusiness(idOf);
-  assert.deepEqual(buildBusiness(idOf), business);
+  const today = Temporal.PlainDate.from('2026-11-18');
+  const business = buildBusiness(idOf, today);
+  assert.deepEqual(buildBusiness(idOf, today), business);
   const made = new Set(
     Object.values(business).flatMap((bodies) => bodies.map(({ externalId }) => externalId)),
   );
   assert.deepEqual(
-    Object.keys(oddities).filter((externalId) => !made.has(externalId)),
+    Object.keys({ ...oddities, ...endedSites }).filter((externalId) => !made.has(externalId)),
     [],
   );
+});
+
+test('the API would take the business on any day, and no more sites have ended on it', () => {
+  const id = '0198c0de-0000-7000-8000-000000000001';
+  for (const day of ['2026-01-01', '2028-02-29', '2031-07-15', '2032-12-31']) {
+    const business = buildBusiness(() => id, Temporal.PlainDate.from(day));
+    for (const definition of resources) {
+      const check = buildCheck(definition);
+      for (const body of business[definition.name] ?? [])
+        assert.deepEqual(
+          check(parseStored(JSON.stringify(body))).fieldErrors,
+          [],
+          `${day} ${JSON.stringify(body)}`,
+        );
+    }
+    const ended = business.site!.filter(({ validUntil }) => validUntil && String(validUntil) < day);
+    assert.deepEqual(ended.map(({ externalId }) => externalId).sort(), Object.keys(endedSites).sort(), day);
+    for (const { plantedOn, removedOn } of business.plant!)
+      assert.ok(!removedOn || (String(plantedOn) < String(removedOn) && String(removedOn) < day), day);
+  }
 });

@@ -1,11 +1,11 @@
-// The business that the demo shows, as bodies that could be sent to the API: the same in every run, but for the ids and
-// for contracts that end soon.
+// The business that the demo shows, as bodies that could be sent to the API: the same in every run of a day, but for the ids.
+// Its dates are counted from today, so the demo never grows old.
 import { cityCustomers } from './customers-city.ts';
 import { regionCustomers } from './customers-region.ts';
-import type { Body, Business, DemoCustomer } from './demo-data.ts';
+import type { Body, Business, DemoCustomer, Making } from './demo-data.ts';
 import { buildGreenery, type Place } from './greenery.ts';
 import { kinds } from './kinds.ts';
-import { duplicateCustomer, oddities } from './oddities.ts';
+import { duplicateCustomer, endedSites, oddities } from './oddities.ts';
 import { employees, lastNames, mensNames, womensNames } from './people.ts';
 import { type SeededChoice, seededChoice } from './seeded-choice.ts';
 
@@ -14,7 +14,7 @@ export const businessName = 'Grün & Gut Raumbegrünung GmbH';
 /** Days from now, so the start page always has some. */
 const contractsEndingIn: Record<string, number> = { 'VT-10003-1': 19, 'VT-10011-1': 44, 'VT-10021-1': 75 };
 
-export function buildBusiness(idOf: (externalId: string) => string): Business {
+export function buildBusiness(idOf: (externalId: string) => string, today: Temporal.PlainDate): Business {
   const choice = seededChoice(20_457);
   const business: Business = {
     employee: employees.map((employee, index) => ({
@@ -30,13 +30,17 @@ export function buildBusiness(idOf: (externalId: string) => string): Business {
     site: [],
   };
   const places = [...cityCustomers, ...regionCustomers].flatMap((customer, index) =>
-    addCustomer(business, customer, 10_001 + index, choice, idOf),
+    addCustomer(business, customer, 10_001 + index, { choice, idOf, today }),
   );
   business.customer!.push({ ...duplicateCustomer });
-  Object.assign(business, buildGreenery(places, choice, idOf));
+  Object.assign(business, buildGreenery(places, { choice, idOf, today }));
   for (const contract of business.contract!) {
     const days = contractsEndingIn[contract.externalId];
-    if (days !== undefined) contract.endDate = Temporal.Now.plainDateISO().add({ days }).toString();
+    if (days !== undefined) contract.endDate = today.add({ days }).toString();
+  }
+  for (const site of business.site!) {
+    const days = endedSites[site.externalId];
+    if (days !== undefined) site.validUntil = today.subtract({ days }).toString();
   }
   for (const body of Object.values(business).flat()) applyOddity(body, oddities[body.externalId] ?? {});
   return business;
@@ -46,8 +50,7 @@ function addCustomer(
   business: Business,
   customer: DemoCustomer,
   number: number,
-  choice: SeededChoice,
-  idOf: (externalId: string) => string,
+  { choice, idOf, today }: Making,
 ): Place[] {
   const kind = kinds[customer.kind];
   const externalId = `KD-${number}`;
@@ -75,7 +78,7 @@ function addCustomer(
     });
   }
 
-  const year = choice.between(2019, 2025);
+  const year = today.year - choice.between(1, 7);
   const startDate = `${year}-0${choice.between(1, 9)}-01`;
   const isRental = choice.chance(35);
   business.contract!.push({
@@ -94,9 +97,9 @@ function addCustomer(
     business.contract!.push({
       externalId: `VT-${number}-2`,
       customerId,
-      contractNumber: `V-2026-${number - 10_000}-E`,
+      contractNumber: `V-${today.year}-${number - 10_000}-E`,
       type: 'ONE_OFF',
-      startDate: '2026-11-01',
+      startDate: today.with({ day: 1 }).toString(),
       netPrice: choice.between(180, 2400),
       billingInterval: 'PER_VISIT',
       status: 'DRAFT',
@@ -124,7 +127,7 @@ function addCustomer(
       serviceRecordRecipientId: choice.chance(30) ? customerId : idOf(`AP-${number}-1`),
       contractId: idOf(`VT-${number}-1`),
       validFrom: startDate,
-      ...(choice.chance(15) && { validUntil: '2029-12-31' }),
+      ...(choice.chance(15) && { validUntil: `${today.year + 3}-12-31` }),
     };
     business.site!.push(body);
     return { site: body, name, rooms: kind.rooms };

@@ -1,5 +1,6 @@
 // Shapes of the sample data.
 import type { KindName } from './kinds.ts';
+import type { SeededChoice } from './seeded-choice.ts';
 
 export interface DemoCustomer {
   name: string;
@@ -15,5 +16,12 @@ export interface DemoCustomer {
 
 export type Body = { externalId: string; [field: string]: unknown };
 
-/** The bodies by resource. `idOf` gives the id that the object with this external id has or will have. */
+/** The bodies by resource. */
 export type Business = Record<string, Body[]>;
+
+export interface Making {
+  choice: SeededChoice;
+  /** The id that the object with this external id has or will have. */
+  idOf: (externalId: string) => string;
+  today: Temporal.PlainDate;
+}

@@ -1,5 +1,5 @@
 // Products, containers and plants of the demo's business.
-import type { Body, Business } from './demo-data.ts';
+import type { Body, Business, Making } from './demo-data.ts';
 import {
   accessoryProducts,
   containerProducts,
@@ -9,7 +9,6 @@ import {
   serviceProducts,
   substrateProducts,
 } from './products.ts';
-import type { SeededChoice } from './seeded-choice.ts';
 import { indoorSpecies, outdoorSpecies } from './species.ts';
 
 const groups = [
@@ -30,11 +29,7 @@ export interface Place {
 
 const containersInStock = 15;
 
-export function buildGreenery(
-  places: readonly Place[],
-  choice: SeededChoice,
-  idOf: (externalId: string) => string,
-): Business {
+export function buildGreenery(places: readonly Place[], { choice, idOf, today }: Making): Business {
   const products = groups.flatMap((group, index) => group.products.map(toProduct(group, index)));
   const greenery: Business = { product: products, container: [], plant: [] };
 
@@ -88,10 +83,11 @@ export function buildGreenery(
       ...(!isOneRoom && { room: choice.oneOf(rooms) }),
       position: choice.oneOf(isOutdoor ? outdoorPositions : indoorPositions),
       heightInCm: choice.between(...heightInCm),
-      plantedOn: `${choice.between(2019, 2025)}-${choice.oneOf(['03', '04', '05', '09', '10'])}-${choice.between(10, 28)}`,
+      plantedOn: `${today.year - choice.between(1, 7)}-${choice.oneOf(['03', '04', '05', '09', '10'])}-${choice.between(10, 28)}`,
       status,
       ...((status === 'REMOVED' || status === 'REPLACED') && {
-        removedOn: `2026-0${choice.between(1, 9)}-15`,
+        // Behind the last planting, which is in October, on every day of the year.
+        removedOn: today.subtract({ days: choice.between(1, 60) }).toString(),
       }),
       ownership: choice.chance(35) ? 'RENTED' : 'CUSTOMER',
       labelCode: `P-0${number}`,

@@ -38,11 +38,10 @@ export const oddities: Record<string, Record<string, unknown>> = {
     attendingIntervals: [{ frequency: 'WEEKLY', interval: 2, byDay: ['TUESDAY'], durationInMinutes: 60 }],
     assignedEmployeeId: undefined,
   },
-  // The contract ran out, the site is still there.
-  'ST-10008-4': { validUntil: '2026-09-30' },
-  'ST-10016-2': { validUntil: '2026-03-31' },
-  'ST-10030-3': { validUntil: '2026-06-30' },
 };
+
+/** Days since their contract ran out; the sites are still there. */
+export const endedSites: Record<string, number> = { 'ST-10008-4': 20, 'ST-10016-2': 75, 'ST-10030-3': 45 };
 
 /** The shop sent a customer whom the ERP had sent already. */
 export const duplicateCustomer = {

@@ -1,4 +1,5 @@
 // The query string of GET /visits.
+import { createHash } from 'node:crypto';
 import { fromDayNumber, isDay, toDayNumber } from '../../../core/calendar-days.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { type Conditions, filterReaders, type Reading } from '../../engine/sql/list-filters.ts';
@@ -29,6 +30,8 @@ export interface VisitRequest extends Conditions {
   until: number;
   limit: number;
   inclusions: ReadonlySet<VisitInclusion>;
+  /** Of days and filters: a cursor is good for the list that it was made with. */
+  fingerprint: string;
 }
 
 const firstId = '00000000-0000-0000-0000-000000000000';
@@ -87,7 +90,8 @@ export function parseVisitRequest(query: Record<string, unknown>): VisitRequest 
   if (!inclusions.every((name) => (visitInclusions as readonly string[]).includes(name)))
     reject('include', 'invalid_choice', { choices: visitInclusions });
   const cursor = values.get('cursor');
-  const from = cursor === undefined ? startOf(first ?? 0) : decodeCursor(cursor);
+  const fingerprint = fingerprintOf(query);
+  const from = cursor === undefined ? startOf(first ?? 0) : decodeCursor(cursor, fingerprint);
   const isInRange = from && from.day >= (first ?? from.day) && from.day <= (until ?? from.day);
   if (cursor !== undefined && !isInRange) reject('cursor', 'invalid_cursor');
   if (fieldErrors.length > 0) throw validationError(fieldErrors);
@@ -97,17 +101,29 @@ export function parseVisitRequest(query: Record<string, unknown>): VisitRequest 
     until: until!,
     limit: limit!,
     inclusions: new Set(inclusions as VisitInclusion[]),
+    fingerprint,
   };
 }
 
-export function encodeCursor({ day, siteId, taken }: Place): string {
-  return Buffer.from(JSON.stringify([fromDayNumber(day), siteId, taken])).toString('base64url');
+/** Short: a filter may name hundreds of sites, and a cursor travels in the address. */
+function fingerprintOf(query: Record<string, unknown>): string {
+  const described = ['from', 'until', ...Object.keys(filters)].map((name) => query[name] ?? null);
+  return createHash('sha256').update(JSON.stringify(described)).digest('base64url').slice(0, 16);
 }
 
-function decodeCursor(cursor: string): Place | undefined {
+export function encodeCursor({ fingerprint }: VisitRequest, { day, siteId, taken }: Place): string {
+  return Buffer.from(JSON.stringify([fingerprint, fromDayNumber(day), siteId, taken])).toString('base64url');
+}
+
+function decodeCursor(cursor: string, fingerprint: string): Place | undefined {
   try {
-    const [date, siteId, taken] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    const isSound = isDay(String(date)) && isUuid(String(siteId)) && Number.isInteger(taken) && taken >= 0;
+    const [madeWith, date, siteId, taken] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    const isSound =
+      madeWith === fingerprint &&
+      isDay(String(date)) &&
+      isUuid(String(siteId)) &&
+      Number.isInteger(taken) &&
+      taken >= 0;
     return isSound ? { day: toDayNumber(date), siteId, taken } : undefined;
   } catch {
     return undefined;

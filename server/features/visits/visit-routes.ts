@@ -18,7 +18,7 @@ export async function visitRoutes(api: FastifyInstance, { database }: { database
       const language = languageOf(request);
       const { visits, next } = await findVisits(database, request, asked);
       const details = await readDetails(database, request, visits, asked.inclusions);
-      const nextCursor = next ? encodeCursor(next) : null;
+      const nextCursor = next ? encodeCursor(asked, next) : null;
       if (nextCursor) linkNextPage(request, reply, nextCursor);
       return {
         data: visits.map((found) => represent(found, details, asked.inclusions, language)),
