@@ -4,6 +4,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defaultDataDir } from './database/embedded/postgres.ts';
+import { isRelease } from './program.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -97,7 +98,7 @@ export const settings = {
     meaning: 'Where the PostgreSQL that Stamm brings keeps its data. Not used with `DATABASE_URL`.',
     default:
       '`data` in the checkout; `/var/lib/stamm` for root where only root may enter it, and in a release for root or where that folder exists',
-    parse: (text) => (text === undefined ? defaultDataDir(checkout) : path.resolve(text)),
+    parse: (text) => (text === undefined ? defaultDataDir(checkout, isRelease) : path.resolve(text)),
   }),
   DATABASE_URL: setting({
     meaning:

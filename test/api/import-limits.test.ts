@@ -109,6 +109,33 @@ test('an import whose client leaves while it waits is not run', async () => {
   assert.equal(await countCustomers(), 2);
 });
 
+test('a complete import whose client leaves while it waits is not run, however long it is', async () => {
+  const { target, countCustomers } = await startLimited({ waitingPerTenant: 3, askClientAfterMs: 0 });
+  const running = await beginImport(target);
+  const further = [1, 1, 3000, 3000].map((lines) => {
+    const opened = openImport(target);
+    for (let line = 0; line < lines; line += 1) opened.send(anyLine);
+    opened.end();
+    return opened;
+  });
+  // The first answer refuses one of them, and then the other three wait.
+  await Promise.race(further.map(({ response }) => response));
+  const left = further.map(
+    ({ request }) => new Promise((resolve) => request.once('close', resolve).destroy()),
+  );
+  await Promise.all(left);
+  running.end();
+  await running.rest();
+  // Behind all that wait, as soon as there is room in the queue.
+  await until('another import', async () => {
+    const { opened } = askForImport(target);
+    if ((await opened.response).statusCode === 429) return false;
+    assert.equal((await opened.rest()).at(-1).summary.created, 1);
+    return true;
+  });
+  assert.equal(await countCustomers(), 2);
+});
+
 test('an import that waits too long for its place is refused', async () => {
   const { target } = await startLimited({ waitMs: 100 });
   const running = await beginImport(target);

@@ -407,7 +407,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
       await chmod(dataDir, 0o700);
       const copy = await makeCheckoutWithoutLinks(t);
       await chmod(dirname(copy), 0o700);
-      assert.equal(defaultDataDir(copy), '/var/lib/stamm');
+      assert.equal(defaultDataDir(copy, false), '/var/lib/stamm');
       const command = await openElsewhere(t, { dataDir, purpose: 'command' }, copy);
       const { postgres, error } = await command.opened;
       assert.equal(error, undefined);

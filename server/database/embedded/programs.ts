@@ -70,11 +70,10 @@ const sharedDataDir = '/var/lib/stamm';
  * Data made by root must be in a place that the unprivileged account can enter, and data of a release must outlive its
  * folder. Existing data stays.
  */
-export function defaultDataDir(checkout: string): string {
+export function defaultDataDir(checkout: string, isRelease: boolean): string {
   const beside = join(checkout, 'data');
   if (existsSync(join(beside, 'database-password'))) return beside;
   const isRoot = process.getuid?.() === 0;
-  const isRelease = existsSync(join(checkout, 'bin/stamm'));
   if (isRelease && (isRoot || existsSync(sharedDataDir))) return sharedDataDir;
   if (!isRoot) return beside;
   const nobodyInParticular = { uid: -1, gid: -1 };

@@ -1,6 +1,7 @@
 // POST /import: lines in, lines out, both streamed.
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
@@ -38,6 +39,8 @@ const maxFirstBytesMs = 30_000;
 const retryAfterSeconds = 10;
 const beatMs = 1000;
 const lingerMs = 2000;
+/** Long enough for a client's answer over any distance. */
+const roundTripMs = 500;
 
 export async function importRoutes(api: FastifyInstance, options: ImportRouteOptions): Promise<void> {
   const resources = prepareResources(options.resources);
@@ -77,9 +80,8 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
       });
     const lines = readLines(input, options.maxLineBytes);
     const stopBeats = startBeats(reply);
-    const answers = Readable.from(encode(runImport(session, resources, lines, importOptions), stopBeats), {
-      objectMode: false,
-    });
+    const results = encode(runImport(session, resources, lines, importOptions), stopBeats);
+    const answers = Readable.from(session.hasWaited ? afterAsking(results) : results, { objectMode: false });
     answers.once('end', () => {
       if (!importOptions.isDryRun) options.onImport(tenantId);
     });
@@ -158,6 +160,17 @@ function readOptions(request: FastifyRequest): ImportOptions {
 function runIdOf({ session, headers, id }: FastifyRequest): string {
   const named = session && headers['stamm-import'];
   return typeof named === 'string' && isUuid(named) ? named.toLowerCase() : id;
+}
+
+/**
+ * A connection whose client has left looks as one that sent everything, or hides behind unread lines. Such a client resets
+ * the connection at the first byte, and the second one fails.
+ */
+async function* afterAsking(results: AsyncIterable<string>): AsyncGenerator<string> {
+  yield ' ';
+  await sleep(roundTripMs);
+  yield ' ';
+  yield* results;
 }
 
 async function* encode(

@@ -15,6 +15,8 @@ import { buildQueue, type Place } from './queue.ts';
 import { takeLines } from './taken-lines.ts';
 
 export interface ImportSession extends Lanes {
+  /** Whether its client may have left unnoticed before it began. */
+  hasWaited: boolean;
   /** Aborted when the import has to end before its input does. Its reason is the error that says why. */
   signal: AbortSignal;
   /** Lets writes finish that have begun, and closes the session. */
@@ -72,7 +74,8 @@ export function buildImports(
     const key = idempotencyKey === undefined ? undefined : `${tenantId} ${idempotencyKey}`;
     if (key !== undefined && keys.has(key)) throw new ApiError('request_in_progress');
     if (key !== undefined) keys.add(key);
-    const deadline = performance.now() + limits.waitMs;
+    const askedAt = performance.now();
+    const deadline = askedAt + limits.waitMs;
     let place: Place | undefined;
     function leave() {
       if (key !== undefined) keys.delete(key);
@@ -89,11 +92,13 @@ export function buildImports(
         await lanes.close();
         throw abandoned.reason;
       }
-      const session = supervise(lanes, options, limits, place, () => {
+      const supervised = supervise(lanes, options, limits, place, () => {
         running.delete(session);
         topics.runningImports.publish({ change: -1 });
         leave();
       });
+      const hasWaited = performance.now() - askedAt >= limits.askClientAfterMs;
+      const session = Object.assign(supervised, { hasWaited });
       running.add(session);
       topics.runningImports.publish({ change: 1 });
       return session;
@@ -119,7 +124,7 @@ function supervise(
   { idleMs, transactionMs }: ImportLimits,
   place: Place,
   leave: () => void,
-): ImportSession {
+): Omit<ImportSession, 'hasWaited'> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const underWay = new Set<Promise<unknown>>();

@@ -7,6 +7,8 @@ export interface ImportLimits {
   waitingPerTenant: number;
   /** How long an import waits for its place. */
   waitMs: number;
+  /** From this wait on, the client is asked whether it is still there before the import begins. */
+  askClientAfterMs: number;
   /** How long the service waits for the next complete line. */
   idleMs: number;
   /** How long a transaction stays open: vacuum cleans up nothing that is newer, for any tenant. */
@@ -21,6 +23,7 @@ export const defaultImportLimits: ImportLimits = {
   places: 4,
   waitingPerTenant: 2,
   waitMs: 30_000,
+  askClientAfterMs: 1000,
   idleMs: 30_000,
   transactionMs: 60 * 60_000,
   slowAfterMs: 10_000,
