@@ -1,5 +1,6 @@
 // The names by which people know an object, in spreadsheets and in the import.
 import type { Definition } from './definition.ts';
+import { plainLetters } from './letters.ts';
 
 type Described = Pick<Definition, 'nameField' | 'uniqueFields'>;
 
@@ -33,12 +34,10 @@ export function isNameless(name: string): boolean {
 
 const spellings: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss' };
 
-/** Case, blanks and the spelling of umlauts make no difference. */
+/** Case, blanks, accents and the spelling of umlauts make no difference. */
 export function foldName(name: string): string {
-  return name
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/[äöüß]/g, (letter) => spellings[letter]!)
+  const lower = name.normalize('NFC').toLowerCase();
+  return plainLetters(lower.replace(/[äöüß]/g, (letter) => spellings[letter]!))
     .replace(/\s+/g, ' ')
     .trim();
 }

@@ -1,4 +1,5 @@
 // What a search matched in an object, and how well. The service finds objects; this explains and ranks them.
+import { plainLetters } from './letters.ts';
 
 export interface SearchedText {
   /** Path of the field, or of the reference whose object has this name. */
@@ -13,24 +14,17 @@ export interface Match {
   matched: SearchedText[];
 }
 
-const spellings: Record<string, string> = {
-  ß: 'ss',
-  ...Object.fromEntries(
-    [...'äöüáàâéèêëíìîïóòôúùûçñåø'].map((letter, place) => [
-      letter,
-      'aouaaaeeeeiiiiooouuucnao'.charAt(place),
-    ]),
-  ),
-};
-
 /** One spelling of "Müller", "Mueller" and "MULLER", as the database has it. */
 export function foldText(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[ßäöüáàâéèêëíìîïóòôúùûçñåø]/g, (letter) => spellings[letter]!)
-    .replaceAll('ae', 'a')
-    .replaceAll('oe', 'o')
-    .replaceAll('ue', 'u');
+  return (
+    plainLetters(text)
+      .toLowerCase()
+      // At the end of a word Σ becomes ς here and σ in the database.
+      .replaceAll('ς', 'σ')
+      .replaceAll('ae', 'a')
+      .replaceAll('oe', 'o')
+      .replaceAll('ue', 'u')
+  );
 }
 
 function wordsOf(text: string): string[] {

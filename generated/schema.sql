@@ -313,6 +313,16 @@ CREATE INDEX former_id_by_id ON former_id USING btree (tenant_id, id);
 SELECT isolate_tenants('former_id');
 GRANT DELETE, INSERT, SELECT, UPDATE ON former_id TO stamm_service;
 
+-- former_spelling: Rows whose folded texts were stored before fold() knew more letters: upkeep folds them anew in small parts.
+CREATE TABLE former_spelling (
+  tenant_id uuid NOT NULL,
+  resource text NOT NULL,  -- The table of the rows, with "deleted:" before it for those in the bin.
+  after_id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,  -- Rows with greater ids may still have the former spelling.
+  CONSTRAINT former_spelling_pkey PRIMARY KEY (tenant_id, resource)
+);
+SELECT isolate_tenants('former_spelling');
+GRANT DELETE, INSERT, SELECT, UPDATE ON former_spelling TO stamm_service;
+
 -- idempotent_request: Creations sent with an Idempotency-Key, written in the transaction of their row.
 CREATE TABLE idempotent_request (
   tenant_id uuid NOT NULL,
@@ -1197,8 +1207,8 @@ $function$;
 CREATE OR REPLACE FUNCTION fold(name text)
  RETURNS text
  LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN replace(replace(replace(translate(replace(lower(name), 'ß'::text, 'ss'::text), 'äöüáàâéèêëíìîïóòôúùûçñåø'::text, 'aouaaaeeeeiiiiooouuucnao'::text), 'ae'::text, 'a'::text), 'oe'::text, 'o'::text), 'ue'::text, 'u'::text);
+ IMMUTABLE PARALLEL SAFE
+RETURN replace(replace(replace(lower(plain_letters(name)), 'ae'::text, 'a'::text), 'oe'::text, 'o'::text), 'ue'::text, 'u'::text);
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION forget_audit_entries(oldest timestamp with time zone, most integer)
@@ -1332,6 +1342,25 @@ AS $function$
   DELETE FROM sign_in_attempt WHERE subject = account;
   UPDATE sign_in_attempt SET attempts = greatest(attempts - 1, 0) WHERE subject = address;
 $function$;
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION former_detail_words(details text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE ROWS 7
+AS $function$
+    SELECT words_of(former_fold(split_part(details, E'\x01', 1)))
+    UNION ALL
+    SELECT '=' || left(replace(space_words(former_fold(item)), ' ', ''), 60)
+    FROM string_to_table(details, E'\x01') AS item WHERE left(item, 1) = '='
+  $function$;
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION former_fold(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN replace(replace(replace(translate(replace(lower(name), 'ß'::text, 'ss'::text), 'äöüáàâéèêëíìîïóòôúùûçñåø'::text, 'aouaaaeeeeiiiiooouuucnao'::text), 'ae'::text, 'a'::text), 'oe'::text, 'o'::text), 'ue'::text, 'u'::text);
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION has_people()
@@ -1523,6 +1552,13 @@ CREATE OR REPLACE FUNCTION phone_word(phone text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ('+'::text || "left"(regexp_replace(regexp_replace(phone, '[^0-9+]'::text, ''::text, 'g'::text), '^((\+|00)(49)?0?|0)'::text, ''::text), 60));
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION plain_letters(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (octet_length(name) = length(name)) THEN name ELSE replace(replace(translate(regexp_replace(NORMALIZE(name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), 'ÆæŒœØøÐðĐđŁłıĦħŦŧŊŋƏəςẞÞ'::text, 'aaooooddddllihhttnnaaσßþ'::text), 'ß'::text, 'ss'::text), 'þ'::text, 'th'::text) END;
 
 -- For the owner only.
 CREATE OR REPLACE FUNCTION prepare_address(target regclass)
@@ -1766,6 +1802,16 @@ CREATE OR REPLACE FUNCTION space_words(folded text)
  IMMUTABLE PARALLEL SAFE
 RETURN ((' '::text || CASE WHEN (folded ~ '[^a-z0-9 ]'::text) THEN translate("left"(folded, 1000), '	
  !"#$%&''()*+,-./:;<=>?@[\]^_`{|}~«»’„“”–—'::text, repeat(' '::text, 45)) ELSE "left"(folded, 1000) END) || ' '::text);
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION tenants_with_former_spelling()
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  SELECT DISTINCT tenant_id FROM (SELECT tenant_id FROM former_spelling LIMIT 1000) AS waiting
+$function$;
 
 -- The service may call it.
 CREATE OR REPLACE FUNCTION tenants_with_missing_words()

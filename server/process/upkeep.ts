@@ -1,4 +1,4 @@
-// Hourly: removes what is kept for a limited time. Every two seconds: makes links that were left open, and writes missing words. Every process does
+// Hourly: removes what is kept for a limited time. Every two seconds: makes links that were left open, writes missing words and folds texts anew. Every process does
 // both; each step is idempotent.
 import { forgetOldDevices } from '../auth/devices.ts';
 import { forgetEndedKeyUse } from '../auth/key-use.ts';
@@ -8,7 +8,9 @@ import type { Database } from '../database/database.ts';
 import { forgetOldRequests } from '../engine/sql/idempotency.ts';
 import { linkWaiting } from '../engine/sql/links.ts';
 import { fillMissingWords } from '../engine/sql/search-words.ts';
+import { respellFormer } from '../engine/sql/spelling.ts';
 import { trimRecordedCalls } from '../features/call-log/recorded-calls.ts';
+import { respellRememberedNames } from '../features/name-matches/name-match-routes.ts';
 import { enforceRetention } from '../features/retention/retention.ts';
 import { trimDeliveries } from '../features/webhooks/deliveries.ts';
 import { resources } from '../resources/index.ts';
@@ -37,6 +39,7 @@ export function startUpkeep(config: Config, database: Database): () => void {
     isLinking = true;
     await linkWaiting(database, resources).catch(() => {});
     await fillMissingWords(database, resources).catch(() => {});
+    await respellFormer(database, resources, { remembered_name: respellRememberedNames }).catch(() => {});
     isLinking = false;
   }, linkIntervalMs).unref();
   return () => {

@@ -1,8 +1,11 @@
 // Every way to write an object keeps its words, and a write that leaves its words alone touches none.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { foldText } from '../../core/search-match.ts';
 import { fillMissingWords } from '../../server/engine/sql/search-words.ts';
+import { respellFormer } from '../../server/engine/sql/spelling.ts';
 import { checkConsistency } from '../../server/features/consistency/consistency.ts';
+import { respellRememberedNames } from '../../server/features/name-matches/name-match-routes.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validCustomer, validSite } from '../service.ts';
 import { sendImport } from './import-client.ts';
@@ -128,4 +131,102 @@ test('a tenant with many missing words leaves the rest for the next time, and th
   assert.deepEqual([await countPlaces(large), await countPlaces(small)], [10, 0]);
   await fillMissingWords(service.database, resources);
   assert.deepEqual([await countPlaces(large), await countPlaces(small)], [0, 0]);
+});
+
+test('the database and the web app fold every letter alike', async () => {
+  const texts = [
+    // Latin of Europe, Turkey and Vietnam, and the accents that follow their letter.
+    ...[
+      [0x20, 0x24f],
+      [0x300, 0x36f],
+      [0x1e00, 0x1eff],
+    ].flatMap(([first = 0, last = 0]) =>
+      Array.from({ length: last - first + 1 }, (_, place) => `a${String.fromCodePoint(first + place)}b`),
+    ),
+    'ŞİMŞEK Işık',
+    'Müller Mueller MÜLLER Straße STRAẞE',
+    'Łódź Ångström Đoković Þór'.normalize('NFD'),
+    'Œuvre Æble ﬁn Əliyev\u00a0AG ΟΔΟΣ οδος',
+  ];
+  const { rows } = await owner.query<{ folded: string; knowsCase: boolean }>(
+    `SELECT fold(text) AS folded, lower('Ɓ') = 'ɓ' AS "knowsCase" FROM unnest($1::text[]) WITH ORDINALITY AS sent (text, place) ORDER BY place`,
+    [texts],
+  );
+  assert.deepEqual(
+    // In a database with the locale C, letters that are in no list keep their case.
+    rows.map(({ folded, knowsCase }) =>
+      knowsCase ? folded : folded.replace(/[^\0-\x7f]/g, (letter) => letter.toLowerCase()),
+    ),
+    texts.map(foldText),
+  );
+  assert.deepEqual(['Aydın', 'ŞİMŞEK', 'Łódź', 'Nguyễn', 'Müller', 'Mueller'].map(foldText), [
+    'aydin',
+    'simsek',
+    'lodz',
+    'nguyen',
+    'muller',
+    'muller',
+  ]);
+});
+
+/** Runs `work` while the database folds as it did before it knew more letters. */
+async function inFormerSpelling(work: () => Promise<void>): Promise<void> {
+  const { rows } = await owner.query(`SELECT pg_get_functiondef('fold'::regproc) AS definition`);
+  await owner.query(`CREATE OR REPLACE FUNCTION fold(name text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN former_fold(name)`);
+  await work();
+  await owner.query(rows[0].definition);
+}
+
+test('upkeep folds texts anew that were stored before the search knew their letters, and touches no others', async () => {
+  const { tenantId, key } = await service.createTenant();
+  const headers = { apikey: key };
+  const address = { ...validCustomer.address, city: 'Łódź' };
+  const find = async (q: string) =>
+    (await service.get(`/customers?q=${q}`, { headers })).json().data.map(({ id }: { id: string }) => id);
+  const ids: string[] = [];
+  await inFormerSpelling(async () => {
+    for (const customer of [
+      { companyName: 'Şimşek', address, externalId: 'Ł-1' },
+      { companyName: 'Gärtnerei Weiß' },
+      { companyName: 'Żółw' },
+    ])
+      ids.push(await service.createCustomer(customer, { headers }));
+    await service.delete(`/customers/${ids[2]}`, { headers });
+  });
+  await owner.query(
+    `INSERT INTO remembered_name (tenant_id, resource, name, object_id, actor)
+     SELECT $1, 'customer', name, $2, 'person' FROM unnest(ARRAY['łódź', 'lódz', 'plain', 'jaeger']) AS name`,
+    [tenantId, ids[0]],
+  );
+  await owner.query(
+    `INSERT INTO former_spelling (tenant_id, resource) SELECT $1, unnest(ARRAY['customer', 'deleted:customer', 'site', 'remembered_name'])`,
+    [tenantId],
+  );
+  assert.deepEqual(await find('lodz'), []);
+  const writers = `SELECT id, xmin::text AS writer, version FROM customer WHERE tenant_id = $1 ORDER BY sort_name`;
+  const { rows: before } = await owner.query(writers, [tenantId]);
+  await respellFormer(service.database, resources, { remembered_name: respellRememberedNames });
+  await assertWords();
+  for (const q of ['simsek', 'lodz', 'l1', 'Şimşek']) assert.deepEqual(await find(q), [ids[0]], q);
+  const { rows: after } = await owner.query(writers, [tenantId]);
+  assert.deepEqual(
+    after.map(({ id, version }) => ({ id, version })),
+    [ids[1], ids[0]].map((id) => ({ id, version: 1 })),
+  );
+  assert.deepEqual(
+    after[0],
+    before.find(({ id }) => id === ids[1]),
+  );
+  const { rows } = await owner.query(
+    `SELECT search_text AS text FROM deleted_object WHERE tenant_id = $1
+     UNION ALL SELECT string_agg(name, ' ' ORDER BY name) FROM remembered_name WHERE tenant_id = $1
+     UNION ALL SELECT count(*)::text FROM former_spelling`,
+    [tenantId],
+  );
+  assert.match(rows[0].text, /^zolw /);
+  assert.deepEqual(
+    rows.slice(1).map(({ text }) => text),
+    ['jaeger lodz plain', '0'],
+  );
 });

@@ -36,6 +36,13 @@ before(async () => {
     companyName: 'Hotel Alsterufer',
     phone: '089/4711',
   });
+  await create('simsek', '/customer', {
+    ...validCustomer,
+    companyName: 'ŞİMŞEK Çiçekçilik',
+    externalId: 'Ł-77',
+    address: { streetName: 'Žižkova', houseNumber: '8', zipCode: '90001', city: 'Łódź' },
+  });
+  await create('mac', '/customer', { ...validCustomer, companyName: 'Gärtnerei Großmann'.normalize('NFD') });
   await create('aydin', '/employee', { firstName: 'Deniz', lastName: 'Aydın', employeeNumber: 'M-7' });
   await create('foyer', '/customer/site', {
     ...validSite(ids.moebelhaus!),
@@ -105,6 +112,17 @@ const cases: [collection: string, q: string, expected: string[]][] = [
   ['customers', '4711', ['hotel']],
   ['customers', 'einkauf@moebel-bruegge.example', ['moebelhaus']],
   ['customers', 'KD-10019', ['moebelhaus']],
+  ['customers', 'simsek', ['simsek']],
+  ['customers', 'Şimşek', ['simsek']],
+  ['customers', 'cicekcilik', ['simsek']],
+  ['customers', 'zizkova 8', ['simsek']],
+  ['customers', 'LODZ', ['simsek']],
+  ['customers', 'łódź', ['simsek']],
+  ['customers', 'L77', ['simsek']],
+  ['customers', 'gaertnerei', ['mac']],
+  ['customers', 'Gärtnerei grossmann', ['mac']],
+  ['customers', 'gartnerei'.normalize('NFD'), ['mac']],
+  ['contact-persons', 'sahin', ['contact']],
   ['contact-persons', 'haustechnik', ['contact']],
   ['contact-persons', '0170998877', ['contact']],
   ['contact-persons', 'mobelhaus', ['contact']],

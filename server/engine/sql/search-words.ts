@@ -2,12 +2,13 @@
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import { columnName, type Definition } from '../definition/definition.ts';
+import { workThrough } from './work-through.ts';
 
 /** Of texts without a maximum length this many characters are words. */
 const longestText = 200;
 
 /** An SQL expression: everything beyond the name that the object is found by, as detail_words() takes it. */
-function detailsOf({ searchedBy }: Definition, alias: string): string {
+export function detailsOf({ searchedBy }: Definition, alias: string): string {
   const { words, codes, phones } = searchedBy;
   const items = [
     words.length > 0 ? `concat_ws(' ', ${textsOf(words, alias).join(', ')})` : `''`,
@@ -44,11 +45,11 @@ export function formerWordColumns(definition: Definition, alias: string): string
 }
 
 /** The words of the rows in `source`, which has the columns search_text and details. */
-export function selectWords({ table }: Definition, source: string): string {
+export function selectWords({ table }: Definition, source: string, wordsOfDetails = 'detail_words'): string {
   return `SELECT DISTINCT source.tenant_id, '${table}' AS resource, word, source.id
     FROM ${source} AS source, words_of(source.search_text) AS word
     UNION ALL SELECT DISTINCT source.tenant_id, '${detailsName(table)}', word, source.id
-    FROM ${source} AS source, detail_words(source.details) AS word WHERE word IS NOT NULL`;
+    FROM ${source} AS source, ${wordsOfDetails}(source.details) AS word WHERE word IS NOT NULL`;
 }
 
 /** Under which a table's other words are kept. */
@@ -62,7 +63,7 @@ export function storedRows(definition: Definition, condition: string): string {
     FROM ${definition.table} AS subject WHERE ${condition})`;
 }
 
-const insertWords = 'INSERT INTO search_word (tenant_id, resource, word, id)';
+export const insertWords = 'INSERT INTO search_word (tenant_id, resource, word, id)';
 
 /** The words of new rows, which are in `written`. */
 export function addedWords(definition: Definition): string {
@@ -86,7 +87,8 @@ export function changedWords(definition: Definition): string {
     )`;
 }
 
-const deletedWords = `removed_words AS (
+/** Removes the words in `gone`. */
+export const deletedWords = `removed_words AS (
       DELETE FROM search_word AS known USING gone
       WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
     )`;
@@ -108,44 +110,16 @@ export async function writeMissingWords(
 }
 
 const rowsAtATime = 500;
-const maxTurns = 20;
 
 /** Writes the words that missing_words promises, a few rows per transaction. Any number of processes may do so at a time. */
 export async function fillMissingWords(database: Database, all: readonly Definition[]): Promise<void> {
-  const { rows } = await database.pool.query<{ id: string }>('SELECT tenants_with_missing_words() AS id');
-  for (const { id: tenantId } of rows) {
-    // The rest of a large tenant waits for the next time, to let the others have their turn.
-    for (let turns = 0; turns < maxTurns && (await fillNext(database, tenantId, all)); turns++);
-  }
-}
-
-/** Whether there may be more. Locked rows keep other writers of their words away until the commit. */
-async function fillNext(database: Database, tenantId: string, all: readonly Definition[]): Promise<boolean> {
-  return database.inTenants([tenantId], async (client) => {
-    const { rows: places } = await client.query<{ resource: string; after_id: string }>(
-      'SELECT resource, after_id FROM missing_words WHERE tenant_id = $1 LIMIT 1 FOR UPDATE SKIP LOCKED',
-      [tenantId],
-    );
-    const [place] = places;
-    if (!place) return false;
-    const definition = all.find(({ table }) => table === place.resource);
-    const last = definition && (await fillRows(client, definition, tenantId, place.after_id));
-    if (last === undefined)
-      await client.query('DELETE FROM missing_words WHERE tenant_id = $1 AND resource = $2', [
-        tenantId,
-        place.resource,
-      ]);
-    else
-      await client.query('UPDATE missing_words SET after_id = $3 WHERE tenant_id = $1 AND resource = $2', [
-        tenantId,
-        place.resource,
-        last,
-      ]);
-    return true;
+  await workThrough(database, 'missing_words', async (client, tenantId, { resource, after_id }) => {
+    const definition = all.find(({ table }) => table === resource);
+    return definition && fillRows(client, definition, tenantId, after_id);
   });
 }
 
-/** The last id, or undefined at the end of the table. */
+/** The last id, or undefined at the end of the table. Locked rows keep other writers of their words away until the commit. */
 async function fillRows(
   client: pg.ClientBase,
   definition: Definition,

@@ -105,6 +105,32 @@ export async function eraseRememberedNames(client: pg.ClientBase, tenantId: stri
   await client.query('DELETE FROM remembered_name WHERE tenant_id = $1', [tenantId]);
 }
 
+/** Names that were folded before `foldName` knew more letters. A name that is equal now and already there counts. */
+export async function respellRememberedNames(client: pg.ClientBase, tenantId: string): Promise<void> {
+  const { rows } = await client.query<{ resource: string; name: string }>(
+    `SELECT resource, name FROM remembered_name WHERE tenant_id = $1 AND octet_length(name) <> length(name)
+     ORDER BY remembered_at DESC FOR UPDATE`,
+    [tenantId],
+  );
+  const former = rows.filter(({ name }) => name !== foldName(name));
+  await client.query(
+    `WITH former AS (
+       DELETE FROM remembered_name AS known USING unnest($2::text[], $3::text[], $4::text[]) AS sent (resource, name, folded)
+       WHERE known.tenant_id = $1 AND known.resource = sent.resource AND known.name = sent.name
+       RETURNING known.*, sent.folded
+     )
+     INSERT INTO remembered_name (tenant_id, resource, name, object_id, actor, remembered_at)
+     SELECT tenant_id, resource, folded, object_id, actor, remembered_at FROM former ORDER BY remembered_at DESC
+     ON CONFLICT DO NOTHING`,
+    [
+      tenantId,
+      former.map(({ resource }) => resource),
+      former.map(({ name }) => name),
+      former.map(({ name }) => foldName(name)),
+    ],
+  );
+}
+
 /** Each condition has its own index. */
 function statementOf(definition: Definition): string {
   const { table } = definition;
