@@ -22,10 +22,16 @@ export default defineConfig({
       output: {
         // Dozens of tiny files compress badly: what every page needs is one file, and what several share another.
         codeSplitting: {
+          includeDependenciesRecursively: false,
           groups: [
             {
               name: 'framework',
               test: /node_modules\/(react|react-dom|scheduler|i18next|react-i18next|@tanstack)\//,
+              priority: 2,
+            },
+            {
+              name: 'planning',
+              test: /core\/(holiday|visit-plan|open-windows)|visits\/site-plan/,
               priority: 2,
             },
             { name: 'shared', minShareCount: 8, priority: 1 },

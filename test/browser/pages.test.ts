@@ -25,6 +25,23 @@ describe('a page', { skip: withoutChromium }, () => {
     }
   });
 
+  test('asks again while the service is busy, and shows no failure', async () => {
+    const { page } = await office.enter(email);
+    await office.createCustomer({ companyName: 'Hotel Alsterblick GmbH' });
+    let refusals = 0;
+    await page.route('**/app/customers?*', async (route) => {
+      if (refusals === 2) return route.continue();
+      refusals++;
+      const json = { code: 'too_many_at_once', message: 'Too many.' };
+      return route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, json });
+    });
+    await page.goto(`${office.origin}/data/customers`);
+    await page.getByRole('alert').or(page.getByText('Hotel Alsterblick GmbH')).first().waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+    assert.equal(refusals, 2);
+    await page.context().close();
+  });
+
   test('needs at most 250 kB of compressed JavaScript at the first load', async () => {
     const { page } = await office.enter(email);
     for (const path of [

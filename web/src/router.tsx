@@ -8,18 +8,27 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { toApiError, whenPasskeyIsRequired, whenSessionEnds } from './api/client.ts';
+import { type ApiError, toApiError, whenPasskeyIsRequired, whenSessionEnds } from './api/client.ts';
 import { definitionsQuery } from './api/definitions.ts';
 import { sessionQuery, stateQuery } from './api/session.ts';
 import { NotFoundPage, PageFailure } from './frame/failure.tsx';
 import { PageLoading } from './frame/loading.tsx';
 
+const patientSeconds = 10;
+
+/** What the service has refused, it refuses again, unless it is busy or no answer came. */
+function triesAfter({ status, code, retryAfterSeconds }: ApiError): number {
+  const isBusy = code === 'overloaded' || code === 'too_many_at_once' || code === 'shutting_down';
+  if (isBusy && (retryAfterSeconds ?? 1) <= patientSeconds) return 5;
+  return status === 0 ? 2 : 0;
+}
+
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // What the service has refused, it refuses again; only an answer that never came is worth a second try.
-      retry: (count, error) => count < 2 && toApiError(error).status === 0,
+      retry: (count, error) => count < triesAfter(toApiError(error)),
+      retryDelay: (count, error) => 1000 * (toApiError(error).retryAfterSeconds ?? 2 ** count),
     },
   },
 });

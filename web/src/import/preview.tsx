@@ -49,7 +49,7 @@ export function Preview({ table, plan, known }: PreviewProps) {
     <Card
       title={t('import.preview')}
       icon="search"
-      actions={check.isFetching ? <Loader size="xs" aria-label={t('import.checking')} /> : null}
+      actions={check.isFetching ? <Loader size="xs" role="img" aria-label={t('import.checking')} /> : null}
     >
       <Text size="sm" c="dimmed" mb="sm" role="status">
         {check.data
