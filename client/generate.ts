@@ -1,7 +1,7 @@
 // Types of the client, from the OpenAPI document.
 import { createHash } from 'node:crypto';
 
-/** The first line names the document, so that a stale file is noticed without generating it again. */
+/** The first line names the document: the check notices a stale file without generating it again. */
 export function isCurrent(types: string, document: string): boolean {
   return types.startsWith(firstLine(document));
 }
@@ -21,7 +21,7 @@ interface Document {
   paths: Record<string, Record<string, { responses: Record<string, { headers?: object }> }>>;
 }
 
-/** The client throws failures as one class and reads no other header, so that their types would only be ballast. */
+/** The client throws errors as one class and reads no other header: their types would be ballast. */
 function withoutFailures(document: Document) {
   for (const methods of Object.values(document.paths)) {
     for (const operation of Object.values(methods)) {

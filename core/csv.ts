@@ -134,8 +134,8 @@ function quoteCell(cell: Cell): string {
   return needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-// A formula can begin where any spreadsheet begins a cell: a German one reads a;=b as two cells, also in a file with commas.
-// The full-width forms count too: a spreadsheet in an East Asian language takes them for the plain ones.
+// A formula can begin where any spreadsheet begins a cell: a German one reads a;=b as two cells. The full-width forms count
+// too: a spreadsheet in an East Asian language takes them for the plain ones.
 const formulaStart = /(?<=^|[,;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
 const guardedStart = /(?<=^|[,;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 

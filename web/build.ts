@@ -1,5 +1,5 @@
-// Builds the web app into web/dist and the guide, unless they were built from the same sources before. Run by `npm ci`, and by the
-// service at its start: a checkout that was changed, or installed without scripts, is served as it is now.
+// Builds the web app into web/dist and the guide, unless they were built from the same sources before. Run by `npm ci`, and
+// by the service at its start: a changed checkout is served as it is now.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -65,7 +65,7 @@ async function buildApp(fingerprint: string): Promise<void> {
   }
 }
 
-/** Once here, so that no answer waits for it. */
+/** Once here: no answer waits for it. */
 async function compressFiles(directory: string): Promise<void> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && /\.(m?js|css|svg|json|txt)$/.test(entry.name));

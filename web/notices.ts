@@ -1,5 +1,5 @@
-// The licences of everything that browsers get, written beside the app when it is built: from the packages whose modules
-// are in the bundle, and from those that reach the browser in another way.
+// The licences of everything that browsers get, written when the app is built. They cover packages in the bundle and
+// packages that reach the browser in another way.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Plugin, Rolldown } from 'vite';

@@ -1,5 +1,5 @@
-// The outline of Europe for the map, in the detail that a look at one country needs: cut from the world of Natural Earth
-// (public domain), which would be four times as large. Written where the app finds it, whenever the app is built.
+// The outline of Europe for the map, detailed enough for one country. It is cut from Natural Earth (public domain), which
+// is four times as large. Written where the app finds it, whenever the app is built.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -7,7 +7,7 @@ export interface StammOptions {
   apiKey: string;
   /** Language of messages; English if absent. */
   language?: 'en' | 'de';
-  /** Name of your system, kept with every write, so that `changes` can leave out what it wrote itself. */
+  /** Name of your system, kept with every write; `changes` can leave out what it wrote itself. */
   origin?: string;
   /** How often a failed request is repeated, 4 by default. */
   maxRetries?: number;

@@ -78,7 +78,7 @@ export function openImport(http: Http): Import {
   };
 }
 
-/** Node sends a stream as it goes. Browsers can do so over HTTP/2 at best, so that there the lines are collected first. */
+/** Node sends a stream as it goes. Browsers can do so over HTTP/2 at best, so the client collects the lines there. */
 async function toBody(lines: Source): Promise<{ rawBody: RawBody; duplex?: 'half' }> {
   const isNode = 'process' in globalThis;
   if (isNode) return { rawBody: toStream(lines), duplex: 'half' };

@@ -1,5 +1,5 @@
-// When a key was last used, and who still sends one that has ended. Gathered in the process and written a few
-// times per minute: it is information for the office, no answer relies on it, and no request pays for it.
+// When a key was last used, and who still sends one that has ended. Collected in the process and written a few times per
+// minute. No answer relies on it.
 import type { Database } from '../database/database.ts';
 import { maskKeys } from '../http/key-mask.ts';
 

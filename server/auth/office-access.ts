@@ -1,5 +1,4 @@
-// What a request of the web app must show before anything else happens: that it comes from the app itself, that
-// somebody is signed in, and that this person may do what it asks.
+// Checks origin, session and role of a request from the web app before anything else.
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
@@ -7,9 +6,9 @@ import { demandRecentProof } from './recent-proof.ts';
 import { findSession, readSessionCookie, type Session } from './sessions.ts';
 
 /**
- * Who may use a route. `PUBLIC` needs no session; `SELF` is what everybody may do about themselves; `VERWALTUNG` is for
- * that role only, reading included. A route that says nothing may be read by everybody and changed by Verwaltung, so
- * that a new one cannot be open by mistake.
+ * Who may use a route. `PUBLIC` needs no session; `SELF` is what everybody may do about themselves; `VERWALTUNG` is
+ * for that role only, reading included. By default everybody may read a route and Verwaltung may change it: a new one
+ * is never open by mistake.
  */
 export type Access = 'PUBLIC' | 'SELF' | 'VERWALTUNG';
 

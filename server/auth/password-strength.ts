@@ -1,5 +1,5 @@
-// How hard a password is to guess, by zxcvbn's German and English word lists. Lists of 40 MB and seconds of work for a
-// hostile text have no place beside requests: a thread does it, which starts on demand and ends when nobody needs it.
+// How hard a password is to guess, by zxcvbn's German and English word lists. The lists take 40 MB, and a hostile text
+// takes seconds. A thread does the work; it starts on demand and ends when idle.
 import { Worker } from 'node:worker_threads';
 import { ApiError } from '../errors.ts';
 

@@ -1,10 +1,10 @@
-// Passwords as argon2id hashes. Computing one takes 19 MiB and some 50 ms of a core on purpose; a flood of sign-ins
-// must not take them from everybody else: a few are computed in parallel, and a few more may wait.
+// Passwords as argon2id hashes. Computing one takes 19 MiB and some 50 ms of a core on purpose. To survive a flood of
+// sign-ins, few are computed in parallel and few wait.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { ApiError, type FieldError } from '../errors.ts';
 import { isStorableText } from '../http/json-body.ts';
 
-/** What OWASP recommends at least. Each hash names its own cost, so that a change here leaves old ones valid. */
+/** What OWASP recommends at least. Each hash names its own cost: a change here leaves old ones valid. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const tagLength = 32;
 
@@ -23,7 +23,7 @@ async function computeInTurn<Result>(work: () => Promise<Result>): Promise<Resul
   try {
     return await work();
   } finally {
-    // The place is handed on, so that nobody who comes now takes it before those who wait.
+    // Hand the place on: newcomers must not overtake those who wait.
     const next = waiting.shift();
     if (next) next();
     else running--;

@@ -34,10 +34,7 @@ export async function addPerson(client: pg.ClientBase, tenantId: string, person:
   return id;
 }
 
-/**
- * Changes the name or the role of a person and answers with what they were; refuses to leave a business without anybody
- * who administers it.
- */
+/** Changes name or role of a person and returns the earlier ones. A business keeps at least one administrator. */
 export async function changePerson(
   client: pg.ClientBase,
   tenantId: string,

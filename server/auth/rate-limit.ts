@@ -1,6 +1,6 @@
-// Counting of requests. Those of a tenant are counted in PostgreSQL together with the look-up of its key, or in
-// Redis if there is one: exact over all processes either way. Failed authentications are counted per address on each
-// node, where a flood of them costs the database nothing.
+// Counting of requests. PostgreSQL counts those of a tenant with the look-up of its key, or Redis does. Both are exact over
+// all processes. Failed authentications are counted per address on each node, where a flood of them costs the database
+// nothing.
 import { topics } from '../telemetry/topics.ts';
 
 export const windowSeconds = 60;
@@ -36,7 +36,7 @@ const addToWindows = `
   end
   return counts`;
 
-/** After a failure Redis is left alone for this long, so that a hanging one does not delay every request. */
+/** Pause after an error of Redis: a hanging one must not delay every request. */
 const pauseAfterFailureMs = 1000;
 const commandTimeoutMs = 250;
 

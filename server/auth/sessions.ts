@@ -24,7 +24,7 @@ export interface Session {
 
 const cookieName = 'stamm_session';
 
-/** Without use a session ends after a day and a half: signing in each morning is not asked for, leaving for good ends it. */
+/** An idle session ends after a day and a half: daily users stay signed in. */
 const idle = '36 hours';
 /** However it is used, it ends after this. */
 const lifetime = '14 days';

@@ -69,7 +69,10 @@ export async function asOperator<Result>(
   });
 }
 
-/** Ctrl-C and SIGTERM abort the signal, so that `work` can remove its file and end its PostgreSQL. A second one waits for nothing. */
+/**
+ * Ctrl-C and SIGTERM abort the signal; `work` can remove its file and end its PostgreSQL. A second one waits for
+ * nothing.
+ */
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const interruption = new AbortController();
   let abortedAt = 0;

@@ -197,7 +197,7 @@ async function inTenant<Value>(
   });
 }
 
-/** Sends from here, so that the operator sees the answer also while no service runs. */
+/** Sends from here: the operator sees the answer even while no service runs. */
 async function withSending(
   config: Config,
   options: Record<string, string>,

@@ -1,6 +1,6 @@
-// Handles items together that arrive together. A lone item goes on the next tick. Items that arrive while a batch runs
-// form the next one. A batch costs the database about as much as eight rows in it. So after a batch of several items the
-// next one may wait a few milliseconds: until as many items wait as were just answered, or no item joins any more.
+// Handles items together that arrive together. A lone item goes on the next tick. Items that arrive while a batch runs form
+// the next one. A batch costs the database about as much as eight rows in it. So after a batch of several items the next
+// one waits a few milliseconds, until it is as large or no item joins.
 //
 // Beside a batch that is slow, or mostly of one tenant, the other tenants' items form a batch of their own.
 import { topics } from '../telemetry/topics.ts';

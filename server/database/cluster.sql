@@ -19,8 +19,8 @@ BEGIN
   RETURN counted;
 END $$;
 
--- Keeps a tenant's shards in their place until the transaction ends. It takes the lock that Citus takes before a write
--- (5 is SHARE): a move or split waits for the transaction, or the transaction for it.
+-- Keeps a tenant's shards in their place until the transaction ends. It takes the lock that Citus takes before a write (5
+-- is SHARE). A move or split and the transaction wait for each other.
 CREATE OR REPLACE FUNCTION hold_shards(tenant uuid, head bigint) RETURNS void
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -135,8 +135,8 @@ BEGIN
   SELECT * FROM renewed UNION ALL SELECT * FROM claimed;
 END $$;
 
--- Heads and entries are on the workers, endpoints on the coordinator: heads are read first, then the oldest entry that
--- each endpoint waits for.
+-- Heads and entries are on the workers, endpoints on the coordinator. Read heads first, then the oldest entry due per
+-- endpoint.
 CREATE OR REPLACE FUNCTION service_figures()
   RETURNS TABLE (journal_entries numeric, webhook_queue numeric, webhook_oldest_seconds double precision)
   LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$

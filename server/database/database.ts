@@ -29,7 +29,7 @@ export interface TransactionOptions extends CommonOptions {
 interface QueryOptions extends CommonOptions {
   /** Whether the statement is planned once for any values. Only for one that reads no more rows than it returns. */
   isPlannedOnce?: boolean;
-  /** Whether it is a batch, which must not wait for long reads of its tenant: a tenant has few of them at a time. */
+  /** Whether it is a batch, which must not wait for long reads of its tenant. */
   isBatch?: boolean;
   /** Statements behind it in the same transaction and round trip. */
   followedBy?: readonly pg.QueryConfig[];
@@ -253,7 +253,7 @@ interface Connected {
   release(error?: Error | boolean): void;
 }
 
-/** Batches of several tenants wait in one queue: there are few of them, and each tenant is in one batch of a kind at most. */
+/** Batches of several tenants wait in one queue, because there are few. */
 function turnOf(tenantIds: readonly string[], isRead: boolean): Turn {
   const [tenantId] = tenantIds;
   return tenantIds.length === 1 ? { name: tenantId!, isRead } : { name: 'several tenants', isRead: false };
@@ -365,7 +365,7 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
     release(isDatabaseAway(error));
     throw error;
   });
-  // Each of them waits for those before it, so that all have the same time.
+  // Each waits for those before it: all have the same time.
   const timeoutMs = deadline === undefined ? undefined : Math.ceil(msUntil(deadline));
   const begin = toTexts(connections, [
     ...beginning(tenantIds, lockTimeoutMs),
@@ -377,7 +377,7 @@ async function queryInTenants<Row extends pg.QueryResultRow>(
     client.query<Row>({ ...statement, query_timeout: timeoutMs } as TimedQuery);
   const started = begin.map((text) => send({ text }));
   const queried = routed.queries.map(send);
-  // All are settled before the connection goes back, so that nobody else reads an answer of theirs.
+  // Settle all before the connection goes back: nobody else must read their answers.
   const [committed, ...outcomes] = await Promise.allSettled([
     send({ text: 'COMMIT' }),
     ...started,

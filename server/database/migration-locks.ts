@@ -21,8 +21,8 @@ export interface Migrator {
 }
 
 /**
- * Asks again and again instead of waiting in PostgreSQL: a statement that waits there holds a snapshot, and a concurrent
- * index build of the other process waits for all older snapshots.
+ * Polls, because a statement that waits in PostgreSQL holds a snapshot. The other process's concurrent index build
+ * would wait for that.
  */
 export async function takeTurn({ client, say }: Migrator): Promise<void> {
   for (let attempt = 0; ; attempt++) {

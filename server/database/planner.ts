@@ -1,7 +1,7 @@
 // All planner settings. PostgreSQL plans for the average tenant, and for the table sizes it last collected. A plan must
 // also suit the largest tenant, and a table that an import has just filled. So connections prefer an index to a sequential
-// scan, and a statement that is planned once for any values reads an index in its order and stops early. Where a
-// sequential scan is the only way, its high cost would make PostgreSQL compile the statement (jit) for longer than it runs.
+// scan. A statement planned once reads an index in its order and stops early. Where a sequential scan is the only way, its
+// high cost would make PostgreSQL compile the statement (jit) for longer than it runs.
 
 const settings = ['enable_seqscan = off', 'jit = off'];
 

@@ -1,9 +1,9 @@
 // Citus: a tenant's rows are in the shards of one worker. A statement about them goes to that worker as a whole, with the
-// names of the shards in place of the tables', and runs there as on a single PostgreSQL. (Decision 53.)
+// names of the shards in place of the tables', and runs there as on a single PostgreSQL (decision 53).
 //
-// Citus never plans such a statement: it refuses most of ours, and an outer join of a local table or a function with a
-// distributed table below row-level security crashes the coordinator of Citus 13.0. A statement therefore names tables of
-// the coordinator or tables of the workers, never both. test/statement-sides.ts checks every statement of the API tests.
+// Citus never plans such a statement: it rejects most of ours. An outer join of a local and a distributed table below
+// row-level security even crashes the coordinator of Citus 13.0. A statement therefore names tables of the coordinator or
+// of the workers, never both. test/statement-sides.ts checks every statement of the API tests.
 import pg from 'pg';
 
 /** What a statement becomes: the text that the coordinator gets, and how its result is read. */

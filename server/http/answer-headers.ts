@@ -22,7 +22,7 @@ export const officeHeaders = {
 
 export const notStored = { 'Cache-Control': 'no-store' };
 
-/** Other hosts of the same domain may lack TLS, so that they are not included. */
+/** Other hosts of the same domain may lack TLS, so they are not included. */
 const strictTransport = 'max-age=31536000';
 
 /** On every answer of every route. A proxy that is not named in TRUST_PROXY cannot say that a request came by https. */

@@ -1,5 +1,5 @@
-// Bounds the work in flight. Requests beyond the bound are refused while that is still cheap, instead of failing two
-// seconds later, and no tenant takes more than half of anything.
+// Bounds the work in flight. Reject requests beyond the bound early, while that is cheap. No tenant takes more than half of
+// anything.
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
@@ -18,7 +18,7 @@ declare module 'fastify' {
 /** At some thousand requests per second, the last of so many is answered within half a second. */
 const mostRequests = 1000;
 const mostRequestsOfTenant = 500;
-/** Of the tenant's, so that a flood of the ERP does not lock the office out, nor the other way round. */
+/** Share of the tenant's: a flood from the ERP must not lock the office out, nor the reverse. */
 const mostRequestsOfCredential = 400;
 
 /** Unfinished bodies do not count among the requests: nobody works on them yet. */

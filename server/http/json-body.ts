@@ -27,7 +27,7 @@ export interface JsonBody {
 
 /**
  * A body without a media type, or with a charset other than UTF-8, is refused like any other type. No two runs of
- * white space stand side by side here, so that a long one is read once.
+ * white space are adjacent here, so a long one is read once.
  */
 function mediaType(type: string): RegExp {
   return new RegExp(`^${type}\\s*(?:;\\s*(?:charset\\s*=\\s*"?utf-8"?\\s*(?:;\\s*)?)?)?$`, 'i');
@@ -50,7 +50,7 @@ export function checkDeclaredLength(headers: IncomingMessage['headers'], limitBy
   if (Number(headers['content-length']) > limitBytes) throw new ApiError('body_too_large');
 }
 
-/** How much of a body that was refused for its size is still read, so that the client gets to see the answer. */
+/** How much of a rejected large body is still read: the client must get to read the answer. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
 /** Reads a body up to the limit, counting what really arrives: chunks declare no length. */

@@ -5,8 +5,8 @@ import { pino } from 'pino';
 import { maskKeys } from './key-mask.ts';
 
 export function openLog(level: string): FastifyBaseLogger {
-  // Written in blocks: a write per request would cost more than the request's own work.
-  // No write is longer than a pipe takes as a whole, so that the lines of several workers do not mix.
+  // Written in blocks: a write per request would cost more than the request's own work. A pipe takes each write as a whole,
+  // so lines of several workers do not mix.
   const destination = pino.destination({
     dest: 1,
     sync: false,

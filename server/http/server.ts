@@ -25,7 +25,7 @@ export function buildServer(
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    // Lines name their request themselves, so that no logger is made for each.
+    // Lines name their request themselves: no logger per request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUIDv7(),
     trustProxy: trustedProxies.length > 0 && trustedProxies,

@@ -1,5 +1,5 @@
-// A proxy in front that nobody has named in TRUST_PROXY: all its visitors count as one address, which locks all of them
-// out together. The service cannot know whether the sender is a proxy, but it can say what it sees.
+// Detects a proxy that TRUST_PROXY does not name. All its visitors count as one address and are locked out together. The
+// service cannot know whether the sender is a proxy, but it can say what it sees.
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 
 export type NoteForwarding = (request: FastifyRequest) => void;

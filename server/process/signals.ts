@@ -20,7 +20,7 @@ export interface Stop {
   urgent: AbortSignal;
 }
 
-/** Listens from the first moment on, so that a stop during the start leaves no PostgreSQL behind either. */
+/** Listens from the first moment on: a stop during the start must leave no PostgreSQL behind. */
 export function watchSignals(drainMs: number, onHangUp: () => void): Stop {
   const stopping = new AbortController();
   const urgent = new AbortController();

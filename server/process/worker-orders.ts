@@ -8,7 +8,7 @@ let app: Promise<RunningWorker> | undefined;
 const asked = new Map<number, (count: WindowCount) => void>();
 let lastId = 0;
 
-/** Counted where all workers are counted, so that an address has one limit however its connections fall. */
+/** Counted once for all workers: an address has one limit however its connections fall. */
 const countFailures: CountFailures = (address, addition) =>
   new Promise((resolve) => {
     const id = ++lastId;

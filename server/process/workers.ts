@@ -1,5 +1,5 @@
-// Several processes on one port. This one owns the port, hands connections out in turn and holds what they share;
-// the workers do the work, and one that dies is replaced. Nothing that an answer relied on dies with it.
+// Several processes on one port. This one owns the port, hands connections out in turn and replaces workers that die.
+// Nothing that an answer relied on dies with it.
 
 import cluster, { type Worker } from 'node:cluster';
 import path from 'node:path';

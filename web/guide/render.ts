@@ -1,5 +1,5 @@
-// Turns the Markdown of docs/guide into pages. The same files are read in the repository, so they hold no directives:
-// a paragraph of links to examples becomes tabs with their code.
+// Turns the Markdown of docs/guide into pages. People read the same files in the repository, so they hold no directives. A
+// paragraph of links to examples becomes tabs.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import hljs from 'highlight.js/lib/core';

@@ -13,7 +13,7 @@ const leaf: MantineColorsTuple = [
   '#194630',
 ];
 
-/** Neutral tones with a breath of green, so that the dark theme is not plain black. */
+/** Neutral tones with a breath of green: the dark theme is not plain black. */
 const dark: MantineColorsTuple = [
   '#dde3de',
   '#b9c2bc',

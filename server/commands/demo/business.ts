@@ -1,5 +1,5 @@
-// The business that the demo shows, as bodies that could be sent to the API: the same in every run of a day, but for the ids.
-// Its dates are counted from today, so the demo never grows old.
+// The demo's business as bodies for the API. Except for ids, every run of a day has the same. Its dates are counted from
+// today, so the demo never grows old.
 import { cityCustomers } from './customers-city.ts';
 import { regionCustomers } from './customers-region.ts';
 import type { Body, Business, DemoCustomer, Making } from './demo-data.ts';

@@ -1,5 +1,5 @@
-// The embedded PostgreSQL. Any number of our processes share one server: each holds a lock in it, the first process
-// starts it, and the last one stops it.
+// The embedded PostgreSQL. Any number of our processes share one server. The first one starts it, the last one stops it,
+// and each holds a lock.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';

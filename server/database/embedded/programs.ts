@@ -67,8 +67,8 @@ export function findClosedFolder(path: string, account: Account): string | undef
 const sharedDataDir = '/var/lib/stamm';
 
 /**
- * Data made by root must be in a place that the unprivileged account can enter, and data of a release must outlive its
- * folder. Existing data stays.
+ * The unprivileged account must be able to enter the folder, and data of a release must outlive its folder. Existing
+ * data stays.
  */
 export function defaultDataDir(checkout: string, isRelease: boolean): string {
   const beside = join(checkout, 'data');
@@ -102,10 +102,7 @@ export function findInstalledPrograms(): Programs {
   return { folder: join(dirname(manifest), 'native'), version };
 }
 
-/**
- * Programs of an earlier major version: those that a release brings beside its own under another name, those that the
- * operator names, or Debian's.
- */
+/** Programs of an earlier major version: from the release, from the operator's setting, or Debian's. */
 export function findEarlierPrograms(major: number, named: string | undefined): Programs | undefined {
   let brought: string | undefined;
   try {

@@ -38,8 +38,8 @@ export interface Field {
   /** The shape of a list's items that the office can show. Other shapes are stored too. */
   readonly knownItem?: ObjectShape;
   /**
-   * How lists filter by it, if they do: by the whole value, by a first and a last value, or by its start, which has a column
-   * of its own because an index entry does not hold a text without a limit.
+   * How lists filter by it: by the whole value, by a range, or by its start. The start is a column, because an index
+   * entry holds no unlimited text.
    */
   readonly filter?: 'whole' | 'start' | 'range';
 }

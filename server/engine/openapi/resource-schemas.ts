@@ -72,8 +72,8 @@ export function knownItemSchemas(resources: readonly Definition[]): JsonSchema[]
 }
 
 /**
- * JSON Schema can say that one of two owners' ids is required, but code generators make nothing useful of it: the
- * description says it. They also make fields with a default required, so that it too is in the description.
+ * Code generators make nothing useful of `anyOf` with one of two required ids. The description says it instead. They
+ * also make fields with a default required, so that it too is in the description.
  */
 function creationSchema(definition: Definition): JsonSchema {
   const { properties, ...rest } = objectSchema(definition.fields);

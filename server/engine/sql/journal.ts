@@ -30,11 +30,10 @@ export const entryRepresentation = `'{' || concat_ws(',',   '"cursor":"' || entr
   '"changes":' || entry.changes::text) || '}'`;
 
 /**
- * Journal entries for those of the sent rows that are in `written`. The heads stay locked until the commit, and are
- * locked in the order of tenant_id: positions follow commit order without gaps, and deadlocks are avoided.
- * Each head is there, and what would be inserted beside it is added to it: that finds the heads by their key, where the
- * planner of an UPDATE may read those of all tenants. The rows are looked up in a hash: the planner expects one and would
- * compare each of 500 with all the others.
+ * Journal entries for those of the sent rows that are in `written`. The heads stay locked until the commit: positions
+ * follow commit order without gaps. The order of tenant_id avoids deadlocks. Each head exists, so the INSERT always
+ * ends in its ON CONFLICT, which finds heads by their key. The planner of an UPDATE may read those of all tenants. A
+ * hash finds the rows: the planner expects one row and would compare each of 500 with all others.
  */
 export function journalled(definition: Definition, action: 'CREATED' | 'CHANGED' | 'DELETED'): string {
   return `

@@ -1,7 +1,7 @@
 // Links references that were kept by external id to the objects that have these ids now.
 //
-// A writer holds the journal's head until the commit. A statement that follows the write therefore sees everything that
-// other writers of the tenant have committed, and of two that need each other the second sees the first.
+// A writer holds the journal's head until the commit. A statement after the write therefore sees everything that other
+// writers of the tenant have committed.
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import { type Definition, looseReferencesOf, type Reference, referrersOf } from '../definition/definition.ts';
@@ -180,8 +180,8 @@ function buildLink(name: string, referrer: Definition, source: string): Statemen
 }
 
 /**
- * For a transaction whose entries are collected in a journal of its own until just before the commit: links what its
- * objects brought and wait for, once it holds the journal's head.
+ * For a transaction that collects its journal entries until just before the commit. Links its objects once it holds
+ * the journal's head.
  */
 export function buildCollectedLinks(all: readonly Definition[]): Statement[] {
   return all

@@ -158,7 +158,7 @@ export function isTimestamp(text: string): boolean {
   );
 }
 
-/** As an array, which is looked up id by id; in a sub-select, or else the planner would search too, to see how many there are. */
+/** An array in a sub-select: otherwise the planner runs the search too, to estimate its rows. */
 function searchCondition(definition: Definition, parameter: string): string {
   const found = searchedIds(definition, parameter, { most: maxMatches, isTolerant: true });
   return `subject.id = ANY ((SELECT ${found})::uuid[])`;

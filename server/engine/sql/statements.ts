@@ -54,10 +54,7 @@ export function resolvedId({ column }: Reference): string {
   return `resolved_${column.name}`;
 }
 
-/**
- * Resolved in a step of its own: under row-level security an index is used for a comparison with a plain value, but not
- * for one with the result of a sub-select.
- */
+/** A step of its own: under row-level security PostgreSQL uses no index for a comparison with a sub-select. */
 export function resolveOwner(owner: Owner): string {
   const { column, externalColumn, resource } = owner;
   return `CASE WHEN sent.${column.name} IS NULL THEN ${findByExternalId(resource, `sent.${externalColumn}`)}

@@ -1,6 +1,6 @@
-// Upserts that arrive together are compared together, and what differs is written together. What is unchanged is
-// answered without a write. Nothing is locked before it is written: an upsert that another writer overtook, or that cannot
-// be written, is left to a transaction of its own, which waits and says what is wrong.
+// Upserts that arrive together are compared together, and what differs is written together. What is unchanged is answered
+// without a write. Nothing is locked before it is written. An upsert that was overtaken or rejected gets its own
+// transaction, which waits and explains.
 import type { Database } from '../../database/database.ts';
 import { DeadlineError, isDatabaseAway, OutcomeUnknownError, toReadError } from '../../database/errors.ts';
 import { buildTenantBatches } from '../../database/tenant-batches.ts';

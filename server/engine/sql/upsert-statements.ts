@@ -20,8 +20,8 @@ import {
 } from './statements.ts';
 
 /**
- * Finds the objects with the external ids of the rows in $1, of any tenants, and locks nothing. It returns an object as
- * JSON only where a column differs, and always for a merge: most objects of a nightly run are unchanged.
+ * Finds the objects with the external ids of the rows in $1, of any tenants, and locks nothing. It returns JSON only
+ * for a merge or where a column differs: most objects of a nightly run are unchanged.
  */
 export function buildComparison(definition: Definition): Statement {
   const loose = looseReferencesOf(definition);
@@ -56,8 +56,8 @@ export function buildComparison(definition: Definition): Statement {
 }
 
 /**
- * Replaces rows by those in $1 that still have the version before. It leaves out a row that somebody else has locked, whose
- * new owner does not exist, or one of whose unique values is taken, and does not wait for it. A merge gets the object back.
+ * Replaces rows by those in $1 that still have the version before. It skips rows that are locked, lack their owner,
+ * or have a taken unique value. It does not wait for them. A merge gets the object back.
  */
 export function buildGuardedUpdate(definition: Definition): Statement {
   const { table } = definition;

@@ -123,8 +123,8 @@ export interface HarmlessWords {
 }
 
 /**
- * In the transaction that erases a person: nobody can tell which calls name it, so everything goes that a caller chose:
- * bodies, names of unknown fields and parameters, and the parts of paths that are no id of ours.
+ * Runs in the transaction that erases a person. Any call may name the person, so everything goes that a caller chose.
+ * That is bodies, names of unknown fields and parameters, and parts of paths that are no id of ours.
  */
 export async function eraseRecordedCalls(
   client: pg.ClientBase,

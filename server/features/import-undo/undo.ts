@@ -189,8 +189,8 @@ function withFormerValues(current: Stored, changes: string): JsonBody {
 }
 
 /**
- * The last entry of each object that somebody else wrote behind the entry that is undone. Entries of an import that was undone,
- * and of its undoing, cancel each other: they count only for objects that this left as they were.
+ * The last entry of each object that somebody else wrote behind the entry that is undone. Entries of an undone import
+ * and of its undo cancel each other: they count only for objects left as they were.
  */
 async function findLaterEntries(
   { client, tenantId, importId, author }: Undoing,

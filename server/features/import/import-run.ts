@@ -159,9 +159,8 @@ async function* endAtError(
 }
 
 /**
- * All lines in one write. If that fails, a smaller part of them is tried: what was wrong with one line, or two writers
- * who crossed each other, must not be blamed on its neighbours. Throws only where the database is away
- * or the import has to end.
+ * All lines in one write. If that fails, try a smaller part: one bad line or a race must not fail its neighbours.
+ * Throws only where the database is away or the import has to end.
  */
 async function writeTogether(
   session: ImportSession,

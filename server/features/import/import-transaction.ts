@@ -36,7 +36,7 @@ export interface SessionOptions {
 
 export type OpenSession = (options: SessionOptions) => Promise<ImportSession>;
 
-/** So many writes of all imports of a process run at the same time, so that single requests are not the last in a long line. */
+/** Concurrent writes of all imports of a process. More would delay single requests. */
 const mostWrites = 2;
 
 export type ImportConfig = Pick<Config, 'IMPORT_TRANSACTION_MAX_MINUTES'> & {

@@ -1,6 +1,6 @@
 // The connection of an import and its transactions. Journal entries are collected in temporary twins of the journal's
-// tables, which the statements find first, and are moved as the last thing before the commit: the lock that keeps the
-// journal in order is held for a moment, however long the transaction is, and never before a lock on a row.
+// tables, which statements find first. They move just before the commit. So the journal's lock is held for a moment only,
+// and never before a lock on a row.
 import pg from 'pg';
 import { commit as commitTransaction, type Database } from '../../database/database.ts';
 import { cut } from '../../database/timeouts.ts';
@@ -203,8 +203,8 @@ async function openLane(
 }
 
 /**
- * PostgreSQL frees locks and rows within minutes if this process hangs or its machine is lost, and within a second if the
- * connection is cut during a statement. On some systems it cannot notice the latter, and refuses the setting.
+ * PostgreSQL frees locks and rows within minutes if this process hangs, and within a second if the connection is cut.
+ * On some systems it cannot notice the latter, and refuses the setting.
  */
 const endsByItself = `
   DO $$ BEGIN SET client_connection_check_interval = '1s'; EXCEPTION WHEN OTHERS THEN NULL; END $$;

@@ -1,5 +1,5 @@
-// The Idempotency-Key of an import: line n takes the key "<key>:<n>", in the transaction that writes it. Lines come by
-// the hundred and the whole import holds a lock of its own, so that they need no lock each.
+// The Idempotency-Key of an import: line n takes the key "<key>:<n>", in the transaction that writes it. The import holds
+// one lock, so its lines need none each.
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import { hashKey } from '../../engine/sql/idempotency.ts';

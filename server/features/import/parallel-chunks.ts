@@ -1,5 +1,5 @@
-// Chunks of an import that do not concern each other are written at the same time, and the next is checked meanwhile.
-// One that names what a chunk before it brings waits for that, so that the order of lines means what it always means.
+// Chunks of an import that do not concern each other are written at the same time, and the next is checked meanwhile. A
+// chunk that names an object of an earlier chunk waits for it: the order of lines keeps its meaning.
 import type { CheckedLine, RejectedLine } from './line-check.ts';
 import type { Line } from './lines.ts';
 

@@ -64,7 +64,7 @@ export function toResult(
   return { outcome: what, answer };
 }
 
-/** The same members as the body of an error, but for the id of the request, which is in the header of the answer. */
+/** The members of an error body without the request id, which is in the header of the answer. */
 export function toErrorResult(
   names: ResultNames,
   error: ApiError,

@@ -1,5 +1,5 @@
-// Results that cannot be answered before all lines are known: kept in a file that has no name, so the kernel removes it
-// with the process, however that ends. After the first rejected line only rejected ones are kept, and not all of them.
+// Results that must wait until all lines are known. Their file has no name, so the kernel removes it with the process.
+// After the first rejected line only rejected ones are kept, and not all of them.
 import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

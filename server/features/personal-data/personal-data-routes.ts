@@ -180,7 +180,7 @@ async function clearTraces(
   tenantId: string,
   { resource, ids }: Removed,
 ): Promise<void> {
-  // The entries stay, so that the feed keeps its order and tells the deletion; what they said of the person goes.
+  // The entries stay without the person's data: the feed keeps its order and shows the deletion.
   await client.query(
     `UPDATE journal SET changes = NULL, external_id = NULL
      WHERE tenant_id = $1 AND resource_id = ANY ($2) AND resource = $3`,

@@ -129,7 +129,7 @@ interface Bundle {
 
 /**
  * Scalar publishes its browser bundle in a small package only as a string inside its Fastify plugin. Importing the
- * plugin would also load what it needs on a server, which takes half a second and 70 MB; the string alone does not.
+ * plugin itself would take half a second and 70 MB.
  */
 async function loadBundle(): Promise<Bundle> {
   const plugin = await readFile(new URL(import.meta.resolve('@scalar/fastify-api-reference')), 'utf8');

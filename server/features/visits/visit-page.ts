@@ -1,5 +1,5 @@
-// A page of visits in the order of days and sites. A page ends when it is full or its time is up: it can be short, or even
-// empty, and still have a next one.
+// A page of visits in the order of days and sites. A page ends when it is full or its time is up. Even an empty page can
+// have a next one.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type PlannedVisit, visitsOn } from '../../../core/visit-plan.ts';
 import type { Database } from '../../database/database.ts';

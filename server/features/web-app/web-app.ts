@@ -123,8 +123,8 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, file: File): Fas
 }
 
 /**
- * The component library writes a few style elements at run time (the theme's variables, breakpoints), which carry the
- * page's nonce; styles of single elements are set through the DOM, which no policy stops. So nothing inline is allowed.
+ * The component library writes a few style elements at run time, with the page's nonce. It sets single styles through
+ * the DOM, which no policy stops. So nothing inline is allowed.
  */
 function sendPage(reply: FastifyReply, { parts, tilesHost }: Page): FastifyReply {
   const nonce = randomBytes(16).toString('base64url');

@@ -1,6 +1,6 @@
-// Sends what the journal has to the endpoints. A lease in PostgreSQL makes one process the only sender of an endpoint; a
-// process that dies or stands still loses its leases within seconds. The cursor moves after the receiver has answered, so
-// a crash repeats a message and never loses one.
+// Sends what the journal has to the endpoints. A lease in PostgreSQL makes one process the only sender of an endpoint. A
+// process that dies or hangs loses its leases within seconds. The cursor moves after the receiver has answered, so a crash
+// repeats a message and never loses one.
 import type { FastifyBaseLogger } from 'fastify';
 import type { Notices } from '../../auth/notices.ts';
 import type { Database } from '../../database/database.ts';

@@ -78,7 +78,7 @@ export function Notices() {
   );
 }
 
-/** The page keeps as much room at its end as the notices take, so that they cover nothing for good. */
+/** The page keeps room for the notices at its end: they cover nothing for good. */
 function useRoomBelow() {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Reads a file beside the page, so that a large one does not hold it up.
+// Reads a file in a worker: a large one must not block the page.
 import { isNumberCell, type ThousandsMark } from '../../../core/cells.ts';
 import { errorTitles } from '../../../core/columns.ts';
 import { type ComparedRow, comparedRow, type RowChoices } from '../../../core/compared-rows.ts';

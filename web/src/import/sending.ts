@@ -1,4 +1,4 @@
-// Sends the rows of a file, some at a time. Each part has a key of its own, so that sending it again is safe.
+// Sends the rows of a file, some at a time. Each part has a key of its own, which makes a retry safe.
 import i18next from 'i18next';
 import type { components } from '../../../client/src/api-types.ts';
 import { columnAt, type ImportColumn } from '../../../core/columns.ts';
@@ -145,7 +145,7 @@ interface FileSending {
   importId: string | undefined;
   /** Receives the number of processed rows and the latest results. */
   onPart: (read: number, sent: Sent) => void;
-  /** Asked between two parts, so that what was sent is also answered for. */
+  /** Asked between two parts: parts that were sent get their results. */
   isCancelled: () => boolean;
 }
 

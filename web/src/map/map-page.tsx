@@ -32,7 +32,7 @@ import {
   type View,
 } from './view.ts';
 
-/** The view that the address names, so that "back" leads to the same place. */
+/** The view that the address names: "back" leads to the same place. */
 function viewFrom({ lat, lng, zoom }: Record<string, string | undefined>): View | undefined {
   const numbers = { lat: Number(lat), lng: Number(lng), zoom: Number(zoom) };
   if (!lat || !lng || !zoom || Object.values(numbers).some(Number.isNaN)) return undefined;
@@ -125,7 +125,7 @@ export function MapPage() {
             .join(', ') || '\u00a0'
         }
         actions={
-          // Shown while the sites are loading, so that nothing moves when they arrive.
+          // Shown while the sites load: nothing moves when they arrive.
           all.data?.length !== 0 && (
             <>
               <Button

@@ -6,7 +6,7 @@ import type { View } from './view.ts';
 const flightMs = 300;
 const settleMs = 150;
 
-/** `settled` follows when nothing has moved for a moment, so that not every step asks the service. */
+/** `settled` follows when nothing has moved for a moment: not every step asks the service. */
 export function useView(initial: View) {
   const [view, setView] = useState(initial);
   const [settled, setSettled] = useState(initial);

@@ -1,4 +1,4 @@
-// The page of an object that is not there: what it was and the way back while the bin has it, then its history.
+// The page of a deleted object: its name, the way back while the bin has it, and its history.
 import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

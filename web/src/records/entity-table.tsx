@@ -1,4 +1,4 @@
-// Rows of which only the visible ones exist, so that a hundred thousand are no more work than fifty.
+// Renders visible rows only: a hundred thousand cost no more than fifty.
 import { Checkbox, Skeleton, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { Link, useNavigate } from '@tanstack/react-router';

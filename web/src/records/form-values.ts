@@ -1,5 +1,5 @@
-// Between an object and what stands in the inputs of its form. Numbers stay texts until they are sent, so that an exact
-// decimal never becomes a double on the way.
+// Between an object and what stands in the inputs of its form. Numbers stay texts until they are sent: an exact decimal
+// never becomes a double.
 
 import { exactNumber } from '../../../core/exact-json.ts';
 import { isOpeningHours } from '../../../core/opening-hours.ts';

@@ -1,5 +1,5 @@
-// The table of a resource. The service searches, filters, sorts and pages; the address says how, so that "back" leads
-// to the same rows.
+// The table of a resource. The service searches, filters, sorts and pages; the address says how, and "back" leads to the
+// same rows.
 
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 

@@ -1,7 +1,7 @@
 import { Code, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 
-/** Items of a list in a shape that we do not know: shown as they were sent, since nothing of it may be lost. */
+/** List items of an unknown shape, shown as they were sent. */
 export function UnknownItems({ items }: { items: readonly unknown[] }) {
   const { t } = useTranslation();
   if (items.length === 0) return null;

@@ -1,4 +1,4 @@
-// Which rows of a long table can be seen. All rows have one height, so that a division is enough to know.
+// Which rows of a long table can be seen. All rows have one height, so a division is enough.
 import { type RefObject, useCallback, useLayoutEffect, useState } from 'react';
 
 interface Options {

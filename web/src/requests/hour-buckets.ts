@@ -11,7 +11,7 @@ export interface Bucket {
 
 const hourMs = 3_600_000;
 
-/** Days begin at midnight of this place, so that one with a change of the clocks has 23 or 25 hours. */
+/** Days begin at local midnight: one with a change of the clocks has 23 or 25 hours. */
 export function toBuckets(counts: readonly HourCount[], from: Date, until: Date, isDaily: boolean): Bucket[] {
   const buckets: Bucket[] = [];
   let start = new Date(from);

@@ -56,7 +56,7 @@ export type Filters = Partial<Record<(typeof filterNames)[number], string>>;
 export const periods = ['1', '7', '30'] as const;
 export type Period = (typeof periods)[number];
 
-/** Full hours, so that the same question is asked for a while. */
+/** Full hours: the same query stays cached for a while. */
 export function startOf(period: Period, now = Date.now()): string {
   const hour = 3_600_000;
   return new Date((Math.floor(now / hour) + 1 - Number(period) * 24) * hour).toISOString();
