@@ -22,18 +22,19 @@ export default defineConfig({
       output: {
         // Dozens of tiny files compress badly: what every page needs is one file, and what several share another.
         codeSplitting: {
-          includeDependenciesRecursively: false,
           groups: [
             {
               name: 'framework',
               test: /node_modules\/(react|react-dom|scheduler|i18next|react-i18next|@tanstack)\//,
               priority: 2,
             },
+            // A group takes along what its files import: first the calendar that every page needs.
             {
-              name: 'planning',
-              test: /core\/(holiday|visit-plan|open-windows)|visits\/site-plan/,
-              priority: 2,
+              name: 'calendar-rules',
+              test: /core\/(calendar-days|opening-hours|visits|shape)\.ts/,
+              priority: 4,
             },
+            { name: 'visit-plan', test: /core\/(holidays|visit-plan)\.ts|visits\/site-plan/, priority: 3 },
             { name: 'shared', minShareCount: 8, priority: 1 },
           ],
         },
