@@ -1,5 +1,4 @@
 // Routes that create, change and delete the objects of a definition.
-import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
@@ -25,6 +24,7 @@ import { type AttentionCheck, findAttentionOf } from '../sql/attention-checks.ts
 import { buildCreationBatches, createClaimed } from '../sql/creation-batches.ts';
 import type { Creation } from '../sql/idempotency.ts';
 import { readClaim } from '../sql/idempotency.ts';
+import { newObjectId } from '../sql/object-id.ts';
 import { buildReplacement } from '../sql/replacement.ts';
 import {
   buildWrites,
@@ -179,7 +179,7 @@ export function addWriteRoutes(
     const checked = check(body);
     const { fieldErrors, ignoredFields, row: checkedRow } = checked;
     nameIgnoredFields(reply, ignoredFields);
-    const row: NewRow = { ...checkedRow, tenant_id: request.tenantId, id: randomUUIDv7() };
+    const row: NewRow = { ...checkedRow, tenant_id: request.tenantId, id: newObjectId() };
     if (fieldErrors.length > 0) {
       const found = canResolveOwners(fieldErrors)
         ? await run((client) => writes.resolveReferences(client, row))
@@ -233,7 +233,7 @@ export function addWriteRoutes(
       nameIgnoredFields(reply, checked.ignoredFields);
       return checked;
     };
-    const ids = { tenant_id: request.tenantId, id: randomUUIDv7() };
+    const ids = { tenant_id: request.tenantId, id: newObjectId() };
     const upsert: Upsert = {
       row: { ...pickNames(sent.row), ...ids },
       creation: sent.fieldErrors.length === 0 ? { ...checkWhole(sent).row, ...ids } : undefined,

@@ -1,8 +1,9 @@
 // The Idempotency-Key of an import: line n takes the key "<key>:<n>", in the transaction that writes it. The import holds
 // one lock, so its lines need none each.
-import { createHash, randomUUIDv7 } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { hashKey } from '../../engine/sql/idempotency.ts';
+import { newObjectId } from '../../engine/sql/object-id.ts';
 import { ApiError } from '../../errors.ts';
 import type { CheckedLine } from './line-check.ts';
 import type { Outcomes, Writer } from './line-outcomes.ts';
@@ -31,7 +32,7 @@ export async function takeLines<Item extends Claimable>(
     return items.map((item) => ({ ...item, claim: undefined }));
   const claimed = items.map((item) => ({
     ...item,
-    claim: claimLine(idempotencyKey, item.line.line, item.id ?? randomUUIDv7()),
+    claim: claimLine(idempotencyKey, item.line.line, item.id ?? newObjectId()),
   }));
   const replies = await takeKeys(
     client,

@@ -1,10 +1,10 @@
 // Writes checked lines inside a transaction that the caller opens and commits. A rejected line does not affect the others;
 // a line whose externalId is known replaces the object, or is merged into it.
-import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import { type Checked, isObject } from '../../engine/definition/validation.ts';
 import { mergeInto, parseStored, underOwnName } from '../../engine/http/merge-patch.ts';
 import { toSentRow } from '../../engine/sql/creation-batches.ts';
+import { newObjectId } from '../../engine/sql/object-id.ts';
 import type { NewRow, Stored } from '../../engine/sql/row-store.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
@@ -270,7 +270,7 @@ async function prepareWrites(
       : isRenamed
         ? check(body)
         : line.checked;
-    const row = { ...checked.row, tenant_id: tenantId, id: current?.id ?? randomUUIDv7() };
+    const row = { ...checked.row, tenant_id: tenantId, id: current?.id ?? newObjectId() };
     return { line, checked, row, current };
   });
 }
