@@ -169,4 +169,49 @@ describe('a file of an office', { skip: withoutChromium }, () => {
     assert.equal((await office.get('/sites?count=true&limit=1')).json().total, 1);
     assert.deepEqual(complaints, []);
   });
+
+  test('creates a customer that it does not know, keeps it when it is undone, and leaves out the total', async () => {
+    const { page, complaints } = visit;
+    await page.goto(`${office.origin}/import`);
+    await page
+      .locator('input[type=file]')
+      .setInputFiles(
+        csv('filialen.csv', [
+          'Objekt;Auftraggeber;Straße/Hausnr.;PLZ/Ort;Schlüssel;Termin nötig;Anfahrt',
+          'Filiale Ost;Grünzeug Neu;Weg 1;26122 Oldenburg;x;nein;12,50',
+          'Filiale West;Grünzeug Neu;Weg 2;26122 Oldenburg;x;nein;12,50',
+          'Summe;;;;;;25,00',
+          '',
+          'Stand: 17.11.2026',
+        ]),
+      );
+    await page.getByText('2 Zeilen · 7 Spalten').waitFor();
+    await page.getByText('Zeile 4 („Summe · 25,00“) gehört nicht zu den Daten').waitFor();
+    await page.getByText('Zeile 6 („Stand: 17.11.2026“)').waitFor();
+    await page.getByRole('combobox', { name: 'Eintrag für: Grünzeug Neu' }).click();
+    await page.getByRole('option', { name: 'Kunde „Grünzeug Neu“ anlegen' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Kunde anlegen' });
+    assert.equal(await dialog.getByLabel('Firma').inputValue(), 'Grünzeug Neu');
+    await dialog.getByLabel('Straße').fill('Weg');
+    await dialog.getByLabel('Hausnummer').fill('1');
+    await dialog.getByLabel('PLZ').fill('26122');
+    await dialog.getByLabel('Ort').fill('Oldenburg');
+    await shot('create-customer');
+    await dialog.getByRole('button', { name: 'Anlegen und übernehmen' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('Alle Namen sind zugeordnet.').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await shot('left-out');
+    await page.getByRole('button', { name: '2 Zeilen importieren' }).click();
+    await page.getByRole('heading', { name: 'Importiert' }).waitFor();
+    assert.match(await page.locator('dl').innerText(), /angelegt\s+2\s[\s\S]*fehlerhaft\s+0/);
+
+    await page.goto(`${office.origin}/import`);
+    await page.getByRole('button', { name: 'Import rückgängig machen' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Import rückgängig machen' }).click();
+    await page.getByText('Import rückgängig gemacht').first().waitFor();
+    assert.deepEqual((await office.get('/sites?q=Filiale')).json().data, []);
+    assert.equal((await office.get('/customers?q=Grünzeug Neu')).json().data.length, 1);
+    assert.deepEqual(complaints, []);
+  });
 });

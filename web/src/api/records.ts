@@ -108,7 +108,8 @@ export const attentionCountQuery = queryOptions({
 export function useForgetReadings(): () => Promise<void> {
   const client = useQueryClient();
   return useCallback(async () => {
-    const kept = ['session', 'definitions'];
+    // Names that somebody assigns stay in their list, also when one of them is created there.
+    const kept = ['session', 'definitions', 'import names'];
     await client.invalidateQueries({ predicate: ({ queryKey }) => !kept.includes(String(queryKey[0])) });
   }, [client]);
 }

@@ -11,6 +11,7 @@ import { Confirmation } from '../frame/confirmation.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { Icon } from '../icons.tsx';
 import { Card } from '../records/card.tsx';
+import { WithCreation } from '../records/picker-creation.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { ColumnChoice } from './column-choice.tsx';
@@ -172,6 +173,11 @@ function FileCard({ opened, onClose, isRunning, children }: FileCardProps) {
       <Text size="sm" c="dimmed" mb="md">
         {facts.join(' · ')}
       </Text>
+      {table.leftOut.map(({ number, cells }) => (
+        <Text key={number} size="sm" mb="md" className={classes.fileName}>
+          {t('import.leftOutRow', { number, text: cells.filter((cell) => cell?.trim()).join(' · ') })}
+        </Text>
+      ))}
       {children}
     </Card>
   );
@@ -262,7 +268,9 @@ function Checks({ definition, columns, opened, run, onColumns, onClose }: Checks
       )}
       {names.error && <FailureNote error={names.error} onRetry={() => names.refetch()} />}
       {unclear.length > 0 && (
-        <NameChoicesCard names={unclear} choices={nameChoices} onChange={setNameChoices} />
+        <WithCreation>
+          <NameChoicesCard names={unclear} choices={nameChoices} onChange={setNameChoices} />
+        </WithCreation>
       )}
       {duplicates.error && <FailureNote error={duplicates.error} />}
       {isReady && <Preview table={opened.table} plan={plan} known={known} />}

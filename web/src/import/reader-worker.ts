@@ -42,8 +42,9 @@ async function* readChunks(plan: LinePlan, choices: RowChoices): AsyncGenerator<
 
 async function* filledRows(): AsyncGenerator<CsvRow> {
   const { table, readRows } = opened!;
+  const end = table.leftOut[0]?.number ?? Number.POSITIVE_INFINITY;
   for await (const some of readRows()) {
-    for (const row of some) if (row.number > table.titleRow && isFilled(row)) yield row;
+    for (const row of some) if (row.number > table.titleRow && row.number < end && isFilled(row)) yield row;
   }
 }
 

@@ -122,3 +122,35 @@ test('a workbook that would fill the memory is refused before it is read', async
     await assert.rejects(openTable(new Blob([new Uint8Array(far)])), tooLarge, cell);
   }
 });
+
+test('a total and notes below a table are left out, and never a row that may be data', async () => {
+  const titles = 'Firma;Straße;Ort;Umsatz;Pflege';
+  const data = ['Hotel;Ring 1;Köln;10,50;x', 'Total;Weg 2;Bonn;;x', 'Müller;Gasse 3;Ulm;20;'];
+  const endOf = async (...lines: string[]) => {
+    const { leftOut, rowCount, onlyYes } = await inspectFile(
+      new Blob([[titles, ...data, ...lines].join('\n')]),
+    );
+    assert.equal(rowCount + leftOut.length, data.length + lines.filter((line) => /[^;]/.test(line)).length);
+    return [leftOut.map(({ number }) => number), onlyYes[4]];
+  };
+  assert.deepEqual(await endOf('Summe;;;30,50 €;2'), [[5], true]);
+  assert.deepEqual(await endOf(';;Gesamt:;1.030,50;'), [[5], true]);
+  assert.deepEqual(await endOf('', 'Summe;;;30,50;', '', 'Stand: 17.11.2026;;;;', '* ohne Filialen'), [
+    [6, 8, 9],
+    true,
+  ]);
+  assert.deepEqual(await endOf(';;;;', 'Hinweis: nur aktive Kunden'), [[6], true]);
+  // Not below the last row, not apart, a company of that name, an unknown note, or most of its fields.
+  assert.deepEqual(await endOf('Summe;;;30,50;', 'Ende;Weg 4;Trier;;'), [[], true]);
+  assert.deepEqual(await endOf('Standard AG;;;;'), [[], true]);
+  assert.deepEqual(await endOf('Stand: heute;;;;'), [[], true]);
+  assert.deepEqual(await endOf('', 'Quelle GmbH;;;;'), [[], true]);
+  assert.deepEqual(await endOf('', 'Hotel Stand;;;;'), [[], true]);
+  assert.deepEqual(await endOf('Total;Weg 5;;12;'), [[], true]);
+  assert.deepEqual(await endOf('Total;;Bonn;12;'), [[], true]);
+  // Too few columns or rows to tell.
+  const names = await inspectFile(new Blob(['Firma;Ort\nHotel;Köln\nMüller;Ulm\nTotal;\n']));
+  assert.deepEqual([names.leftOut, names.rowCount], [[], 3]);
+  const single = await inspectFile(new Blob([`${titles}\n${data[0]}\nSumme;;;10,50;\n`]));
+  assert.deepEqual([single.leftOut, single.rowCount], [[], 2]);
+});

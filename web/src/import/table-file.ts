@@ -3,6 +3,7 @@ import { isYes, type ThousandsMark, thousandsMarkOf } from '../../../core/cells.
 import { foldTitle } from '../../../core/columns.ts';
 import { type Cell, type CsvErrorCode, guessSeparator, type Separator } from '../../../core/csv.ts';
 import { type CsvRow, type Encoding, findEncoding, readRows } from '../../../core/csv-file.ts';
+import { filledIn, findEndRows, maxEndRows } from './table-end.ts';
 import { isWorkbook, readWorkbook, type Sheet, WorkbookTooLarge } from './workbook.ts';
 
 export interface TableFile {
@@ -26,6 +27,8 @@ export interface TableFile {
   rowCount: number;
   /** The first of them. */
   head: CsvRow[];
+  /** Totals and notes below the table. */
+  leftOut: CsvRow[];
 }
 
 /** A file with a way to read its rows, as often as needed. */
@@ -156,28 +159,42 @@ function filledCells({ cells }: CsvRow): string[] {
 async function inspectRows(
   batches: AsyncIterable<CsvRow[]>,
   titleRow: number,
-): Promise<Pick<TableFile, 'titles' | 'onlyYes' | 'rowCount' | 'head'>> {
+): Promise<Pick<TableFile, 'titles' | 'onlyYes' | 'rowCount' | 'head' | 'leftOut'>> {
   const saysElse: boolean[] = [];
   let titles: string[] = [];
   let above: CsvRow | undefined;
   let width = 0;
   let rowCount = 0;
   const head: CsvRow[] = [];
+  const filledCounts: number[] = [];
+  /** The last rows, which may be no data. */
+  const lastRows: CsvRow[] = [];
+  const take = (row: CsvRow) => {
+    width = Math.max(width, row.cells.length);
+    if (head.length < headRows) head.push(row);
+    for (const index of filledIn(row)) saysElse[index] ||= !isYes(toTitle(row.cells[index]!));
+  };
   for await (const rows of batches) {
     for (const row of rows) {
       if (row.number === titleRow) titles = titlesIn(row, above);
       above = row;
       if (row.number <= titleRow || !isFilled(row)) continue;
       rowCount += 1;
-      width = Math.max(width, row.cells.length);
-      if (head.length < headRows) head.push(row);
-      row.cells.forEach((cell, index) => {
-        if (toTitle(cell) !== '') saysElse[index] ||= !isYes(toTitle(cell));
-      });
+      for (const index of filledIn(row)) filledCounts[index] = (filledCounts[index] ?? 0) + 1;
+      lastRows.push(row);
+      if (lastRows.length > maxEndRows) take(lastRows.shift()!);
     }
   }
+  const leftOut = titleRow === 0 ? [] : findEndRows(lastRows, filledCounts, rowCount);
+  for (const row of lastRows.slice(0, lastRows.length - leftOut.length)) take(row);
   if (titleRow === 0) titles = Array.from({ length: width }, () => '');
-  return { titles, onlyYes: titles.map((_, index) => saysElse[index] === false), rowCount, head };
+  return {
+    titles,
+    onlyYes: titles.map((_, index) => saysElse[index] === false),
+    rowCount: rowCount - leftOut.length,
+    head,
+    leftOut,
+  };
 }
 
 function toTitle(cell: Cell): string {

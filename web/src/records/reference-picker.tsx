@@ -22,7 +22,7 @@ interface ReferencePickerProps {
   required?: boolean;
   /** Offered before anything is typed, such as the persons of the customer that was chosen. */
   near?: Record<string, string | undefined>;
-  /** Searched for before anything is typed. */
+  /** Searched for before anything is typed, and the name of what is created. */
   suggested?: string;
 }
 
@@ -90,9 +90,13 @@ export function ReferencePicker({
     if (typed) groups[place]?.items.push(item);
     else groups[place]?.items.unshift(item);
   }
+  const newName = typed || (suggested ?? '');
   if (mayCreate) {
     for (const [index, definition] of definitions.entries()) {
-      const label = t(typed ? 'form.createNamed' : 'form.new', { title: nounOf(definition), name: typed });
+      const label = t(newName ? 'form.createNamed' : 'form.new', {
+        title: nounOf(definition),
+        name: newName,
+      });
       groups[index]!.items.push({ value: `${newPrefix}${definition.name}`, label });
     }
   }
@@ -100,7 +104,7 @@ export function ReferencePicker({
   function choose(id: string | null) {
     if (!id?.startsWith(newPrefix)) return onChange(id ?? undefined);
     const definition = definitions.find(({ name }) => name === id.slice(newPrefix.length));
-    if (definition) setCreation({ definition, name: typed });
+    if (definition) setCreation({ definition, name: newName });
   }
 
   return (

@@ -963,6 +963,7 @@ export const de: Texts = {
     rows_other: '{{formatted}} Zeilen',
     columnCount_one: '{{count}} Spalte',
     columnCount_other: '{{count}} Spalten',
+    leftOutRow: 'Zeile {{number}} („{{text}}“) gehört nicht zu den Daten und wird ausgelassen.',
     separators: { semicolon: 'Semikolons', comma: 'Kommas', tab: 'Tabulatoren' },
     other: 'Andere Datei',
     what: 'Inhalt der Datei',
@@ -1028,9 +1029,9 @@ export const de: Texts = {
     names: {
       title: 'Namen zuordnen',
       text_one:
-        '{{formatted}} Name ist unbekannt oder mehrdeutig. Ordnen Sie ihn einmal zu; Stamm merkt sich die Wahl.',
+        '{{formatted}} Name ist unbekannt oder mehrdeutig. Ordnen Sie ihn einmal zu oder legen Sie ihn an; Stamm merkt sich die Wahl.',
       text_other:
-        '{{formatted}} Namen sind unbekannt oder mehrdeutig. Ordnen Sie sie einmal zu; Stamm merkt sich die Wahl.',
+        '{{formatted}} Namen sind unbekannt oder mehrdeutig. Ordnen Sie sie einmal zu oder legen Sie sie an; Stamm merkt sich die Wahl.',
       allAssigned: 'Alle Namen sind zugeordnet.',
       unknown: 'nicht gefunden',
       several: '{{count}} Treffer',

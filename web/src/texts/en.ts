@@ -951,6 +951,7 @@ export const en = {
     rows_other: '{{formatted}} rows',
     columnCount_one: '{{count}} column',
     columnCount_other: '{{count}} columns',
+    leftOutRow: 'Row {{number}} (“{{text}}”) is not part of the data and is left out.',
     separators: { semicolon: 'semicolons', comma: 'commas', tab: 'tabs' },
     other: 'Another file',
     what: 'File content',
@@ -1014,8 +1015,8 @@ export const en = {
     leaveText: 'It is still running. Leaving stops it.',
     names: {
       title: 'Assign names',
-      text_one: '{{formatted}} name is unclear. Assign it once; the choice is remembered.',
-      text_other: '{{formatted}} names are unclear. Assign them once; the choices are remembered.',
+      text_one: '{{formatted}} name is unclear. Assign or create it once; the choice is remembered.',
+      text_other: '{{formatted}} names are unclear. Assign or create them once; the choices are remembered.',
       allAssigned: 'All names are assigned.',
       unknown: 'not found',
       several: '{{count}} matches',
