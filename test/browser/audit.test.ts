@@ -76,6 +76,19 @@ describe('the audit record in the office', { skip: withoutChromium }, () => {
     assert.ok(!file.includes('Daten exportiert'));
   });
 
+  test('its two days stand in one row at every width', async () => {
+    const { page } = visit;
+    await page.goto(`${office.origin}/settings/audit`);
+    await page.getByRole('heading', { name: 'Protokoll' }).first().waitFor();
+    for (const width of [390, 768, 1024, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      const [from, until] = await Promise.all(
+        ['Von', 'Bis'].map((name) => page.getByRole('textbox', { name, exact: true }).boundingBox()),
+      );
+      assert.equal(from!.y, until!.y, `${width} px`);
+    }
+  });
+
   test('is not for Pflege', async () => {
     const nurse = await createPerson(office, { role: 'PFLEGE' });
     const { page } = await office.enter(nurse.email);

@@ -50,6 +50,18 @@ describe('forms', { skip: withoutChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('a text that is no number is refused together with all other fields', async () => {
+    const { page, complaints } = visit;
+    await page.goto(`${office.origin}/data/contracts/new`);
+    await page.locator('#field-netPrice').fill('viel');
+    await page.getByRole('button', { name: 'Speichern', exact: true }).click();
+    await page.locator('#field-startDate[aria-invalid=true]').waitFor();
+    await page.getByText('Bitte geben Sie eine Zahl ein.').waitFor();
+    assert.equal(await page.locator('#field-netPrice').inputValue(), 'viel');
+    assert.deepEqual((await office.get('/contracts')).json().data, []);
+    assert.deepEqual(complaints, []);
+  });
+
   test('one field is edited on the page, refused in its words, saved, and taken back', async () => {
     const { page, complaints } = visit;
     const id = await office.createCustomer({
@@ -143,7 +155,12 @@ describe('forms', { skip: withoutChromium }, () => {
     assert.equal(other.statusCode, 200, other.body);
     await page.getByRole('button', { name: 'Speichern' }).click();
     const dialog = page.getByRole('dialog', { name: 'Zwischenzeitlich geändert' });
-    await dialog.getByText('040 3').waitFor();
+    // A click on a number chooses it, and does not dial.
+    await dialog.getByText('040 3').click();
+    await dialog.getByRole('radio', { name: /040 3/, checked: true }).waitFor();
+    await dialog.getByText('040 2').click();
+    await dialog.getByRole('radio', { name: /040 2/, checked: true }).waitFor();
+    assert.equal(await dialog.getByRole('link').count(), 0);
     await dialog.getByRole('button', { name: 'Auswahl speichern' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: '040 2' }).waitFor();

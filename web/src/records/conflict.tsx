@@ -65,7 +65,7 @@ export function Conflict({ definition, name, before, mine, current, ...actions }
           >
             <SimpleGrid cols={{ base: 1, xs: 2 }} mt={6} spacing="xs">
               <Side value="theirs" title={t('form.theirs', { who })}>
-                <Value field={field} value={valueAt(current, field.path)} owner={current} />
+                <Value field={field} value={valueAt(current, field.path)} owner={current} isWithoutLinks />
               </Side>
               <Side value="mine" title={t('form.mine')}>
                 <Mine field={field} value={mine[field.path]} />
@@ -124,6 +124,6 @@ function Mine({ field, value }: { field: Field; value: unknown }) {
   return ['integer', 'decimal', 'double'].includes(field.kind) ? (
     String(value)
   ) : (
-    <Value field={field} value={value} />
+    <Value field={field} value={value} isWithoutLinks />
   );
 }

@@ -36,7 +36,11 @@ export function CreationDialog({ definition, name, near, onCreated, onClose }: C
       tell(t('form.created'));
       onCreated(id);
     },
-    onError: async (error) => setErrors(await errorsByField(definition, toApiError(error))),
+    onError: async (error) => {
+      const refused = await errorsByField(definition, toApiError(error));
+      const local = findLocalErrors(definition, values, decimalSeparator());
+      setErrors(new Map([...refused, ...[...local].map(([path, key]) => [path, t(key)] as const)]));
+    },
   });
   const failure = creation.error && toApiError(creation.error);
 
@@ -50,9 +54,8 @@ export function CreationDialog({ definition, name, near, onCreated, onClose }: C
   }, [errors]);
 
   function submit() {
-    const local = findLocalErrors(definition, values, decimalSeparator());
-    setErrors(new Map([...local].map(([path, key]) => [path, t(key)])));
-    if (local.size === 0) creation.mutate();
+    setErrors(new Map());
+    creation.mutate();
   }
 
   /** The library closes every dialog on Escape, also the one behind this. */

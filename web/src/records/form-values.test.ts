@@ -104,7 +104,7 @@ test('a patch holds what was changed, and null for what was cleared', () => {
   });
 });
 
-test('an invalid number and an incomplete time are reported before anything is sent', () => {
+test('an invalid number and an incomplete time are found in the form, and sent as typed to be refused with the rest', () => {
   const values = startValues(definition, ',', {});
   const errors = findLocalErrors(
     definition,
@@ -118,6 +118,8 @@ test('an invalid number and an incomplete time are reported before anything is s
       ['hours', 'form.times'],
     ],
   );
+  const body = toNewBody(definition, { ...values, fee: ' viel ' }, ',');
+  assert.equal(JSON.parse(JSON.stringify(body)).fee, 'viel');
   const strange = [{ rhythmus: '14-tägig' }, { opens: 8 }];
   assert.equal(findLocalErrors(definition, { ...values, hours: strange }, ',').size, 0);
 });

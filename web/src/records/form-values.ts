@@ -73,7 +73,7 @@ export function parseNumber(text: string, separator: string): string | undefined
   return `${sign}${digits}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Errors that need no question to the service: it would only see that a number is a text. */
+/** Errors that the form tells better: the service only sees that a number is a text. */
 export function findLocalErrors(
   definition: Definition,
   values: Values,
@@ -100,11 +100,12 @@ function hasHalfTime(item: unknown): boolean {
   return times.some((time) => typeof time === 'string' && !/^\d\d:\d\d$/.test(time));
 }
 
-/** What is sent for a field; undefined for nothing. */
+/** What is sent for a field; undefined for nothing. The service refuses a text that is no number, with all other errors. */
 function toJson(field: Field, value: unknown, separator: string): unknown {
   if (numberKinds.includes(field.kind)) {
-    const number = parseNumber(String(value ?? ''), separator);
-    return number === undefined ? undefined : exactNumber(number);
+    const text = String(value ?? '').trim();
+    const number = parseNumber(text, separator);
+    return number === undefined ? text || undefined : exactNumber(number);
   }
   if (field.kind === 'text' && field.isRequired && field.isBlankAllowed) return value;
   return typeof value === 'string' && value.trim() === '' ? undefined : value;

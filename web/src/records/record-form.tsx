@@ -89,10 +89,6 @@ export function RecordForm({
   async function save(store: (values: Values) => Promise<void>, then?: (values: Values) => void) {
     setFailure(undefined);
     const local = findLocalErrors(definition, values, decimalSeparator());
-    if (local.size > 0) {
-      setErrors(new Map([...local].map(([path, key]) => [path, t(key)])));
-      return;
-    }
     setIsSaving(true);
     try {
       await store(values);
@@ -102,7 +98,8 @@ export function RecordForm({
     } catch (error) {
       const refused = toApiError(error);
       setFailure(refused);
-      setErrors(await errorsByField(definition, refused));
+      const refusedFields = await errorsByField(definition, refused);
+      setErrors(new Map([...refusedFields, ...[...local].map(([path, key]) => [path, t(key)] as const)]));
     } finally {
       setIsSaving(false);
     }

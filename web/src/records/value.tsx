@@ -14,9 +14,11 @@ interface ValueProps {
   value: unknown;
   /** The object that it belongs to, which may say in which currency a price is. */
   owner?: Record<string, unknown>;
+  /** Where a click means something else than to dial, to write or to go there. */
+  isWithoutLinks?: boolean;
 }
 
-export function Value({ field, value, owner }: ValueProps) {
+export function Value({ field, value, owner, isWithoutLinks = false }: ValueProps) {
   const { t } = useTranslation();
   if (value === undefined || value === null || value === '')
     return (
@@ -24,10 +26,13 @@ export function Value({ field, value, owner }: ValueProps) {
         –
       </Text>
     );
+  if (field.reference && isWithoutLinks)
+    return <NamedText resources={field.reference.resources} id={String(value)} />;
   if (field.reference) return <NamedLink resources={field.reference.resources} id={String(value)} />;
   if (field.kind === 'choice') return <Choice field={field} value={String(value)} />;
   if (field.kind === 'flag') return value ? t('record.yes') : t('record.no');
   if (field.kind === 'list') return Array.isArray(value) ? formatNumber(value.length) : null;
+  if (isWithoutLinks) return plainText(field, value, owner);
   if (field.format === 'idn-email')
     return (
       <Anchor href={mailLink(String(value))} inherit>

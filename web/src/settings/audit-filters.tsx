@@ -54,8 +54,10 @@ export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
         value={actorId ?? null}
         onChange={(chosen) => onChange({ actorId: chosen ?? undefined })}
       />
-      <DayInput w={150} label={t('audit.from')} value={filters.from ?? ''} onChange={changeDay('from')} />
-      <DayInput w={150} label={t('audit.until')} value={filters.until ?? ''} onChange={changeDay('until')} />
+      <Group gap="xs" className={classes.days}>
+        <DayInput label={t('audit.from')} value={filters.from ?? ''} onChange={changeDay('from')} />
+        <DayInput label={t('audit.until')} value={filters.until ?? ''} onChange={changeDay('until')} />
+      </Group>
       {filterNames.some((name) => filters[name]) && (
         <Button
           variant="subtle"

@@ -64,10 +64,12 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 
 const justNow = { de: 'gerade eben', en: 'just now' } as const;
 
-/** "3 hours ago" for what is recent, the date for what is older than a week. */
+const onDays = { de: 'am', en: 'on' } as const;
+
+/** "3 hours ago" for what is recent, "on" its date for what is older than a week. */
 export function formatAgo(moment: string, now = Date.now()): string {
   const seconds = (new Date(moment).getTime() - now) / 1000;
-  if (seconds < -7 * 86_400) return formatDay(moment.slice(0, 10));
+  if (seconds < -7 * 86_400) return `${onDays[currentLanguage()]} ${formatDay(moment.slice(0, 10))}`;
   // A clock that is a little behind makes no future.
   if (Math.abs(seconds) < 60) return justNow[currentLanguage()];
   const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length)!;
