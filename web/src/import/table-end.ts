@@ -3,6 +3,8 @@ import type { CsvRow } from '../../../core/csv-file.ts';
 
 const totals =
   /^(gesamt|gesamtsumme|gesamtergebnis|summe|summen|endsumme|zwischensumme|total|totals|grand total|subtotal|sum)\s*:?$/i;
+/** A number behind the word: "Gesamt: 12 Kunden". */
+const counted = /^(gesamt|gesamtsumme|summe|anzahl|total|count)\s*:\s*\d[\d.,]*(\s+\S+)?$/i;
 const notes =
   /^(\*+\)?\s|[¹²³]|(stand|hinweise?|anmerkung(en)?|quelle|legende|notes?|source|legend)\s*:|(stand( vom)?|as of|seite|page)\s+\d|(erstellt am|created on)\s)/i;
 
@@ -42,7 +44,7 @@ function isBelowGap(rows: readonly CsvRow[], place: number): boolean {
 
 function isTotal(row: CsvRow): boolean {
   const words = textsIn(row).filter((cell) => !/^[-−]?[\d.,\s'’]*\d\s*(€|EUR|%)?$/i.test(cell));
-  return words.length === 1 && totals.test(words[0]!);
+  return words.length === 1 && (totals.test(words[0]!) || counted.test(words[0]!));
 }
 
 function isNote(row: CsvRow): boolean {

@@ -139,6 +139,9 @@ test('a total and notes below a table are left out, and never a row that may be 
     [6, 8, 9],
     true,
   ]);
+  assert.deepEqual(await endOf('Anzahl: 3;;;;'), [[5], true]);
+  assert.deepEqual(await endOf('Gesamt: 3 Kunden;;;;'), [[5], true]);
+  assert.deepEqual(await endOf('Total 24 GmbH;;;;'), [[], true]);
   assert.deepEqual(await endOf(';;;;', 'Hinweis: nur aktive Kunden'), [[6], true]);
   // Not below the last row, not apart, a company of that name, an unknown note, or most of its fields.
   assert.deepEqual(await endOf('Summe;;;30,50;', 'Ende;Weg 4;Trier;;'), [[], true]);
