@@ -1,5 +1,5 @@
 // Objects that others name by their id. Ids that are asked for together are fetched together.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { call } from './client.ts';
 import { type Definition, type Entity, useDefinitions } from './definitions.ts';
 
@@ -68,22 +68,38 @@ export function useOwner(definition: Definition, entity: Entity | undefined) {
 
 /** What an id names, in whichever of the resources it is; null if in none. Deleted objects only where asked for. */
 export function useNamed(resources: readonly string[], id: string | undefined, includesDeleted = false) {
-  const definitions = useDefinitions().filter(({ name }) => resources.includes(name));
-  const client = useQueryClient();
   return useQuery({
-    queryKey: ['named', resources, id],
-    enabled: id !== undefined && id !== '',
-    staleTime: 60_000,
-    queryFn: async (): Promise<Named | null> => {
-      for (const definition of definitions) {
-        const known = client.getQueryState<Entity>(['record', definition.collection, id]);
-        if (known?.data && known.status === 'success' && !known.isInvalidated)
-          return { definition, entity: known.data, isDeleted: false };
-        const found = await fetchNamed(definition.collection, id!);
-        if (found) return { definition, ...found };
-      }
-      return null;
-    },
+    ...useNamedQuery(resources)(id),
     select: (named) => (named?.isDeleted && !includesDeleted ? null : named),
   });
+}
+
+/** Whether some of these names are still on their way. */
+export function useIsNaming(resources: readonly string[], ids: readonly string[]): boolean {
+  const namedQuery = useNamedQuery(resources);
+  return useQueries({
+    queries: [...new Set(ids)].map(namedQuery),
+    combine: (readings) => readings.some(({ isLoading }) => isLoading),
+  });
+}
+
+function useNamedQuery(resources: readonly string[]) {
+  const definitions = useDefinitions().filter(({ name }) => resources.includes(name));
+  const client = useQueryClient();
+  return (id: string | undefined) =>
+    queryOptions({
+      queryKey: ['named', resources, id],
+      enabled: id !== undefined && id !== '',
+      staleTime: 60_000,
+      queryFn: async (): Promise<Named | null> => {
+        for (const definition of definitions) {
+          const known = client.getQueryState<Entity>(['record', definition.collection, id]);
+          if (known?.data && known.status === 'success' && !known.isInvalidated)
+            return { definition, entity: known.data, isDeleted: false };
+          const found = await fetchNamed(definition.collection, id!);
+          if (found) return { definition, ...found };
+        }
+        return null;
+      },
+    });
 }

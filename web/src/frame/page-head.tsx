@@ -48,7 +48,11 @@ export function PageHead({ title, text, trail = [], badge, actions }: PageHeadPr
             </Text>
           )}
         </Stack>
-        {actions && <Group gap="xs">{actions}</Group>}
+        {actions && (
+          <Group gap="xs" align="flex-end">
+            {actions}
+          </Group>
+        )}
       </Group>
     </header>
   );

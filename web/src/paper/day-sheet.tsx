@@ -19,7 +19,7 @@ import { formatDay, isDay } from '../texts/format.ts';
 import { isApproximate, positionOf, startOf, startText } from '../visits/start-address.ts';
 import { StartAddressButton } from '../visits/start-address-button.tsx';
 import { groupVisits } from '../visits/visit-groups.ts';
-import { byFirstWindow, windowsText } from '../visits/visit-times.ts';
+import { byFirstWindow, windowsText, windowTexts } from '../visits/visit-times.ts';
 import { type Visit, visitSettingsQuery } from '../visits/visits-query.ts';
 import { dayVisitsQuery } from './day-visits.ts';
 import classes from './sheet.module.css';
@@ -174,7 +174,7 @@ function Row({ visit, place }: { visit: Visit; place: number }) {
       </th>
       <td>
         {lines(
-          windowsText(visit),
+          ...windowTexts(visit),
           visit.durationInMinutes !== undefined && t('record.minutes', { count: visit.durationInMinutes }),
           visit.preparationInMinutes !== undefined &&
             t('daySheet.preparation', { minutes: visit.preparationInMinutes }),

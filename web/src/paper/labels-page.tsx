@@ -6,7 +6,9 @@ import { useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, labelOf, pluralOf, useDefinition } from '../api/definitions.ts';
-import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { useIsNaming } from '../api/named.ts';
+import { EmptyNote, FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { usePrintPage } from '../frame/printing.ts';
@@ -39,6 +41,14 @@ function Labels({ definition }: { definition: Definition }) {
   const sheet = labelSheets.find(({ id }) => id === sheetId) ?? labelSheets[0]!;
   const first = Math.min(start, placesOf(sheet)) - 1;
   const records = data?.records.filter((record) => parameters.id || !isGone(record)) ?? [];
+  // A label without its site's name is no label: the browser prints what is on the page, whenever it is asked to.
+  const isNaming = useIsNaming(
+    ['site'],
+    shown.includes('site')
+      ? records.flatMap(({ siteId }) => (siteId === undefined ? [] : String(siteId)))
+      : [],
+  );
+  const isLoading = !data || isNaming;
   return (
     <>
       <div className="screen-only">
@@ -86,15 +96,27 @@ function Labels({ definition }: { definition: Definition }) {
         </Chip.Group>
       </Group>
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <Lines count={6} />}
-      {data && records.length === 0 && <p>{t('record.noneHere')}</p>}
+      {isLoading && !error && (
+        <div className="screen-only">
+          <Lines count={6} />
+        </div>
+      )}
+      {data && records.length === 0 && (
+        <div className="panel">
+          <EmptyNote icon="qr" title={t('labels.none')} text={t('labels.noneText')}>
+            <ButtonLink to={`/data/${definition.collection}`} variant="light" mt="sm">
+              {pluralOf(definition)}
+            </ButtonLink>
+          </EmptyNote>
+        </div>
+      )}
       {data?.hasMore && (
         <Alert color="yellow" mb="md" className="screen-only">
           {t('labels.more', { shown: formatNumber(records.length) })}
         </Alert>
       )}
       <div className={classes.sheets}>
-        {fillSheets(sheet, records, first).map((page, index) => (
+        {fillSheets(sheet, isLoading ? [] : records, first).map((page, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: sheets have no other identity.
           <div key={index} className={classes.sheet}>
             {page.map(({ place, label }) => (

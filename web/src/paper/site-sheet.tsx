@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
@@ -14,7 +15,7 @@ import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { usePrintPage } from '../frame/printing.ts';
 import { Icon } from '../icons.tsx';
-import { addressText } from '../records/columns.ts';
+import { addressParts } from '../records/columns.ts';
 import { describeInterval } from '../records/interval-words.ts';
 import { NamedText, Value } from '../records/value.tsx';
 import { Week } from '../records/week.tsx';
@@ -82,8 +83,14 @@ function Sheet({ site, customer, contact }: SheetProps) {
       <div className={`panel ${classes.sheet}`}>
         <div className={classes.top}>
           <dl className={classes.facts}>
-            <Fact title={fieldTitle('address')}>{addressText(site.address)}</Fact>
-            {contact && <Fact title={fieldTitle('contactPersonId')}>{contactText(contact)}</Fact>}
+            <Fact title={fieldTitle('address')}>
+              <Parts parts={addressParts(site.address)} />
+            </Fact>
+            {contact && (
+              <Fact title={fieldTitle('contactPersonId')}>
+                <Parts parts={contactParts(contact)} />
+              </Fact>
+            )}
             {customer?.entity.phone !== undefined && (
               <Fact title={titleOf(customer.definition)}>{String(customer.entity.phone)}</Fact>
             )}
@@ -140,8 +147,18 @@ function Fact({ title, children }: { title: string; children: React.ReactNode })
   );
 }
 
-function contactText({ definition, entity }: Named): string {
-  return [labelOf(definition, entity), entity.role, entity.phone, entity.mobile].filter(Boolean).join(', ');
+function contactParts({ definition, entity }: Named): string[] {
+  const { role, phone, mobile } = entity;
+  return [labelOf(definition, entity), role, phone, mobile].filter(Boolean).map(String);
+}
+
+/** Lines break between parts: a phone number in two pieces is dialled wrong. */
+function Parts({ parts }: { parts: readonly string[] }) {
+  return parts.map((part, index) => (
+    <Fragment key={part}>
+      <span className={classes.part}>{index < parts.length - 1 ? `${part},` : part}</span>{' '}
+    </Fragment>
+  ));
 }
 
 const plantColumns = ['position', 'labelCode', 'status', 'comment'];
@@ -159,7 +176,7 @@ function Plants({ siteId }: { siteId: string }) {
       <h2>{pluralOf(definition)}</h2>
       {rooms.length === 0 && <p>{t('record.noneHere')}</p>}
       {rooms.map(({ place, plants }) => (
-        <table key={place} className={classes.plants}>
+        <table key={place} className={`${classes.plants} ${classes.room}`}>
           <caption>{place || t('paper.noRoom')}</caption>
           <thead>
             <tr>

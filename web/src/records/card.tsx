@@ -25,7 +25,7 @@ export function Card({ title, icon, actions, headingId, children }: CardProps) {
           </Title>
         </Group>
         {actions && (
-          <Group gap={4} wrap="nowrap">
+          <Group gap={4} wrap="nowrap" className={classes.actions}>
             {actions}
           </Group>
         )}

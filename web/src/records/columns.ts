@@ -105,11 +105,16 @@ export function isAddress(field: Field): boolean {
 }
 
 export function addressText(value: unknown): string {
+  return addressParts(value).join(', ');
+}
+
+/** Street with number, postcode with town. */
+export function addressParts(value: unknown): string[] {
   const {
     streetName = '',
     houseNumber = '',
     zipCode = '',
     city = '',
   } = (value ?? {}) as Record<string, string>;
-  return [`${streetName} ${houseNumber}`.trim(), `${zipCode} ${city}`.trim()].filter(Boolean).join(', ');
+  return [`${streetName} ${houseNumber}`.trim(), `${zipCode} ${city}`.trim()].filter(Boolean);
 }

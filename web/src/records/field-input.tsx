@@ -8,6 +8,7 @@ import { IntervalsEditor } from './intervals-editor.tsx';
 import { isMoney } from './money.ts';
 import { OpeningHoursEditor } from './opening-hours-editor.tsx';
 import { ReferencePicker } from './reference-picker.tsx';
+import { UnitInput } from './unit-input.tsx';
 import { UnknownItems } from './unknown-items.tsx';
 
 export interface FieldInputProps {
@@ -97,9 +98,13 @@ export function FieldInput({ field, value, onChange, error, near, currency }: Fi
     case 'list':
       return <ListInput field={field} value={value as unknown[]} onChange={onChange} />;
     default: {
+      if (field.format === 'unit-code')
+        return <UnitInput {...common} value={String(value ?? '')} onChange={onChange} />;
       const isLong = (field.maxLength ?? 0) >= 150 && field.format === undefined;
       const length = [...String(value ?? '')].length;
-      const isNearEnd = field.maxLength !== undefined && length > field.maxLength * 0.8;
+      // A code has a length of its own, and nobody has to save characters.
+      const isNearEnd =
+        field.maxLength !== undefined && field.format === undefined && length > field.maxLength * 0.8;
       const props = {
         ...common,
         value: value as string,

@@ -59,7 +59,11 @@ export function MergePage() {
       {!error && !isComplete && <Lines count={8} height={40} />}
       {isComplete && records.length < 2 && (
         <div className="panel">
-          <EmptyNote icon="check" title={t('merge.nothing')} />
+          <EmptyNote icon="check" title={t('merge.nothing')}>
+            <ButtonLink to="/attention" variant="light" mt="sm">
+              {t('attention.title')}
+            </ButtonLink>
+          </EmptyNote>
         </div>
       )}
       {isComplete && records.length > 1 && (

@@ -1,5 +1,5 @@
 // The form of a resource, made from its definition. The service judges; its errors are shown at the fields.
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { ActionIcon, Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -123,10 +123,21 @@ export function RecordForm({
           <FormSections definition={definition} values={values} errors={errors} onChange={change} />
         </WithCreation>
       </Stack>
-      <Group className={classes.foot} justify="flex-end">
-        <Button variant="default" onClick={onCancel}>
+      <Group className={classes.foot} justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onCancel} {...(next && { visibleFrom: 'xs' })}>
           {t('actions.cancel')}
         </Button>
+        {next && (
+          <ActionIcon
+            hiddenFrom="xs"
+            variant="default"
+            size={36}
+            aria-label={t('actions.cancel')}
+            onClick={onCancel}
+          >
+            <Icon name="close" size={16} />
+          </ActionIcon>
+        )}
         {next && (
           <Button variant="default" loading={isSaving} onClick={() => save(next.save, next.begin)}>
             {t('form.saveAndNext')}

@@ -8,6 +8,7 @@ import { Icon } from '../icons.tsx';
 import { formatDay, formatMoney, formatNumber } from '../texts/format.ts';
 import { mailLink, phoneLink } from './contact-links.ts';
 import { isMoney } from './money.ts';
+import { unitName } from './unit-input.tsx';
 
 interface ValueProps {
   field: Field;
@@ -58,6 +59,7 @@ export function plainText(field: Field, value: unknown, owner: Record<string, un
   if (isMoney(field) && typeof value === 'number') return moneyText(value, owner.currency);
   if (typeof value === 'number') return formatNumber(value);
   if (typeof value === 'object') return JSON.stringify(value);
+  if (field.format === 'unit-code') return unitName(String(value)) ?? String(value);
   return String(value);
 }
 
@@ -122,6 +124,7 @@ export function NamedLink({ resources, id }: { resources: readonly string[]; id:
 
 /** The name alone, where the line around it is a link already. */
 export function NamedText({ resources, id }: { resources: readonly string[]; id: string }) {
-  const { data: named } = useNamed(resources, id);
-  return named ? labelOf(named.definition, named.entity) : '…';
+  const { data: named, isPending } = useNamed(resources, id);
+  if (named) return labelOf(named.definition, named.entity);
+  return isPending ? '…' : '–';
 }

@@ -2,10 +2,9 @@
 import { Button, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { queryString } from '../api/client.ts';
-import { type Definition, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
+import { useDefinitions } from '../api/definitions.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
@@ -17,6 +16,7 @@ import { formatTime, locale } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import classes from './audit.module.css';
 import { type AuditEntry, auditQuery, type Filters, filterNames, toParameters } from './audit.ts';
+import { describeDetails, subjectText } from './audit-details.ts';
 import { AuditFilters } from './audit-filters.tsx';
 
 export function AuditPage() {
@@ -96,10 +96,10 @@ function Entries({ filters }: { filters: Filters }) {
 function Entry({ entry }: { entry: AuditEntry }) {
   const { t } = useTranslation();
   const definitions = useDefinitions();
-  const details = describe(entry.details ?? {}, definitions, t);
+  const details = describeDetails(entry.details ?? {}, definitions, t);
   const subject = (
     <>
-      {entry.subject ?? (entry.subjectId && <code className={classes.id}>{entry.subjectId}</code>)}
+      {subjectText(entry, t) ?? (entry.subjectId && <code className={classes.id}>{entry.subjectId}</code>)}
       {details.map((line) => (
         <Text key={line} size="xs" c="dimmed">
           {line}
@@ -125,49 +125,4 @@ function Entry({ entry }: { entry: AuditEntry }) {
       </td>
     </tr>
   );
-}
-
-const knownDetails = [
-  'businessName',
-  'collection',
-  'filters',
-  'format',
-  'name',
-  'replaced',
-  'resource',
-  'role',
-] as const;
-type KnownDetail = (typeof knownDetails)[number];
-
-/** Small facts as lines. What another version of the service has added is shown by its own name. */
-function describe(
-  details: Record<string, unknown>,
-  definitions: readonly Definition[],
-  t: TFunction,
-): string[] {
-  return Object.entries(details).flatMap(([name, value]) => {
-    if (value === null || (Array.isArray(value) && value.length === 0)) return [];
-    const label = knownDetails.includes(name as KnownDetail)
-      ? t(`audit.details.${name as KnownDetail}`)
-      : name;
-    const write = (one: unknown) => written(name, one, definitions, t);
-    const { from, to } = value as { from?: unknown; to?: unknown };
-    const isChange = from !== undefined && to !== undefined;
-    return [`${label}: ${isChange ? `${write(from)} → ${write(to)}` : write(value)}`];
-  });
-}
-
-function written(name: string, value: unknown, definitions: readonly Definition[], t: TFunction): string {
-  if (name === 'role' && (value === 'VERWALTUNG' || value === 'PFLEGE')) return t(`roles.${value}`);
-  if (name === 'collection') {
-    const definition = definitions.find(({ collection }) => collection === value);
-    return definition ? pluralOf(definition) : value === 'audit' ? t('audit.title') : String(value);
-  }
-  if (name === 'resource') {
-    const definition = definitions.find((one) => one.name === value);
-    return definition ? titleOf(definition) : String(value);
-  }
-  if (name === 'replaced') return String(value).replace(/^key /, '');
-  if (Array.isArray(value)) return value.join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -1,6 +1,6 @@
 // One visit: short in a week, and with everything that somebody on the way needs in a day.
 import { ActionIcon, Anchor, Badge, Group, Modal, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useIsAdministrator } from '../api/session.ts';
 import { AnchorLink } from '../frame/links.tsx';
@@ -8,7 +8,7 @@ import { Icon } from '../icons.tsx';
 import { phoneLink } from '../records/contact-links.ts';
 import { ReferencePicker } from '../records/reference-picker.tsx';
 import { formatDay } from '../texts/format.ts';
-import { timesText } from './visit-times.ts';
+import { timeTexts } from './visit-times.ts';
 import classes from './visits.module.css';
 import type { Visit } from './visits-query.ts';
 
@@ -25,6 +25,18 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
   const isAdministrator = useIsAdministrator();
   const [isOpen, setIsOpen] = useState(false);
   const { site, customer, employee } = visit;
+  // Below the name in a week, where a name has as much room as its column.
+  const change = isAdministrator && (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="sm"
+      aria-label={t('visits.reassignOf', { name: site?.name ?? '' })}
+      onClick={() => setIsOpen(true)}
+    >
+      <Icon name="employee" size={15} />
+    </ActionIcon>
+  );
   return (
     <li
       className={classes.visit}
@@ -34,28 +46,39 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
     >
       <Group justify="space-between" wrap="nowrap" gap={4} align="flex-start">
         <Stack gap={0} miw={0}>
-          <AnchorLink to={`/data/sites/${visit.siteId}`} size="sm" fw={550} className={classes.name}>
+          <AnchorLink
+            to={`/data/sites/${visit.siteId}`}
+            size="sm"
+            fw={550}
+            className={classes.name}
+            {...inNames}
+          >
             {site?.name ?? ''}
           </AnchorLink>
-          <Text size="xs" c="dimmed" className={classes.name}>
-            {[customer?.companyName, !isWhole && site?.address.city].filter(Boolean).join(' · ')}
-          </Text>
-        </Stack>
-        {isAdministrator && (
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size="sm"
-            aria-label={t('visits.reassignOf', { name: site?.name ?? '' })}
-            onClick={() => setIsOpen(true)}
+          <Text
+            size="xs"
+            c="dimmed"
+            className={classes.name}
+            lineClamp={isWhole ? undefined : 2}
+            title={customer?.companyName}
+            {...inNames}
           >
-            <Icon name="employee" size={15} />
-          </ActionIcon>
-        )}
+            {customer?.companyName}
+          </Text>
+          {!isWhole && (
+            <Text size="xs" c="dimmed" className={classes.name} {...inNames}>
+              {site?.address.city}
+            </Text>
+          )}
+        </Stack>
+        {isWhole && change}
       </Group>
-      <Text size="xs" className="numbers">
-        {timesText(visit, visit.durationInMinutes)}
-      </Text>
+      <Group justify="space-between" wrap="nowrap" gap={4} align="flex-end">
+        <Text size="xs" className="numbers">
+          <Times visit={visit} />
+        </Text>
+        {!isWhole && change}
+      </Group>
       {isWhole && <Way visit={visit} />}
       <Marks visit={visit} />
       {isOpen && (
@@ -81,6 +104,19 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
       )}
     </li>
   );
+}
+
+/** Names are German, whatever language the office reads: browsers hyphenate by it. */
+const inNames = { lang: 'de' };
+
+/** Lines break between times, never inside one. */
+function Times({ visit }: { visit: Visit }) {
+  return timeTexts(visit, visit.durationInMinutes).map((part, index) => (
+    <Fragment key={part}>
+      {index > 0 && ' '}
+      <span className={classes.whole}>{part}</span>
+    </Fragment>
+  ));
 }
 
 /** Address, contact, phone, key and note. */

@@ -140,18 +140,19 @@ export function VisitsPage() {
             { value: 'place', label: t('visits.by.place') },
           ]}
         />
-        <ReferencePicker
-          resources={['employee']}
-          label={t('visits.employee')}
-          value={filters.employeeId}
-          onChange={(employeeId) => show({ employeeId })}
-        />
-        <TextInput
-          w={150}
-          label={t('visits.city')}
-          defaultValue={search.city ?? ''}
-          onChange={({ currentTarget }) => findCity(currentTarget.value.trim())}
-        />
+        <div className={classes.filters}>
+          <ReferencePicker
+            resources={['employee']}
+            label={t('visits.employee')}
+            value={filters.employeeId}
+            onChange={(employeeId) => show({ employeeId })}
+          />
+          <TextInput
+            label={t('visits.city')}
+            defaultValue={search.city ?? ''}
+            onChange={({ currentTarget }) => findCity(currentTarget.value.trim())}
+          />
+        </div>
       </Group>
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Lines count={8} />}
