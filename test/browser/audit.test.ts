@@ -22,6 +22,7 @@ describe('the audit record in the office', { skip: withoutChromium }, () => {
     const colleague = await createPerson(office, { name: 'Kurt B', role: 'PFLEGE' });
     await vera.call('PATCH', `/people/${colleague.id}`, { role: 'VERWALTUNG' });
     await impostor.call('GET', '/customers.csv');
+    await vera.call('PUT', '/visit-settings', { holidayRule: 'SKIP' });
     visit = await office.enter(vera.email);
   });
 
@@ -39,6 +40,12 @@ describe('the audit record in the office', { skip: withoutChromium }, () => {
     await exported.getByRole('cell').getByText('Daten: Kunden').waitFor();
     const key = page.getByRole('row', { name: /API-Schlüssel erstellt/ });
     assert.equal(await key.locator('[data-actor=COMMAND_LINE]').textContent(), 'Kommandozeile');
+    await key
+      .getByRole('cell')
+      .getByText(/^Schlüssel …/)
+      .waitFor();
+    const settings = page.getByRole('row', { name: /Besuche an Feiertagen: auslassen/ });
+    await settings.waitFor();
     assert.deepEqual(complaints, []);
   });
 

@@ -122,6 +122,70 @@ describe('forms', { skip: withoutChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('days in the wrong order are refused at the later one, in words', async () => {
+    const { page, complaints } = visit;
+    const customerId = await office.createCustomer();
+    const create = async (path: string, body: object) => (await office.post(path, body)).json().id as string;
+    const siteId = await create('/customer/site', {
+      ...validSite(customerId),
+      ...{ validFrom: '2026-03-02', validUntil: '2027-03-01' },
+      attendingIntervals: [
+        { frequency: 'WEEKLY', startDate: '2026-03-02', endDate: '2027-03-01', toleranceInDays: 1 },
+      ],
+    });
+    const contractId = await create('/customer/contract', {
+      ...{ customerId, type: 'CARE', startDate: '2026-03-02', endDate: '2027-03-01' },
+    });
+    const plantId = await create('/customer/site/plant', {
+      ...{ siteId, botanicalName: 'Ficus', plantedOn: '2026-03-02', removedOn: '2027-03-01' },
+    });
+    const save = () => page.getByRole('button', { name: 'Speichern', exact: true }).click();
+    for (const [address, field, earlier] of [
+      [`/data/contracts/${contractId}/edit`, 'endDate', 'Beginn'],
+      [`/data/plants/${plantId}/edit`, 'removedOn', 'Gepflanzt am'],
+      [`/data/sites/${siteId}/edit`, 'validUntil', 'Gültig ab'],
+    ] as const) {
+      await page.goto(`${office.origin}${address}`);
+      await page.locator(`#field-${field}`).fill('1.3.2026');
+      await save();
+      const refusal = page.locator(`#field-${field}-error`);
+      assert.equal(await refusal.textContent(), `Darf nicht vor „${earlier}“ liegen.`, address);
+      await page.locator(`#field-${field}`).fill('3.3.2027');
+      await save();
+      await page.waitForURL(`${office.origin}${address.replace('/edit', '')}`);
+    }
+
+    // Inside a list the office's own editor sees it: the service keeps lists as they are.
+    await page.goto(`${office.origin}/data/sites/${siteId}/edit`);
+    const last = page.getByRole('textbox', { name: 'Letzter Tag' });
+    await last.fill('1.3.2026');
+    await page.getByText('Darf nicht vor „Erster Tag“ liegen.').waitFor();
+    await save();
+    await page.getByRole('alert').getByText('Der letzte Tag darf nicht vor dem ersten liegen.').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await last.fill('1.4.2026');
+    await save();
+    await page.waitForURL(`${office.origin}/data/sites/${siteId}`);
+    const { attendingIntervals } = (await office.get(`/sites/${siteId}`)).json();
+    assert.equal(attendingIntervals[0].endDate, '2026-04-01');
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a unit is found and shown by its name, and stored as its code', async () => {
+    const { page, complaints } = visit;
+    const product = { name: 'Pflegestunde', kind: 'SERVICE', description: 'Je Fachkraft' };
+    const id = (await office.post('/product', product)).json().id;
+    await page.goto(`${office.origin}/data/products/${id}/edit`);
+    await page.getByText('Stück', { exact: true }).waitFor();
+    await page.locator('#field-unitCode').fill('stund');
+    await page.getByRole('option', { name: 'Stunde (HUR)' }).click();
+    await page.getByRole('button', { name: 'Speichern', exact: true }).click();
+    await page.waitForURL(`${office.origin}/data/products/${id}`);
+    await page.getByRole('definition').getByText('Stunde', { exact: true }).waitFor();
+    assert.equal((await office.get(`/products/${id}`)).json().unitCode, 'HUR');
+    assert.deepEqual(complaints, []);
+  });
+
   test('a notice stays while the keyboard is on it, and goes after that', async () => {
     const { page } = await office.enter((await createPerson(office)).email);
     const id = await office.createCustomer({ companyName: 'Hotel Stör', phone: '040 1' });

@@ -4,6 +4,7 @@ import { before, describe, test } from 'node:test';
 import jsQRModule from 'jsqr';
 import type { Page } from 'playwright-core';
 import { extractText, getDocumentProxy } from 'unpdf';
+import { labelSheets } from '../../web/src/paper/label-sheets.ts';
 import { createPerson } from '../api/office.ts';
 import { withoutChromium } from '../programs.ts';
 import { validSite } from '../service.ts';
@@ -136,6 +137,75 @@ describe('paper', { skip: withoutChromium }, () => {
     const [code] = await readCodes(page);
     assert.equal(code, `${office.origin}/data/sites/${siteId}`);
     assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test('a site sheet breaks no line inside a phone number', async () => {
+    const { page } = await office.enter(email, { locale: 'en-GB' });
+    const siteId = await createGreenSite();
+    await page.goto(`${office.origin}/data/sites/${siteId}/sheet`);
+    const phone = page.getByText('+49 40 5550', { exact: true });
+    await phone.waitFor();
+    for (let width = 360; width <= 1440; width += 40) {
+      await page.setViewportSize({ width, height: 900 });
+      const lines = await phone.evaluate((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+      });
+      assert.equal(lines, 1, `${width}`);
+    }
+    await page.context().close();
+  });
+
+  test('labels wait for the names of their sites, whenever the browser prints', async () => {
+    const { page } = await office.enter(email, { locale: 'en-GB' });
+    const siteId = await createGreenSite();
+    let answer = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      void page.route('**/app/named/sites*', (route) => {
+        answer = () => void route.continue();
+        resolve();
+      });
+    });
+    await page.goto(`${office.origin}/labels/plants?siteId=${siteId}&sort=name`);
+    await isAsked;
+    await page.getByText('2 entries').waitFor();
+    assert.doesNotMatch((await print(page)).join(), /Ficus|…/);
+    answer();
+    await page.getByText('Ficus lyrata').waitFor();
+    assert.match((await print(page)).join(), /Ficus/);
+    await page.context().close();
+  });
+
+  test('labels of every size hold whole lines only', async () => {
+    const { page } = await office.enter(email, { locale: 'en-GB' });
+    const customerId = await office.createCustomer();
+    const name = 'Besprechungsräume im dritten Obergeschoss, Nordflügel';
+    const site = (await office.post('/customer/site', { ...validSite(customerId), name })).json();
+    await office.post('/customer/site/plant', {
+      ...{ siteId: site.id, botanicalName: "Dracaena fragrans 'Massangeana Compacta Variegata'" },
+      ...{ labelCode: 'P-000450', building: 'Vorderhaus', floor: '3. OG', room: 'Großraumbüro Elbe' },
+      position: 'zwischen dem Sideboard und der vorderen Säule',
+    });
+    for (const { id } of labelSheets) {
+      await page.evaluate((value) => localStorage.setItem('stamm-label-sheet', JSON.stringify(value)), id);
+      await page.goto(`${office.origin}/labels/plants?siteId=${site.id}`);
+      await page.emulateMedia({ media: 'print' });
+      const words = page.locator('[data-line=name]').locator('..');
+      await words.waitFor();
+      const { isWhole, lines } = await words.evaluate((element) => ({
+        isWhole: element.scrollHeight <= element.clientHeight + 1,
+        lines: [...element.children].map(
+          (line) =>
+            line.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(line).lineHeight),
+        ),
+      }));
+      assert.ok(isWhole, id);
+      assert.equal(lines.length, 4, id);
+      for (const count of lines) assert.ok(Math.abs(count - Math.round(count)) < 0.1, `${id}: ${lines}`);
+      await page.emulateMedia({ media: null });
+    }
     await page.context().close();
   });
 

@@ -166,16 +166,16 @@ function Label({ sheet, place, definition, record, shown }: LabelProps) {
     >
       <QrCode text={addressOf(definition.collection, record.id)} label={name} />
       <div className={classes.words}>
-        {shown.includes('name') && <strong>{name}</strong>}
+        {shown.includes('name') && <strong data-line="name">{name}</strong>}
         {shown.includes('labelCode') && record.labelCode !== undefined && (
           <span className="numbers">{String(record.labelCode)}</span>
         )}
         {shown.includes('site') && record.siteId !== undefined && (
-          <span>
+          <span data-line="site">
             <NamedText resources={['site']} id={String(record.siteId)} />
           </span>
         )}
-        {shown.includes('place') && room !== '' && <span>{room}</span>}
+        {shown.includes('place') && room !== '' && <span data-line="place">{room}</span>}
       </div>
     </div>
   );

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Field, titleOf } from '../api/definitions.ts';
 import { DayInput } from '../frame/day-input.tsx';
-import { decimalSeparator, isDay } from '../texts/format.ts';
+import { decimalSeparator, isBefore, isDay } from '../texts/format.ts';
 import { type FilterField, type FilterProps, filterFieldsOf } from './filter-fields.ts';
 import { parseNumber } from './form-values.ts';
 import { ReferencePicker } from './reference-picker.tsx';
@@ -142,13 +142,23 @@ function RangeInputs({
 }: Omit<FilterProps, 'definition'> & { filter: FilterField }) {
   const { t } = useTranslation();
   return (
-    <Group grow gap="xs" align="flex-end">
+    <Group grow gap="xs" align="flex-start">
       {(['From', 'Until'] as const).map((end) => {
         const label = t(`table.range${end}`, { title: titleOf(field) });
         const parameter = `${name}${end}`;
         const change = (value: string | undefined) => onChange({ [parameter]: value });
         return field.kind === 'date' ? (
-          <DayBound key={end} label={label} value={filters[parameter]} onChange={change} />
+          <DayBound
+            key={end}
+            label={label}
+            value={filters[parameter]}
+            error={
+              end === 'Until' && isBefore(filters[parameter], filters[`${name}From`])
+                ? t('fieldError.dateOrder', { other: t('table.rangeFrom', { title: titleOf(field) }) })
+                : undefined
+            }
+            onChange={change}
+          />
         ) : (
           <NumberBound key={end} label={label} value={filters[parameter]} onChange={change} />
         );
@@ -158,12 +168,13 @@ function RangeInputs({
 }
 
 /** What is no day yet is not asked for. */
-function DayBound({ label, value, onChange }: TypedInputProps) {
+function DayBound({ label, value, error, onChange }: TypedInputProps & { error: string | undefined }) {
   const [typed, setTyped] = useState(value ?? '');
   return (
     <DayInput
       label={label}
       value={typed}
+      error={error}
       onChange={(next) => {
         setTyped(next);
         if (next === '' || isDay(next)) onChange(next || undefined);

@@ -104,7 +104,7 @@ test('a patch holds what was changed, and null for what was cleared', () => {
   });
 });
 
-test('an invalid number and an incomplete time are found in the form, and sent as typed to be refused with the rest', () => {
+test('an invalid number, an incomplete time and days in the wrong order are found in the form, and numbers sent as typed', () => {
   const values = startValues(definition, ',', {});
   const errors = findLocalErrors(
     definition,
@@ -120,7 +120,12 @@ test('an invalid number and an incomplete time are found in the form, and sent a
   );
   const body = toNewBody(definition, { ...values, fee: ' viel ' }, ',');
   assert.equal(JSON.parse(JSON.stringify(body)).fee, 'viel');
-  const strange = [{ rhythmus: '14-tägig' }, { opens: 8 }];
+  const backwards = [{ frequency: 'WEEKLY', startDate: '2026-03-02', endDate: '2026-03-01' }];
+  assert.deepEqual(
+    [...findLocalErrors(definition, { ...values, hours: backwards }, ',')],
+    [['hours', 'form.days']],
+  );
+  const strange = [{ rhythmus: '14-tägig' }, { opens: 8 }, { endDate: 'x', startDate: 'y' }, null];
   assert.equal(findLocalErrors(definition, { ...values, hours: strange }, ',').size, 0);
 });
 

@@ -5,6 +5,7 @@ import { exactNumber } from '../../../core/exact-json.ts';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
 import { type Definition, type Field, leavesOf, setAt, valueAt } from '../api/definitions.ts';
+import { isBefore } from '../texts/format.ts';
 import { isMoney } from './money.ts';
 
 export type Values = Record<string, unknown>;
@@ -73,13 +74,15 @@ export function parseNumber(text: string, separator: string): string | undefined
   return `${sign}${digits}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
+type LocalError = 'form.number' | 'form.times' | 'form.days';
+
 /** Errors that the form tells better: the service only sees that a number is a text. */
 export function findLocalErrors(
   definition: Definition,
   values: Values,
   separator: string,
-): Map<string, 'form.number' | 'form.times'> {
-  const errors = new Map<string, 'form.number' | 'form.times'>();
+): Map<string, LocalError> {
+  const errors = new Map<string, LocalError>();
   for (const field of leavesOf(definition.fields)) {
     const value = values[field.path];
     if (numberKinds.includes(field.kind)) {
@@ -87,6 +90,8 @@ export function findLocalErrors(
       if (text !== '' && parseNumber(text, separator) === undefined) errors.set(field.path, 'form.number');
     } else if (field.kind === 'list' && Array.isArray(value) && value.some(hasHalfTime)) {
       errors.set(field.path, 'form.times');
+    } else if (field.kind === 'list' && Array.isArray(value) && value.some(endsBeforeStart)) {
+      errors.set(field.path, 'form.days');
     }
   }
   return errors;
@@ -95,9 +100,15 @@ export function findLocalErrors(
 /** An item that our own editor made, but with a time that is none yet. */
 function hasHalfTime(item: unknown): boolean {
   if (isOpeningHours(item) || isAttendingInterval(item)) return false;
-  const { opens, closes, timeFrom, timeUntil } = item as Record<string, unknown>;
+  const { opens, closes, timeFrom, timeUntil } = (item ?? {}) as Record<string, unknown>;
   const times = [opens, closes, timeFrom, timeUntil].filter((time) => time !== undefined);
   return times.some((time) => typeof time === 'string' && !/^\d\d:\d\d$/.test(time));
+}
+
+/** The service keeps such an item, and it would never mean anything. */
+function endsBeforeStart(item: unknown): boolean {
+  const { startDate, endDate, validFrom, validUntil } = (item ?? {}) as Record<string, unknown>;
+  return isBefore(endDate, startDate) || isBefore(validUntil, validFrom);
 }
 
 /** What is sent for a field; undefined for nothing. The service refuses a text that is no number, with all other errors. */

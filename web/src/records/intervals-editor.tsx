@@ -12,7 +12,7 @@ import {
 } from '../../../core/visits.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { Icon } from '../icons.tsx';
-import { formatDay, monthNames, weekdayNames } from '../texts/format.ts';
+import { formatDay, isBefore, monthNames, weekdayNames } from '../texts/format.ts';
 import { toSitePlan } from '../visits/site-plan.ts';
 import classes from './editors.module.css';
 import { describeInterval } from './interval-words.ts';
@@ -83,7 +83,11 @@ type Week = keyof typeof weeks;
 
 function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
   const { t } = useTranslation();
-  const [isMore, setIsMore] = useState(rule.byMonth !== undefined || rule.toleranceInDays !== undefined);
+  const [isMore, setIsMore] = useState(
+    rule.byMonth !== undefined ||
+      rule.toleranceInDays !== undefined ||
+      isBefore(rule.endDate, rule.startDate),
+  );
   const set = (changes: Partial<AttendingInterval>) => onChange({ ...rule, ...changes });
   const week = (Object.keys(weeks) as Week[]).find((name) => weeks[name] === rule.weekOfMonth);
   const number = (text: string) => (text === '' ? undefined : Number(text));
@@ -179,11 +183,15 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
       </Group>
       <Collapse expanded={isMore}>
         <Stack gap="sm">
-          <Group align="flex-end" gap="xs">
+          <Group align="flex-start" gap="xs">
             <DayInput
               w={150}
               label={t('form.end')}
               value={rule.endDate ?? ''}
+              error={
+                isBefore(rule.endDate, rule.startDate) &&
+                t('fieldError.dateOrder', { other: t('form.start') })
+              }
               onChange={(day) => set({ endDate: day || undefined })}
             />
             <TextInput

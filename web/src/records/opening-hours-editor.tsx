@@ -6,7 +6,7 @@ import { dayNames } from '../../../core/calendar-days.ts';
 import { isOpeningHours, type Season, toSeasons } from '../../../core/opening-hours.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { Icon } from '../icons.tsx';
-import { weekdayNames } from '../texts/format.ts';
+import { isBefore, weekdayNames } from '../texts/format.ts';
 import classes from './editors.module.css';
 import { KeptItems } from './kept-items.tsx';
 import { TimeInput } from './time-input.tsx';
@@ -101,6 +101,10 @@ function SeasonEditor({ season, hasDates, onChange, onRemove }: SeasonEditorProp
             w={150}
             label={t('form.end')}
             value={season.validUntil ?? ''}
+            error={
+              isBefore(season.validUntil, season.validFrom) &&
+              t('fieldError.dateOrder', { other: t('form.start') })
+            }
             onChange={(day) => onChange({ ...season, validUntil: day || undefined })}
           />
           {onRemove && (

@@ -89,6 +89,11 @@ export function RecordForm({
   async function save(store: (values: Values) => Promise<void>, then?: (values: Values) => void) {
     setFailure(undefined);
     const local = findLocalErrors(definition, values, decimalSeparator());
+    // The service refuses a text that is no number, and keeps a list of any shape.
+    if ([...local.values()].some((key) => key !== 'form.number')) {
+      setErrors(new Map([...local].map(([path, key]) => [path, t(key)])));
+      return;
+    }
     setIsSaving(true);
     try {
       await store(values);

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { DayInput } from '../frame/day-input.tsx';
 import { Icon } from '../icons.tsx';
-import { isDay } from '../texts/format.ts';
+import { isBefore, isDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import classes from './audit.module.css';
 import { auditEventsQuery, auditPeopleQuery, type Filters, filterNames } from './audit.ts';
@@ -54,9 +54,16 @@ export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
         value={actorId ?? null}
         onChange={(chosen) => onChange({ actorId: chosen ?? undefined })}
       />
-      <Group gap="xs" className={classes.days}>
+      <Group gap="xs" align="flex-start" className={classes.days}>
         <DayInput label={t('audit.from')} value={filters.from ?? ''} onChange={changeDay('from')} />
-        <DayInput label={t('audit.until')} value={filters.until ?? ''} onChange={changeDay('until')} />
+        <DayInput
+          label={t('audit.until')}
+          value={filters.until ?? ''}
+          error={
+            isBefore(filters.until, filters.from) && t('fieldError.dateOrder', { other: t('audit.from') })
+          }
+          onChange={changeDay('until')}
+        />
       </Group>
       {filterNames.some((name) => filters[name]) && (
         <Button

@@ -493,6 +493,7 @@ export const de: Texts = {
     calendar: 'Kalender öffnen',
     calendarOf: 'Kalender: {{field}}',
     number: 'Bitte geben Sie eine Zahl ein.',
+    days: 'Der letzte Tag darf nicht vor dem ersten liegen.',
     times: 'Bitte geben Sie Zeiten wie 08:30 ein.',
     time: 'Uhrzeit wie 08:30',
     removeTime: 'Diese Zeit entfernen',

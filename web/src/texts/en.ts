@@ -490,6 +490,7 @@ export const en = {
     calendar: 'Open the calendar',
     calendarOf: 'Calendar: {{field}}',
     number: 'Please enter a number.',
+    days: 'The last day must not be before the first.',
     times: 'Please enter times such as 08:30.',
     time: 'Time such as 08:30',
     removeTime: 'Remove this time',

@@ -50,6 +50,11 @@ export function parseDay(text: string, today = new Date()): string | undefined {
   return isDay(written) ? written : undefined;
 }
 
+/** Whether both are days, and the wrong way round. */
+export function isBefore(later: unknown, earlier: unknown): boolean {
+  return isDay(String(later)) && isDay(String(earlier)) && String(later) < String(earlier);
+}
+
 export function formatTime(moment: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(
     new Date(moment),
