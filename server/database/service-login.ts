@@ -26,14 +26,14 @@ export async function openServiceLogin(owner: pg.ClientConfig): Promise<ServiceL
     if (!credentials) return { client: owner, obstacle: undefined };
     const service = withCredentials(owner, credentials);
     if ((await findObstacle(service)) === undefined) return { client: service, obstacle: undefined };
-    const refusal = await makeRole(client, credentials).then(
+    const error = await makeRole(client, credentials).then(
       () => undefined,
-      (error: Error) => error.message,
+      ({ message }: Error) => message,
     );
     // Another process may have created it meanwhile.
     const obstacle = await findObstacle(service);
     if (obstacle === undefined) return { client: service, obstacle };
-    return { client: owner, obstacle: refusal ?? obstacle };
+    return { client: owner, obstacle: error ?? obstacle };
   });
 }
 

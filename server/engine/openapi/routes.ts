@@ -169,8 +169,7 @@ export function writeDocs(definition: Definition) {
     patch: {
       operationId: `patch${name}`,
       summary: `Change ${thing}`,
-      description:
-        'JSON Merge Patch (RFC 7396): what is sent replaces, `null` clears, everything else stays.',
+      description: 'JSON Merge Patch (RFC 7396): sent fields replace, `null` clears, everything else stays.',
       tags,
       params: idParameter,
       headers: ifMatch,
@@ -188,7 +187,7 @@ export function writeDocs(definition: Definition) {
       operationId: `merge${name}ByExternalId`,
       summary: `Create or merge ${thing} by your own id`,
       description:
-        'JSON Merge Patch (RFC 7396): what is sent replaces, `null` clears, everything else stays. A complete body of an unknown id creates.',
+        'JSON Merge Patch (RFC 7396): sent fields replace, `null` clears, everything else stays. A complete body of an unknown id creates.',
       tags,
       params: externalIdParameter(definition),
       headers: preconditions,

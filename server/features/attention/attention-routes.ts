@@ -168,7 +168,7 @@ function docsFor(resourceNames: readonly string[]) {
     operationId: 'listAttention',
     summary: 'What should be looked at',
     description:
-      'What is stored as it was sent but looks wrong: references to nothing, opening hours or visit intervals of a shape that is not known, half a position or none, probable duplicates, sites past their validity, visits on days when the site is closed or without an employee. An entry goes when its cause goes, or when the office leaves it as it is.',
+      'Data that is stored as sent but looks wrong: broken references, opening hours or intervals of unknown shape, missing positions and probable duplicates. It also lists sites past their validity, and visits on closed days or without an employee. An entry goes when its cause goes, or when the office leaves it as it is.',
     tags: ['Attention'],
     querystring: {
       type: 'object',

@@ -148,7 +148,7 @@ export function restoreDocs(definition: Definition) {
     operationId: `restore${schemaName(definition)}`,
     summary: `Restore ${withArticle(definition)}`,
     description:
-      'Brings back a deleted object with everything that its deletion took along, under the same ids and with the next version. `/changes` shows a creation of each. If the object is there already, nothing happens.',
+      'Brings back a deleted object with everything that was deleted with it, under the same ids, with the next version. `/changes` shows a creation of each. If the object is there already, nothing happens.',
     tags: [definition.title],
     params: idParameter,
     querystring: dryRun,

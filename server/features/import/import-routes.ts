@@ -292,7 +292,7 @@ const importDocs = (resources: readonly Definition[]) => ({
 
 Lines with \`"action": "delete"\` may come in any order among each other if they are close together; otherwise send dependants first, or set \`cascade\`.
 
-Lines may name owners that other lines bring (\`customerExternalId\`), in any order: a line whose owner is not there yet waits for the end of the input, 10,000 such lines at most, and its result comes last.
+Lines may name owners that other lines bring (\`customerExternalId\`), in any order. A line without its owner waits for the end of the input, and its result comes last. At most 10,000 lines wait.
 
 \`mode=each\` stores each line by itself. \`mode=all-or-nothing\` stores all lines or none, and answers when all have arrived. If any line is rejected, only rejected lines get a result, at most 10,000 of them or 64 MiB; the summary counts the rest.
 
@@ -302,7 +302,7 @@ An import ends early, with a \`code\` in its summary:
 
 - \`import_idle\`: no complete line came for 30 seconds.
 - \`import_damaged\`: the compressed data is damaged; \`body_too_large\`: it expands to more than 200 times its size.
-- \`import_too_slow\`: another tenant needed the place, and this import sent fewer than ten lines per second or ran for more than ten minutes.
+- \`import_too_slow\`: another tenant needed the place. This import sent fewer than ten lines per second or ran for over ten minutes.
 - \`import_stopped\`: the service restarts.
 - \`import_expired\`: all or nothing, or a dry run, took longer than the operator allows (60 minutes by default).
 
@@ -336,7 +336,7 @@ Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others 
         type: 'string',
         maxLength: 255,
         description:
-          'Makes a retry safe: lines of the same number and content that were stored under this key in the last 24 hours are not stored again.',
+          'Makes a retry safe: for 24 hours, lines of the same number and content are not stored again under this key.',
       },
       ...originHeader,
     },

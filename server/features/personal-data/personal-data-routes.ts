@@ -303,7 +303,7 @@ function personalDataDocs(people: readonly Definition[]) {
       headers: { type: 'object', properties: originHeader },
       summary: 'Erase a person',
       description:
-        'Deletes the record of a contact person, an employee or a customer, and clears what the bin, the journal, stored answers and recorded calls hold about it. A customer with sites, contracts or contact persons is refused with 409 until those are gone. This cannot be undone.',
+        'Deletes a contact person, employee or customer. Clears its data in the bin, the journal, stored answers and recorded calls. A customer with sites, contracts or contact persons is refused with 409 until those are gone. This cannot be undone.',
       tags,
       querystring: {
         type: 'object',

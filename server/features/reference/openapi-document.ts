@@ -10,11 +10,11 @@ const description = `Master data of plant-care businesses: other systems create 
 
 **Authentication.** Send your key in the header \`ApiKey\` with every request. The key is equivalent to a password: keep it on your server, never in code that a browser loads.
 
-**Trying requests on the reference page.** The page keeps a key that you enter only in the memory of its tab, and sends it only to this server. It stores the key nowhere; reloading the page forgets it.
+**Trying requests on the reference page.** The page keeps your key in the memory of its tab, and sends it to this server only. It stores the key nowhere; reloading the page forgets it.
 
 **Guide.** [/docs](/docs) explains the first call, own ids, retries, errors, changes, webhooks and imports, with examples in five languages.
 
-**Statuses.** Three differ from HTTP: **403** is an unknown path or method, **413** a wrong content type, **415** a body that is too large. The checks run in the order 401, 403, 429, 413, 415, 400.
+**Statuses.** Three differ from HTTP. **403** is an unknown path or method, **413** a wrong content type, **415** a large body. The checks run in the order 401, 403, 429, 413, 415, 400.
 
 **Errors.** A 400 lists every invalid field. Codes never change; messages are in English, or in German where \`Accept-Language\` prefers it.
 
@@ -22,7 +22,7 @@ const description = `Master data of plant-care businesses: other systems create 
 
 **Compression.** Bodies may be compressed: send \`Content-Encoding: gzip\`, \`br\`, \`zstd\` or \`deflate\`. The size limit counts decoded bytes. Answers come in \`gzip\`, \`br\` or \`zstd\` where \`Accept-Encoding\` asks for it.
 
-**Caching.** Every answer is \`private, no-cache\`: a cache between you and the service must not keep it, and your own asks again with its \`ETag\`.`;
+**Caching.** Every answer is \`private, no-cache\`: shared caches must not keep it. Your own cache asks again with its \`ETag\`.`;
 
 /** Stands for the address of the service wherever the document names it. */
 const exampleOrigin = 'https://stamm.example';

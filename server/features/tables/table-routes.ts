@@ -185,7 +185,7 @@ function workbookDocs(definition: Definition) {
     operationId: `export${schemaName(definition)}sAsXlsx`,
     summary: `Export ${definition.plural.en.toLowerCase()} as XLSX`,
     description:
-      'Everything that the list finds with the same filters, as a workbook for people: names beside ids, dates and numbers as such, opening hours and intervals in words. The office can import it again. A sheet holds 1,048,575 rows; more go on in the next sheet. If something fails on the way, the connection is cut: a file that ends properly is complete.',
+      'Everything that the list finds with the same filters, as a workbook for people. It has names beside ids, and opening hours and intervals in words. The office can import it again. A sheet holds 1,048,575 rows; more go on in the next sheet. If something fails on the way, the connection is cut: a file that ends properly is complete.',
     tags: [definition.title],
     querystring: {
       type: 'object',

@@ -59,7 +59,7 @@ export const visitSchemas: readonly JsonSchema[] = [
         type: 'array',
         items: { type: 'string', enum: visitConflicts },
         description:
-          'What stands in the way: `closed` that day, `window_too_short` for the visit, `no_employee` who is active, `no_position` on the map, not even an approximate one.',
+          'Conflicts: `closed` that day, `window_too_short` for the visit, no active employee (`no_employee`), no position (`no_position`), not even an approximate one.',
       },
       siteExternalId: text('With `include=externalIds`.'),
       customerExternalId: text('With `include=externalIds`.'),
@@ -128,7 +128,7 @@ export const visitSchemas: readonly JsonSchema[] = [
 export const visitDocs = {
   operationId: 'listVisits',
   summary: 'List visits',
-  description: `The visits that follow from intervals, opening hours, validity and the public holidays of each site, in the order of days and sites. At most ${maxDays} days per request.
+  description: `Visits calculated from intervals, opening hours, validity and public holidays of each site, ordered by day and site. At most ${maxDays} days per request.
 
 Skipped visits are listed with \`status\` \`SKIPPED\` and a reason. Follow \`nextCursor\`: a page may be shorter than \`limit\` and still have a next one.`,
   tags: ['Visits'],

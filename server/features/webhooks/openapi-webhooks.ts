@@ -107,7 +107,7 @@ export const webhookDocs = {
       summary: 'Receive a change',
       description: `Sent to each endpoint that Verwaltung has added under Settings › API & interfaces, by the [Standard Webhooks](https://www.standardwebhooks.com) specification. Verify the signature with the endpoint's secret before you read the message.
 
-Messages come one after the other, in the order of \`/changes\`, and each at least once: a repeated one has the same \`webhook-id\`. Answer with any 2xx status within 15 seconds. Everything else, redirects included, is tried again for three days with growing pauses; \`Retry-After\` is obeyed. After that, or after a 410, the endpoint is paused. Nothing is lost while it is paused.`,
+Messages arrive one by one, in the order of \`/changes\`, and each at least once: a repeated one has the same \`webhook-id\`. Answer with any 2xx status within 15 seconds. Everything else, redirects included, is tried again for three days with growing pauses; \`Retry-After\` is obeyed. After that, or after a 410, the endpoint is paused. Nothing is lost while it is paused.`,
       ...deliveryOf('WebhookMessage'),
     },
   },

@@ -62,8 +62,8 @@ export async function send(config: OutgoingConfig, request: OutgoingRequest): Pr
     ...result,
     durationMs: Math.round(performance.now() - startedAt),
   });
-  const refusal = refuseUrl(config, request.url);
-  if (refusal) return finish({ error: refusal });
+  const urlError = refuseUrl(config, request.url);
+  if (urlError) return finish({ error: urlError });
   try {
     return finish(await exchange(config, request, signal));
   } catch (error) {

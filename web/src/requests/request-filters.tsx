@@ -1,8 +1,8 @@
-import { Button, Group, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { Group, SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Icon } from '../icons.tsx';
+import { ClearFilters } from '../frame/clear-filters.tsx';
 import classes from './requests.module.css';
 import { type Filters, filterNames } from './requests.ts';
 
@@ -55,15 +55,7 @@ export function RequestFilters({ filters, onChange }: RequestFiltersProps) {
           onChange={(value) => onChange({ [name]: value || undefined })}
         />
       ))}
-      {filterNames.some((name) => filters[name]) && (
-        <Button
-          variant="subtle"
-          leftSection={<Icon name="close" size={14} />}
-          onClick={() => onChange(nothing)}
-        >
-          {t('requests.clear')}
-        </Button>
-      )}
+      {filterNames.some((name) => filters[name]) && <ClearFilters onClear={() => onChange(nothing)} />}
     </Group>
   );
 }

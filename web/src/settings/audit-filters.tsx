@@ -1,8 +1,8 @@
-import { Button, Group, MultiSelect, Select } from '@mantine/core';
+import { Group, MultiSelect, Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { ClearFilters } from '../frame/clear-filters.tsx';
 import { DayInput } from '../frame/day-input.tsx';
-import { Icon } from '../icons.tsx';
 import { isBefore, isDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import classes from './audit.module.css';
@@ -65,15 +65,7 @@ export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
           onChange={changeDay('until')}
         />
       </Group>
-      {filterNames.some((name) => filters[name]) && (
-        <Button
-          variant="subtle"
-          leftSection={<Icon name="close" size={14} />}
-          onClick={() => onChange(nothing)}
-        >
-          {t('requests.clear')}
-        </Button>
-      )}
+      {filterNames.some((name) => filters[name]) && <ClearFilters onClear={() => onChange(nothing)} />}
     </Group>
   );
 }

@@ -24,7 +24,7 @@ export function PasskeyButton({ onSignedIn }: { onSignedIn: (me: Me) => Promise<
   return (
     <Stack>
       <Divider label={t('passkeys.or')} />
-      {signIn.error && <Refusal error={signIn.error} />}
+      {signIn.error && <SignInError error={signIn.error} />}
       <Button
         size="md"
         variant="default"
@@ -84,7 +84,7 @@ export function SecondFactor({ request, onSignedIn, onRestart }: SecondFactorPro
           {t('passkeys.notHere')}
         </Alert>
       )}
-      {finish.error && <Refusal error={finish.error} />}
+      {finish.error && <SignInError error={finish.error} />}
       {wantsCode && hasRecoveryCodes ? (
         <form onSubmit={submitCode}>
           <Stack>
@@ -146,7 +146,7 @@ export function SecondFactor({ request, onSignedIn, onRestart }: SecondFactorPro
   );
 }
 
-function Refusal({ error }: { error: unknown }) {
+function SignInError({ error }: { error: unknown }) {
   const { t } = useTranslation();
   const { status, message, retryAfterSeconds } = toApiError(error);
   return (
