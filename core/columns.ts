@@ -118,7 +118,7 @@ function externalName(path: string): string {
   return path.replace(/Id$/, 'ExternalId');
 }
 
-/** Every field that holds a value, titled with its groups: "Address zip code". */
+/** Every field that holds a value, titled with its groups: "Address postcode". */
 export function titledLeaves(
   fields: readonly Field[],
   parents: Record<'de' | 'en', string> = { de: '', en: '' },

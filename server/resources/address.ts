@@ -3,6 +3,7 @@ import { double, type Fields, group, text } from '../engine/definition/fields.ts
 const location: Fields = {
   lat: double({
     de: 'Breitengrad',
+    en: 'Latitude',
     minimum: -90,
     maximum: 90,
     description: 'Latitude in degrees.',
@@ -10,6 +11,7 @@ const location: Fields = {
   }),
   lng: double({
     de: 'Längengrad',
+    en: 'Longitude',
     minimum: -180,
     maximum: 180,
     description: 'Longitude in degrees.',
@@ -23,7 +25,13 @@ export const address = group({
   isRequired: true,
   description: 'Postal address.',
   fields: {
-    streetName: text({ de: 'Straße', isRequired: true, description: 'Street.', example: 'Ballindamm' }),
+    streetName: text({
+      de: 'Straße',
+      en: 'Street',
+      isRequired: true,
+      description: 'Street.',
+      example: 'Ballindamm',
+    }),
     houseNumber: text({
       de: 'Hausnummer',
       isRequired: true,
@@ -33,6 +41,7 @@ export const address = group({
     }),
     zipCode: text({
       de: 'PLZ',
+      en: 'Postcode',
       isRequired: true,
       filter: 'start',
       description: 'Postal code.',

@@ -73,6 +73,7 @@ export const container = defineResource({
     }),
     labelCode: text({
       de: 'Etikett',
+      en: 'Label',
       maxLength: 64,
       mayBeEmpty: false,
       description: 'Code on its label, unique among your containers.',

@@ -40,6 +40,7 @@ export const customer = defineResource({
     phone: text({ de: 'Telefon', maxLength: 30, description: 'Telephone number.', example: '+49 40 123456' }),
     vatId: text({
       de: 'USt-IdNr.',
+      en: 'VAT number',
       maxLength: 20,
       description: 'VAT identification number.',
       example: 'DE123456789',

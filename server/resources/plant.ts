@@ -71,6 +71,7 @@ export const plant = defineResource({
     }),
     labelCode: text({
       de: 'Etikett',
+      en: 'Label',
       maxLength: 64,
       mayBeEmpty: false,
       description: 'Code on its label, unique among your plants.',

@@ -38,11 +38,13 @@ export const site = defineResource({
     address,
     needsAppointment: flag({
       de: 'Termin nötig',
+      en: 'Appointment needed',
       isRequired: true,
       description: 'Whether appointments must be planned for the site.',
     }),
     hasKey: flag({
       de: 'Schlüssel vorhanden',
+      en: 'Key available',
       isRequired: true,
       description: 'Whether a key for access exists.',
     }),
@@ -54,12 +56,14 @@ export const site = defineResource({
     }),
     appointmentPreparationTimeInMinutes: integer({
       de: 'Vorbereitungszeit in Minuten',
+      en: 'Preparation in minutes',
       minimum: 0,
       description: 'Time buffer in minutes planned before an appointment at the site.',
       example: 15,
     }),
     attendingIntervals: list({
       de: 'Besuchsintervalle',
+      en: 'Visit intervals',
       maxItems: 100,
       knownItem: attendingIntervalShape,
       description:
@@ -81,6 +85,7 @@ export const site = defineResource({
     }),
     callOutFee: decimal({
       de: 'Anfahrtspauschale',
+      en: 'Call-out fee',
       minimum: 0,
       description: 'Call-out fee for the site, kept as the exact decimal.',
       example: 24.9,

@@ -41,7 +41,7 @@ test('titles are unique within a resource, in both languages', () => {
     }
   }
   const site = resources.find(({ name }) => name === 'site')!;
-  assert.equal(titlesOf(site, 'en').get('address.zipCode'), 'Address zip code');
+  assert.equal(titlesOf(site, 'en').get('address.zipCode'), 'Address postcode');
   assert.equal(titlesOf(site, 'de').get('address.city'), 'Adresse Ort');
   assert.equal(titlesOf(site, 'de').get('address.location.lat'), 'Adresse Position Breitengrad');
 });
@@ -86,7 +86,7 @@ test('a file is named by its collection and the day', async () => {
 test('the language is that of the locale, else of Accept-Language, else English', async () => {
   const { get } = await emptyTenant();
   const german = '\ufeffId;Firma;Adresse Straße;';
-  const english = '\ufeffId,Company name,Address street name,';
+  const english = '\ufeffId,Company name,Address street,';
   const starts: [string, Record<string, string>, string][] = [
     ['', {}, english],
     ['?locale=de', {}, german],

@@ -72,7 +72,7 @@ describe('the import of a file', () => {
       columnsOf(definitionOf(name)).find((column) => column.path === path)?.titles;
     assert.deepEqual(titleOf('site', 'address.location.lat'), {
       de: 'Adresse Position Breitengrad',
-      en: 'Address location lat',
+      en: 'Address location latitude',
     });
     assert.equal(titleOf('product', 'vatRate')?.en, 'VAT rate');
     assert.deepEqual(titleOf('site', 'customerExternalId'), {

@@ -71,7 +71,7 @@ function describeField(name: string, field: Field, path: readonly string[]): Fie
     name,
     path: path.join('.'),
     kind: choiceTitles ? 'choice' : field.kind,
-    title: { en: englishTitle(name), de: field.de },
+    title: { en: field.en ?? englishTitle(name), de: field.de },
     description,
     isRequired: field.isRequired,
     isBlankAllowed: field.kind === 'text' && !choiceTitles ? pattern === undefined : undefined,
@@ -91,7 +91,7 @@ function describeField(name: string, field: Field, path: readonly string[]): Fie
 
 const abbreviations = new Set(['gtin', 'vat']);
 
-/** zipCode is "Zip code". */
+/** houseNumber is "House number". */
 function englishTitle(name: string): string {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' ');
   const written = words.map((word) => (abbreviations.has(word) ? word.toUpperCase() : word)).join(' ');

@@ -22,8 +22,9 @@ export type FieldKind =
 export interface Field {
   readonly kind: FieldKind;
   readonly schema: JsonSchema;
-  /** Title for people in German; the English one follows from the name. */
+  /** Title for people in German; the English one follows from the name unless it is given. */
   readonly de: string;
+  readonly en?: string | undefined;
   readonly isRequired: boolean;
   /** What people call the values of a choice, in the order of the values. */
   readonly choiceTitles?: ReadonlyMap<string, Record<Language, string>>;
@@ -48,6 +49,8 @@ export type Fields = { readonly [name: string]: Field };
 
 interface Options {
   de: string;
+  /** Follows from the name unless it is given. */
+  en?: string;
   description: string;
   isRequired?: boolean;
   example?: unknown;
@@ -59,6 +62,7 @@ function field(kind: FieldKind, schema: JsonSchema, options: Options, more: Part
   return {
     kind,
     de: options.de,
+    en: options.en,
     isRequired: options.isRequired ?? false,
     schema: {
       description,

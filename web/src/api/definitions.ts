@@ -38,17 +38,9 @@ export function useDefinition(collection: string): Definition | undefined {
   return useDefinitions().find((definition) => definition.collection === collection);
 }
 
-const longTitles: Record<string, string> = {
-  Lat: 'Latitude',
-  Lng: 'Longitude',
-  'Zip code': 'Postcode',
-  'Attending intervals': 'Visit intervals',
-  'Call out fee': 'Call-out fee',
-};
-
 export function titleOf(thing: { title: Titles }): string {
+  const title = thing.title[currentLanguage()];
   // English titles follow from names, and a person who sees a customer does not think of its id.
-  const title = longTitles[thing.title[currentLanguage()]] ?? thing.title[currentLanguage()];
   return 'reference' in thing && thing.reference ? title.replace(/ id$/, '') : title;
 }
 

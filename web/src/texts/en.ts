@@ -336,7 +336,7 @@ export const en = {
     sheet: 'Label sheet',
     start: 'First label',
     lines: 'On the label',
-    line: { name: 'Name', labelCode: 'Label code', site: 'Site', place: 'Place' },
+    line: { name: 'Name', labelCode: 'Label', site: 'Site', place: 'Place' },
     more: 'Shows the first {{shown}} only. There are more.',
     code: 'QR code to {{name}}',
   },
