@@ -1,9 +1,8 @@
 // Visit intervals as sentences that one fills in. Items of another shape stay as they are until somebody removes them.
 import { ActionIcon, Button, Chip, Collapse, Group, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type DayName, dayNames, todayIn } from '../../../core/calendar-days.ts';
-import { nextVisits } from '../../../core/visit-plan.ts';
 import {
   type AttendingInterval,
   type Frequency,
@@ -12,12 +11,13 @@ import {
 } from '../../../core/visits.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { Icon } from '../icons.tsx';
-import { formatDay, isBefore, monthNames, weekdayNames } from '../texts/format.ts';
-import { toSitePlan } from '../visits/site-plan.ts';
+import { isBefore, monthNames, weekdayNames } from '../texts/format.ts';
 import classes from './editors.module.css';
 import { describeInterval } from './interval-words.ts';
 import { KeptItems } from './kept-items.tsx';
 import { TimeInput } from './time-input.tsx';
+
+const FirstVisits = lazy(async () => ({ default: (await import('./first-visits.tsx')).FirstVisits }));
 
 interface EditorProps {
   items: unknown[];
@@ -92,9 +92,6 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
   const week = (Object.keys(weeks) as Week[]).find((name) => weeks[name] === rule.weekOfMonth);
   const number = (text: string) => (text === '' ? undefined : Number(text));
   const complete = withoutEmpty(rule);
-  const today = todayIn(undefined);
-  const plan = toSitePlan({ attendingIntervals: [complete], createdAt: today }, 'KEEP');
-  const days = nextVisits(plan, today, 3);
   return (
     <div className={classes.rule}>
       <Group align="flex-end" gap="xs" wrap="nowrap">
@@ -235,16 +232,10 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
       </Collapse>
       <Text size="sm" c="dimmed">
         {isAttendingInterval(complete) && describeInterval(complete, t)}
-        {days.length > 0 && (
-          <>
-            <br />
-            {t('form.firstVisits', {
-              days: days
-                .map(({ date }) => formatDay(date, { weekday: 'short', day: 'numeric', month: 'short' }))
-                .join(' · '),
-            })}
-          </>
-        )}
+        <br />
+        <Suspense fallback={'\u00a0'}>
+          <FirstVisits interval={complete} />
+        </Suspense>
       </Text>
     </div>
   );
