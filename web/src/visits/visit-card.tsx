@@ -1,8 +1,9 @@
 // One visit: short in a week, and with everything that somebody on the way needs in a day.
-import { ActionIcon, Anchor, Badge, Group, Modal, Stack, Text } from '@mantine/core';
+import { ActionIcon, Anchor, Badge, Group, Stack, Text } from '@mantine/core';
 import { Fragment, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useIsAdministrator } from '../api/session.ts';
+import { Dialog } from '../frame/dialog.tsx';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
 import { phoneLink } from '../records/contact-links.ts';
@@ -82,12 +83,7 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
       {isWhole && <Way visit={visit} />}
       <Marks visit={visit} />
       {isOpen && (
-        <Modal
-          opened
-          onClose={() => setIsOpen(false)}
-          title={t('visits.reassign')}
-          closeButtonProps={{ 'aria-label': t('actions.close') }}
-        >
+        <Dialog onClose={() => setIsOpen(false)} title={t('visits.reassign')}>
           <Stack mih={320}>
             <Text size="sm">{t('visits.reassignText', { name: site?.name ?? '' })}</Text>
             <ReferencePicker
@@ -100,7 +96,7 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
               }}
             />
           </Stack>
-        </Modal>
+        </Dialog>
       )}
     </li>
   );
