@@ -407,6 +407,8 @@ interface RoutedAll {
   read(results: readonly pg.QueryResult[]): readonly pg.QueryResult[];
 }
 
+const asItIs = <Row extends pg.QueryResultRow>(result: pg.QueryResult<Row>) => result;
+
 async function routeAll(
   { shards }: Connections,
   client: pg.ClientBase,
@@ -415,7 +417,11 @@ async function routeAll(
 ): Promise<RoutedAll> {
   if (!shards?.concerns(queries[0]!.text)) return { queries, hold: [], read: (results) => results };
   const tenantId = onlyTenant(tenantIds);
-  const routed = await Promise.all(queries.map((query) => shards.route(client, tenantId, query)));
+  const routed = await Promise.all(
+    queries.map((query) =>
+      shards.concerns(query.text) ? shards.route(client, tenantId, query) : { query, read: asItIs },
+    ),
+  );
   return {
     queries: routed.map(({ query }) => query),
     hold: [await shards.hold(client, tenantId)],
