@@ -91,7 +91,7 @@ export async function runPages(
       `\\set tenant random(0, ${tenantCount - 1})`,
       'BEGIN;',
       `SELECT set_config('stamm.tenants', ${tenant}::text, true);`,
-      `${planOnce};`,
+      ...planOnce.map((setting) => `${setting};`),
       `${escapeColons(statement.text).replaceAll('$1', tenant).replaceAll('$2', String(statement.rows))};`,
       'COMMIT;\n',
     ].join('\n'),

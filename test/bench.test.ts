@@ -20,6 +20,7 @@ test('a run checks every answer and row, writes its results and ends what it sta
   const results = path.join(folder, 'results');
   const words = [
     'creation',
+    'reads',
     '--rounds=1',
     '--seconds=1',
     '--warm-up=1',
@@ -46,6 +47,8 @@ test('a run checks every answer and row, writes its results and ends what it sta
     assert.equal(rounds.length, 1);
     assert.ok(median > 0, name);
   }
+  assert.equal(sections[1].scenario, 'reads');
+  assert.ok(sections[1].figures.rates['pgbench, the same list statement'].median > 0);
   assert.match(sections[0].notes.join(' '), /as many rows and journal entries as answers/);
   assert.match(readFileSync(path.join(results, 'latest.md'), 'utf8'), /^\| Stamm \| [\d,]+ /m);
   assert.match(readFileSync(path.join(results, 'latest.svg'), 'utf8'), /<rect class="ours"/);

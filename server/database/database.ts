@@ -415,7 +415,9 @@ async function routeAll(
   tenantIds: readonly string[],
   queries: readonly pg.QueryConfig[],
 ): Promise<RoutedAll> {
-  if (!shards?.concerns(queries[0]!.text)) return { queries, hold: [], read: (results) => results };
+  if (!shards || !queries.some(({ text }) => shards.concerns(text))) {
+    return { queries, hold: [], read: (results) => results };
+  }
   const tenantId = onlyTenant(tenantIds);
   const routed = await Promise.all(
     queries.map((query) =>

@@ -103,12 +103,12 @@ const home = createRoute({
 const table = createRoute({
   getParentRoute: () => office,
   path: '/data/$collection',
-  component: lazyRouteComponent(() => import('./records/table-page.tsx'), 'TablePage'),
+  component: lazyRouteComponent(() => import('./tables/table-page.tsx'), 'TablePage'),
 });
 const creation = createRoute({
   getParentRoute: () => office,
   path: '/data/$collection/new',
-  component: lazyRouteComponent(() => import('./records/form-page.tsx'), 'CreationPage'),
+  component: lazyRouteComponent(() => import('./forms/form-page.tsx'), 'CreationPage'),
 });
 const record = createRoute({
   getParentRoute: () => office,
@@ -118,7 +118,7 @@ const record = createRoute({
 const editing = createRoute({
   getParentRoute: () => office,
   path: '/data/$collection/$id/edit',
-  component: lazyRouteComponent(() => import('./records/form-page.tsx'), 'EditingPage'),
+  component: lazyRouteComponent(() => import('./forms/form-page.tsx'), 'EditingPage'),
 });
 const siteSheet = createRoute({
   getParentRoute: () => office,
@@ -138,7 +138,7 @@ const labels = createRoute({
 const merge = createRoute({
   getParentRoute: () => office,
   path: '/data/$collection/$id/merge',
-  component: lazyRouteComponent(() => import('./records/merge-page.tsx'), 'MergePage'),
+  component: lazyRouteComponent(() => import('./merging/merge-page.tsx'), 'MergePage'),
 });
 const attention = createRoute({
   getParentRoute: () => office,
@@ -158,12 +158,12 @@ const map = createRoute({
 const requests = createRoute({
   getParentRoute: () => office,
   path: '/requests',
-  component: lazyRouteComponent(() => import('./requests/requests-page.tsx'), 'RequestsPage'),
+  component: lazyRouteComponent(() => import('./call-log/requests-page.tsx'), 'RequestsPage'),
 });
 const correction = createRoute({
   getParentRoute: () => office,
   path: '/requests/$id/correct',
-  component: lazyRouteComponent(() => import('./requests/correction-page.tsx'), 'CorrectionPage'),
+  component: lazyRouteComponent(() => import('./call-log/correction-page.tsx'), 'CorrectionPage'),
 });
 const bin = createRoute({
   getParentRoute: () => office,

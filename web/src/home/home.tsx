@@ -8,13 +8,13 @@ import { type Definition, labelOf, nounOf, pluralOf, titleOf, useDefinitions } f
 import { useNamed } from '../api/named.ts';
 import { type Change, countQuery, latestChangesQuery } from '../api/records.ts';
 import { useIsAdministrator, useMe } from '../api/session.ts';
+import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { ActorIcon, actorHint, actorText } from '../records/actor.tsx';
-import { Card } from '../records/card.tsx';
 import record from '../records/record.module.css';
 import { SearchButton } from '../search/search-button.tsx';
 import { formatAgo, formatNumber } from '../texts/format.ts';

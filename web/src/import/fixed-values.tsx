@@ -2,11 +2,11 @@
 import { ActionIcon, Select, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Field, titleOf, valueAt } from '../api/definitions.ts';
+import { FieldInput } from '../forms/field-input.tsx';
+import { findLocalErrors, startValues, toPatch, type Values } from '../forms/form-values.ts';
+import { Card } from '../frame/card.tsx';
 import { Icon } from '../icons.tsx';
-import { changeableFieldsOf } from '../records/bulk-change.tsx';
-import { Card } from '../records/card.tsx';
-import { FieldInput } from '../records/field-input.tsx';
-import { findLocalErrors, startValues, toPatch, type Values } from '../records/form-values.ts';
+import { changeableFieldsOf } from '../tables/bulk-change.tsx';
 import { decimalSeparator } from '../texts/format.ts';
 import classes from './import.module.css';
 

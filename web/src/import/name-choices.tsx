@@ -2,9 +2,9 @@
 import { Badge, Button, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ReferencePicker } from '../forms/reference-picker.tsx';
+import { Card } from '../frame/card.tsx';
 import { tellFailure } from '../frame/notices.tsx';
-import { Card } from '../records/card.tsx';
-import { ReferencePicker } from '../records/reference-picker.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import classes from './import.module.css';

@@ -7,11 +7,11 @@ import { guessColumns, guessDefinition, missingColumns, officeColumnsOf } from '
 import type { RowChoices } from '../../../core/compared-rows.ts';
 import type { ChosenColumns, LinePlan } from '../../../core/import-lines.ts';
 import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
+import { WithCreation } from '../forms/picker-creation.tsx';
+import { Card } from '../frame/card.tsx';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { Icon } from '../icons.tsx';
-import { Card } from '../records/card.tsx';
-import { WithCreation } from '../records/picker-creation.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { ColumnChoice } from './column-choice.tsx';

@@ -12,8 +12,8 @@ import {
   type LinePlan,
   toLine,
 } from '../../../core/import-lines.ts';
+import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
-import { Card } from '../records/card.tsx';
 import { currentLanguage } from '../texts/language.ts';
 import classes from './import.module.css';
 import { type RowError, type RowResult, sendLines } from './sending.ts';

@@ -5,7 +5,7 @@ import { columnAt, type ImportColumn } from '../../../core/columns.ts';
 import type { RowChoices } from '../../../core/compared-rows.ts';
 import type { ChosenColumns, LinePlan } from '../../../core/import-lines.ts';
 import { ApiError, type FieldError, send, toApiError, unreachable } from '../api/client.ts';
-import { fieldErrorText } from '../records/field-error-text.ts';
+import { fieldErrorText } from '../forms/field-error-text.ts';
 import type { Reader } from './reader.ts';
 
 type LineAnswer = components['schemas']['ImportResult'];

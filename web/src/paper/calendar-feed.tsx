@@ -3,11 +3,11 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
+import { Card } from '../frame/card.tsx';
 import { CopyField } from '../frame/copy-field.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell, tellFailure } from '../frame/notices.tsx';
-import { Card } from '../records/card.tsx';
 import { formatAgo, formatDay, formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 

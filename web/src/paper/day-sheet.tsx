@@ -14,7 +14,7 @@ import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { usePrintPage } from '../frame/printing.ts';
 import { Icon } from '../icons.tsx';
-import { addressText } from '../records/columns.ts';
+import { addressText } from '../tables/columns.ts';
 import { formatDay, isDay } from '../texts/format.ts';
 import { isApproximate, positionOf, startOf, startText } from '../visits/start-address.ts';
 import { StartAddressButton } from '../visits/start-address-button.tsx';

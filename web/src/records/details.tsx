@@ -6,17 +6,17 @@ import { type MouseEvent, type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, type Field, labelOf, titleOf, valueAt } from '../api/definitions.ts';
 import { useIsAdministrator } from '../api/session.ts';
+import { forCare } from '../forms/form-layout.ts';
+import { Card } from '../frame/card.tsx';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { approximatePositionQuery, type Address as PostalAddress } from '../map/approximate-position.ts';
+import { addressText, isAddress } from '../tables/columns.ts';
 import { formatNumber } from '../texts/format.ts';
-import { Card } from './card.tsx';
-import { addressText, isAddress } from './columns.ts';
-import { forCare } from './form-layout.ts';
 import classes from './record.module.css';
 import { Value } from './value.tsx';
 
-const FieldEditor = lazyRouteComponent(() => import('./field-editor.tsx'), 'FieldEditor');
+const FieldEditor = lazyRouteComponent(() => import('../forms/field-editor.tsx'), 'FieldEditor');
 
 interface DetailsProps {
   definition: Definition;

@@ -17,12 +17,12 @@ import {
 } from '../api/definitions.ts';
 import { fewQuery } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
+import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
-import { Card } from './card.tsx';
 import classes from './record.module.css';
 import { plainText, Value } from './value.tsx';
 

@@ -3,12 +3,12 @@ import { Anchor, Badge, Skeleton, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { type Field, labelOf, titleOf } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
+import { isMoney } from '../forms/money.ts';
+import { unitName } from '../forms/unit-input.tsx';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
 import { formatDay, formatMoney, formatNumber } from '../texts/format.ts';
 import { mailLink, phoneLink } from './contact-links.ts';
-import { isMoney } from './money.ts';
-import { unitName } from './unit-input.tsx';
 
 interface ValueProps {
   field: Field;

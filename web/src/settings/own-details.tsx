@@ -4,9 +4,9 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, toApiError } from '../api/client.ts';
 import { type Me, sessionQuery, useMe } from '../api/session.ts';
+import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { tell } from '../frame/notices.tsx';
-import { Card } from '../records/card.tsx';
 
 /** One's own name and address. A new address needs the password. */
 export function OwnDetailsCard() {

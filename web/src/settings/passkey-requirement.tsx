@@ -5,11 +5,11 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { useMe } from '../api/session.ts';
+import { Card } from '../frame/card.tsx';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell, tellFailure } from '../frame/notices.tsx';
-import { Card } from '../records/card.tsx';
 import classes from './settings.module.css';
 
 interface Requirement {

@@ -1,9 +1,9 @@
 // Calls that work as they are, for the command line and for TypeScript.
 import { Anchor, Button, CopyButton, Group, Tabs, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { Card } from '../frame/card.tsx';
 import { useNoteCopy } from '../home/checklist.tsx';
 import { Icon } from '../icons.tsx';
-import { Card } from '../records/card.tsx';
 import classes from './settings.module.css';
 
 const customer = {

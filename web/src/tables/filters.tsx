@@ -7,9 +7,9 @@ import { useTranslation } from 'react-i18next';
 import { type Definition, type Field, labelOf, titleOf } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { Icon } from '../icons.tsx';
+import { plainText } from '../records/value.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { type FilterProps, type Filters, filterFieldsOf, filterParametersOf } from './filter-fields.ts';
-import { plainText } from './value.tsx';
 
 const FilterDrawer = lazyRouteComponent(() => import('./filter-inputs.tsx'), 'FilterDrawer');
 const preload = () => FilterDrawer.preload?.();

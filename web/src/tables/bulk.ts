@@ -3,8 +3,8 @@ import type { components } from '../../../client/src/api-types.ts';
 import { ApiError, call, queryString, send, unreachable } from '../api/client.ts';
 import { type Definition, type Entity, leavesOf } from '../api/definitions.ts';
 import type { Page } from '../api/records.ts';
-import { fieldErrorText } from './field-error-text.ts';
-import { leafAt } from './form-errors.ts';
+import { fieldErrorText } from '../forms/field-error-text.ts';
+import { leafAt } from '../forms/form-errors.ts';
 import { isSelected, type Selection } from './selection.ts';
 
 type LineAnswer = components['schemas']['ImportResult'];

@@ -7,10 +7,10 @@ import { type Definition, type Entity, type Field, leavesOf, titleOf, valueAt } 
 import { historyQuery } from '../api/records.ts';
 import { Dialog } from '../frame/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
+import { actorText } from '../records/actor.tsx';
+import { Value } from '../records/value.tsx';
 import { decimalSeparator } from '../texts/format.ts';
-import { actorText } from './actor.tsx';
 import { changedPaths, toValues, type Values } from './form-values.ts';
-import { Value } from './value.tsx';
 
 interface ConflictProps {
   definition: Definition;

@@ -18,12 +18,12 @@ import { FailureNote, NotAllowedPage, NotFoundPage } from '../frame/failure.tsx'
 import { Lines } from '../frame/loading.tsx';
 import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
+import { useUndo } from '../records/use-undo.ts';
 import { decimalSeparator } from '../texts/format.ts';
 import { forCare } from './form-layout.ts';
 import { copyValues, startValues, toNewBody, type Values } from './form-values.ts';
 import { RecordForm } from './record-form.tsx';
 import { useEditing } from './use-editing.tsx';
-import { useUndo } from './use-undo.ts';
 
 export function CreationPage() {
   const { collection = '' } = useParams({ strict: false });

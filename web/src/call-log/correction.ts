@@ -1,6 +1,6 @@
 // A body that was refused, as far as a form can show it. What has the wrong type comes in as the text of its value.
 import { type Definition, type Field, leavesOf, setAt, valueAt } from '../../../core/definition.ts';
-import { parseNumber } from '../records/form-values.ts';
+import { parseNumber } from '../forms/form-values.ts';
 import { isDay, parseDay } from '../texts/format.ts';
 
 /** By which other name a body may call an owner: customerExternalId for customerId. */

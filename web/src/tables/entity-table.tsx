@@ -16,11 +16,11 @@ import {
 import { useOwner } from '../api/named.ts';
 import { useIsPrinting } from '../frame/printing.ts';
 import { Icon } from '../icons.tsx';
+import { Value } from '../records/value.tsx';
 import { describeMatches, findOwnMatches } from '../search/matches.ts';
 import { formatNumber, formatTime } from '../texts/format.ts';
 import { addressText, type Column, type Columns, useDensity } from './columns.ts';
 import classes from './table.module.css';
-import { Value } from './value.tsx';
 import { useVisibleRows } from './visible-rows.ts';
 
 interface EntityTableProps {

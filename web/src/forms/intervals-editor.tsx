@@ -11,9 +11,9 @@ import {
 } from '../../../core/visits.ts';
 import { DayInput } from '../frame/day-input.tsx';
 import { Icon } from '../icons.tsx';
+import { describeInterval } from '../records/interval-words.ts';
 import { isBefore, monthNames, weekdayNames } from '../texts/format.ts';
 import classes from './editors.module.css';
-import { describeInterval } from './interval-words.ts';
 import { KeptItems } from './kept-items.tsx';
 import { TimeInput } from './time-input.tsx';
 

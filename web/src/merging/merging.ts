@@ -1,6 +1,6 @@
 // Which fields of duplicates differ, and which record gives each of them unless the clerk says otherwise.
 import { type Definition, type Entity, type Field, leavesOf, valueAt } from '../api/definitions.ts';
-import { plainText } from './value.tsx';
+import { plainText } from '../records/value.tsx';
 
 /** Of a reference that has not arrived, the external id is the value. */
 function valueOfField(field: Field, record: Entity): unknown {

@@ -4,9 +4,9 @@ import { type ReactNode, Suspense, useState } from 'react';
 import { call, toApiError } from '../api/client.ts';
 import { type Definition, type Entity, labelOf } from '../api/definitions.ts';
 import { useForgetReadings } from '../api/records.ts';
+import { useUndo } from '../records/use-undo.ts';
 import { decimalSeparator } from '../texts/format.ts';
 import { toPatch, toValues, type Values } from './form-values.ts';
-import { useUndo } from './use-undo.ts';
 
 const Conflict = lazyRouteComponent(() => import('./conflict.tsx'), 'Conflict');
 

@@ -3,11 +3,11 @@ import { Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, type Field, leavesOf, nounOf, titleOf } from '../api/definitions.ts';
+import { FieldInput } from '../forms/field-input.tsx';
+import { findLocalErrors, startValues, toPatch, type Values } from '../forms/form-values.ts';
 import { decimalSeparator, formatNumber } from '../texts/format.ts';
 import { changeAll } from './bulk.ts';
 import { BulkDialog, type BulkDialogProps } from './bulk-dialog.tsx';
-import { FieldInput } from './field-input.tsx';
-import { findLocalErrors, startValues, toPatch, type Values } from './form-values.ts';
 
 /** Lists are edited one record at a time, and unique values would be refused from the second record on. */
 export function changeableFieldsOf(definition: Definition): Field[] {

@@ -17,16 +17,16 @@ import {
 } from '../api/definitions.ts';
 import { recordQuery, useForgetReadings } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
+import { fieldErrorText } from '../forms/field-error-text.ts';
 import { EmptyNote, FailureNote, NotAllowedPage, NotFoundPage } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
+import { NamedText } from '../records/value.tsx';
 import { formatDay, formatNumber } from '../texts/format.ts';
-import { fieldErrorText } from './field-error-text.ts';
 import classes from './merge.module.css';
 import { defaultChoices, differingFields, pendingName, plainValue } from './merging.ts';
-import { NamedText } from './value.tsx';
 
 export function MergePage() {
   const { t } = useTranslation();

@@ -4,12 +4,12 @@ import { createContext, use } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Field, titleOf } from '../api/definitions.ts';
 import { DayInput } from '../frame/day-input.tsx';
+import { UnknownItems } from '../records/unknown-items.tsx';
 import { IntervalsEditor } from './intervals-editor.tsx';
 import { isMoney } from './money.ts';
 import { OpeningHoursEditor } from './opening-hours-editor.tsx';
 import { ReferencePicker } from './reference-picker.tsx';
 import { UnitInput } from './unit-input.tsx';
-import { UnknownItems } from './unknown-items.tsx';
 
 export interface FieldInputProps {
   field: Field;

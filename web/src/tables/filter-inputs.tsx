@@ -4,11 +4,11 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Field, titleOf } from '../api/definitions.ts';
+import { parseNumber } from '../forms/form-values.ts';
+import { ReferencePicker } from '../forms/reference-picker.tsx';
 import { DayInput } from '../frame/day-input.tsx';
 import { decimalSeparator, isBefore, isDay } from '../texts/format.ts';
 import { type FilterField, type FilterProps, filterFieldsOf } from './filter-fields.ts';
-import { parseNumber } from './form-values.ts';
-import { ReferencePicker } from './reference-picker.tsx';
 
 interface FilterDrawerProps extends FilterProps {
   isOpen: boolean;
