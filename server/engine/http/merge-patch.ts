@@ -3,7 +3,7 @@ import { type JsonBody, parseJson } from '../../http/json-body.ts';
 import { type Definition, type Reference, referencesOf } from '../definition/definition.ts';
 import type { Fields } from '../definition/fields.ts';
 import { isObject } from '../definition/validation.ts';
-import type { Stored } from '../sql/row-store.ts';
+import type { Stored } from '../sql/rows.ts';
 
 /** An object as it is stored, without the members that the service itself keeps. */
 export function parseStored(json: string): JsonBody {

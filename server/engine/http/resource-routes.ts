@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../definition/definition.ts';
-import { attentionChecksOf } from '../sql/attention-checks.ts';
 import { addExportRoutes } from './export-routes.ts';
 import { addReadRoutes } from './read-routes.ts';
 import { addWriteRoutes } from './write-routes.ts';
@@ -13,7 +12,7 @@ export function addResourceRoutes(
   all: readonly Definition[],
   database: Database,
 ): void {
-  addWriteRoutes(api, definition, all, { database, attentionChecks: attentionChecksOf(definition) });
+  addWriteRoutes(api, definition, all, database);
   addReadRoutes(api, definition, database);
   addExportRoutes(api, definition, database);
 }

@@ -12,7 +12,9 @@ import { buildTenantBatches } from '../../database/tenant-batches.ts';
 import { ApiError } from '../../errors.ts';
 import { authorColumns } from '../../http/conventions.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
-import { type Inserted, isRace, type Outcome, retryRaces, type Stored, type Writes } from './row-store.ts';
+import { isRace, retryRaces } from './races.ts';
+import type { Writes } from './row-store.ts';
+import type { Inserted, Outcome, Stored } from './rows.ts';
 
 export interface CreationBatches {
   /** Resolves with the id when the row is durable: the row's own, or that of the request that this one repeats. */

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
-import type { NewRow } from './row-store.ts';
+import type { NewRow } from './rows.ts';
 
 export interface IdempotencyClaim {
   /** The hash of what was sent. */

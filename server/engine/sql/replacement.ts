@@ -6,7 +6,8 @@ import type { Author } from '../../http/conventions.ts';
 import { type Definition, ownersOf, referencesOf } from '../definition/definition.ts';
 import type { Check, Checked } from '../definition/validation.ts';
 import { parseStored } from '../http/merge-patch.ts';
-import type { NewRow, Stored, Update, Writes } from './row-store.ts';
+import type { Writes } from './row-store.ts';
+import type { NewRow, Stored, Update } from './rows.ts';
 
 export type Replacement = ReturnType<typeof buildReplacement>;
 

@@ -8,16 +8,11 @@ import { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import { type Definition, looseReferencesOf, ownersOf } from '../definition/definition.ts';
 import type { Checked } from '../definition/validation.ts';
+import { isExternalIdTaken } from './conflicts.ts';
 import { type CreationBatches, longestSharedWaitMs, maxRowsPerStatement } from './creation-batches.ts';
 import type { Replacement } from './replacement.ts';
-import {
-  isExternalIdTaken,
-  type NewRow,
-  type Stored,
-  toSentUpdate,
-  type Update,
-  type Writes,
-} from './row-store.ts';
+import type { Writes } from './row-store.ts';
+import { type NewRow, type Stored, toSentUpdate, type Update } from './rows.ts';
 import { resolvedId } from './statements.ts';
 import { buildComparison, buildGuardedUpdate } from './upsert-statements.ts';
 

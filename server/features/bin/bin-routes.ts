@@ -7,9 +7,9 @@ import { binDays, binRepresentation, isRestorable } from '../../engine/sql/bin.t
 import { actorTypeOf } from '../../engine/sql/journal.ts';
 import { isTimestamp } from '../../engine/sql/list-query.ts';
 import { cutPage, jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
+import { retryRaces } from '../../engine/sql/races.ts';
 import { timestamp } from '../../engine/sql/representation.ts';
 import { buildRestoration } from '../../engine/sql/restoration.ts';
-import { retryRaces } from '../../engine/sql/row-store.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import {
   authorOf,

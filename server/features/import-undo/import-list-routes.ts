@@ -8,7 +8,7 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { binDays } from '../../engine/sql/bin.ts';
 import { actorTypeOf } from '../../engine/sql/journal.ts';
-import { retryRaces } from '../../engine/sql/row-store.ts';
+import { retryRaces } from '../../engine/sql/races.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { authorOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import { buildUndo } from './undo.ts';

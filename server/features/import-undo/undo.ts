@@ -6,7 +6,8 @@ import { buildCheck, type Checked } from '../../engine/definition/validation.ts'
 import { parseStored } from '../../engine/http/merge-patch.ts';
 import { buildReplacement } from '../../engine/sql/replacement.ts';
 import { buildRestoration } from '../../engine/sql/restoration.ts';
-import { buildWrites, type NewRow, type Stored, type Update } from '../../engine/sql/row-store.ts';
+import { buildWrites } from '../../engine/sql/row-store.ts';
+import type { NewRow, Stored, Update } from '../../engine/sql/rows.ts';
 import { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import { type JsonBody, parseJson } from '../../http/json-body.ts';

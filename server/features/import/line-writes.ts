@@ -5,7 +5,7 @@ import { type Checked, isObject } from '../../engine/definition/validation.ts';
 import { mergeInto, parseStored, underOwnName } from '../../engine/http/merge-patch.ts';
 import { toSentRow } from '../../engine/sql/creation-batches.ts';
 import { newObjectId } from '../../engine/sql/object-id.ts';
-import type { NewRow, Stored } from '../../engine/sql/row-store.ts';
+import type { NewRow, Stored } from '../../engine/sql/rows.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';

@@ -7,15 +7,10 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { buildCheck } from '../../engine/definition/validation.ts';
 import { parseStored } from '../../engine/http/merge-patch.ts';
+import { RaceError, retryRaces } from '../../engine/sql/races.ts';
 import { buildReplacement } from '../../engine/sql/replacement.ts';
-import {
-  buildWrites,
-  type NewRow,
-  RaceError,
-  retryRaces,
-  type Stored,
-  type Writes,
-} from '../../engine/sql/row-store.ts';
+import { buildWrites, type Writes } from '../../engine/sql/row-store.ts';
+import type { NewRow, Stored } from '../../engine/sql/rows.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import {
   authorOf,
