@@ -9,8 +9,8 @@ import { columnsOf, type Definition, ownersOf, referencesOf } from '../definitio
 import type { FieldKind } from '../definition/fields.ts';
 import { titlesOf } from '../definition/titles.ts';
 import { commonHeaders, errorResponses } from '../openapi/answers.ts';
+import { searchParameterDocs } from '../openapi/list-parameters.ts';
 import { schemaName } from '../openapi/resource-schemas.ts';
-import { searchParameterDocs } from '../openapi/routes.ts';
 import { type ListRequest, type Query, readParameters, searchParameters } from '../sql/list-query.ts';
 import { externalIdOf, representation, timestamp } from '../sql/representation.ts';
 import { separators, toCell } from './csv.ts';

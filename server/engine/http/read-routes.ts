@@ -4,7 +4,6 @@ import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import { buildTenantBatches } from '../../database/tenant-batches.ts';
 import { ApiError, validationError } from '../../errors.ts';
-
 import {
   etagOf,
   linkNextPage,
@@ -15,7 +14,7 @@ import {
 import { isStorableText } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
-import { readDocs } from '../openapi/routes.ts';
+import { readDocs } from '../openapi/read-docs.ts';
 import { findCurrentIds } from '../sql/former-names.ts';
 import {
   buildCountQuery,
@@ -31,72 +30,29 @@ import { representation } from '../sql/representation.ts';
 
 export function addReadRoutes(api: FastifyInstance, definition: Definition, database: Database): void {
   const docs = readDocs(definition);
-  const json = representation(definition, 'subject');
-  const jsonWithExternalIds = representation(definition, 'subject', { withExternalIds: true });
-  const byId = { column: 'id', type: 'uuid' };
-  const byExternalId = { column: 'external_id', type: 'text' };
-  const readById = buildReads(byId);
-  const readByExternalId = buildReads(byExternalId);
+  const forms = {
+    plain: representation(definition, 'subject'),
+    withExternalIds: representation(definition, 'subject', { withExternalIds: true }),
+  };
+  const reads = {
+    id: buildReads(definition, forms, database, { column: 'id', type: 'uuid' }),
+    external_id: buildReads(definition, forms, database, { column: 'external_id', type: 'text' }),
+  };
 
-  function buildReads(key: typeof byId): Record<Form, ReadOne> {
-    const name = `read ${definition.name} by ${key.column}`;
-    return {
-      plain: buildReadOne(definition, json, database, key, name),
-      withExternalIds: buildReadOne(
-        definition,
-        jsonWithExternalIds,
-        database,
-        key,
-        `${name}, with external ids`,
-      ),
-    };
-  }
-
-  async function query<Row extends object>(
-    { tenantId, deadline }: FastifyRequest,
-    statement: pg.QueryConfig,
-    isPlannedOnce = false,
-  ) {
-    const { rows } = await database.queryInTenants<Row>([tenantId], statement, { deadline, isPlannedOnce });
-    return rows;
-  }
-
-  function readPage(request: FastifyRequest, list: ListRequest): Promise<ListedRow[]> {
-    const form = list.withExternalIds ? jsonWithExternalIds : json;
-    const statement = buildListQuery(definition, request.tenantId, list, form);
-    // With filters the best index depends on their values; without, it is the one of the order.
-    if (list.conditions.length > 0 || list.withExternalIds) return query(request, statement);
-    const name = `list ${definition.name} by ${list.sort.name}${list.cursor ? ', further' : ''}`;
-    return query(request, { ...statement, name }, true);
-  }
-
-  /** The object that one with this name was merged into. */
-  async function readMerged(
+  /** Finds an object that was merged into another one too, and answers the other. */
+  async function readOne(
     { tenantId, deadline }: FastifyRequest,
     form: Form,
     column: 'id' | 'external_id',
     name: string,
   ): Promise<Found | undefined> {
+    const found = await reads[column][form](tenantId, name, deadline);
+    if (found) return found;
     const sought = column === 'id' ? name.toLowerCase() : name;
     const find = (client: pg.ClientBase) =>
       findCurrentIds(client, tenantId, definition.name, column, [sought]);
     const [id] = (await database.inTenants([tenantId], find, { deadline })).values();
-    return id === undefined ? undefined : readById[form](tenantId, id, deadline);
-  }
-
-  function answerOne(
-    { headers }: FastifyRequest,
-    reply: FastifyReply,
-    form: Form,
-    stored: Found | undefined,
-  ) {
-    if (!stored) throw new ApiError('not_found');
-    const etag = etagOf(stored.version);
-    reply.header('ETag', etag);
-    const known = (headers['if-none-match'] ?? '').replaceAll('W/', '');
-    // The external id of another object can change without this version.
-    if (form === 'plain' && matchesEtag(known, etag)) return reply.code(304).send();
-    return sendJson(reply, stored.json);
+    return id === undefined ? undefined : reads.id[form](tenantId, id, deadline);
   }
 
   api.get<{ Params: { id: string } }>(
@@ -106,10 +62,7 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       const { id } = request.params;
       const form = formOf(request);
       if (!isUuid(id)) throw new ApiError('not_found');
-      const stored =
-        (await readById[form](request.tenantId, id, request.deadline)) ??
-        (await readMerged(request, form, 'id', id));
-      return answerOne(request, reply, form, stored);
+      return answerOne(request, reply, form, await readOne(request, form, 'id', id));
     },
   );
 
@@ -120,16 +73,51 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
       const { externalId } = request.params;
       const form = formOf(request);
       if (!isStorableText(externalId)) throw new ApiError('not_found');
-      const stored =
-        (await readByExternalId[form](request.tenantId, externalId, request.deadline)) ??
-        (await readMerged(request, form, 'external_id', externalId));
-      return answerOne(request, reply, form, stored);
+      return answerOne(request, reply, form, await readOne(request, form, 'external_id', externalId));
     },
   );
 
+  addListRoute(api, definition, forms, database, docs.list);
+}
+
+function answerOne({ headers }: FastifyRequest, reply: FastifyReply, form: Form, stored: Found | undefined) {
+  if (!stored) throw new ApiError('not_found');
+  const etag = etagOf(stored.version);
+  reply.header('ETag', etag);
+  const known = (headers['if-none-match'] ?? '').replaceAll('W/', '');
+  // The external id of another object can change without this version.
+  if (form === 'plain' && matchesEtag(known, etag)) return reply.code(304).send();
+  return sendJson(reply, stored.json);
+}
+
+function addListRoute(
+  api: FastifyInstance,
+  definition: Definition,
+  forms: Forms,
+  database: Database,
+  schema: object,
+): void {
+  async function query<Row extends object>(
+    { tenantId, deadline }: FastifyRequest,
+    statement: pg.QueryConfig,
+    isPlannedOnce = false,
+  ) {
+    const { rows } = await database.queryInTenants<Row>([tenantId], statement, { deadline, isPlannedOnce });
+    return rows;
+  }
+
+  function readPage(request: FastifyRequest, list: ListRequest): Promise<ListedRow[]> {
+    const form = list.withExternalIds ? forms.withExternalIds : forms.plain;
+    const statement = buildListQuery(definition, request.tenantId, list, form);
+    // With filters the best index depends on their values; without, it is the one of the order.
+    if (list.conditions.length > 0 || list.withExternalIds) return query(request, statement);
+    const name = `list ${definition.name} by ${list.sort.name}${list.cursor ? ', further' : ''}`;
+    return query(request, { ...statement, name }, true);
+  }
+
   api.get<{ Querystring: Record<string, unknown> }>(
     `/${definition.collection}`,
-    { schema: docs.list },
+    { schema },
     async (request, reply) => {
       const list = parseListRequest(definition, request.query);
       const [rows, counted] = await Promise.all([
@@ -152,6 +140,8 @@ export function addReadRoutes(api: FastifyInstance, definition: Definition, data
 }
 
 type Form = 'plain' | 'withExternalIds';
+/** SQL expressions for the object as it is answered. */
+type Forms = Record<Form, string>;
 type ReadOne = ReturnType<typeof buildReadOne>;
 
 function formOf(request: FastifyRequest): Form {
@@ -165,6 +155,25 @@ function formOf(request: FastifyRequest): Form {
 interface Found {
   version: number;
   json: string;
+}
+
+function buildReads(
+  definition: Definition,
+  forms: Forms,
+  database: Database,
+  key: { column: string; type: string },
+): Record<Form, ReadOne> {
+  const name = `read ${definition.name} by ${key.column}`;
+  return {
+    plain: buildReadOne(definition, forms.plain, database, key, name),
+    withExternalIds: buildReadOne(
+      definition,
+      forms.withExternalIds,
+      database,
+      key,
+      `${name}, with external ids`,
+    ),
+  };
 }
 
 /** Objects that are asked for at the same time are read with one statement, whichever tenants they belong to. */

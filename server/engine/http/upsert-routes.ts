@@ -20,7 +20,7 @@ import type { Creation } from '../sql/idempotency.ts';
 import { newObjectId } from '../sql/object-id.ts';
 import { RaceError } from '../sql/races.ts';
 import type { Stored } from '../sql/rows.ts';
-import { buildUpsertBatches, type Upsert, type UpsertBatches } from '../sql/upsert-batches.ts';
+import type { Upsert } from '../sql/upsert-batches.ts';
 import { mergeInto, underOwnName } from './merge-patch.ts';
 import {
   answerDryRun,
@@ -40,26 +40,13 @@ interface NamedRoute {
 
 type NamedRequest = FastifyRequest<NamedRoute>;
 
-export function addUpsertRoutes(
+export function addPutRoute(
   api: FastifyInstance,
   resource: WritableResource,
-  path: string,
-  docs: { upsert: object; merge: object },
-): void {
-  const { database, definition, creations, writes, replacement } = resource;
-  const upserts = buildUpsertBatches(database, definition, creations, writes, replacement);
-  addPutRoute(api, resource, upserts, path, docs.upsert);
-  addMergeRoute(api, resource, upserts, path, docs.merge);
-}
-
-function addPutRoute(
-  api: FastifyInstance,
-  resource: WritableResource,
-  upserts: UpsertBatches,
   path: string,
   schema: object,
 ): void {
-  const { check, writes, replacement } = resource;
+  const { check, writes, replacement, upserts } = resource;
   api.put<NamedRoute>(path, { schema }, async (request, reply) => {
     refuseUnknownParameters(request, ['dryRun']);
     const { externalId } = request.params;
@@ -98,10 +85,9 @@ function addPutRoute(
   });
 }
 
-function addMergeRoute(
+export function addMergeRoute(
   api: FastifyInstance,
   resource: WritableResource,
-  upserts: UpsertBatches,
   path: string,
   schema: object,
 ): void {
@@ -110,7 +96,7 @@ function addMergeRoute(
     const mayCreate = readFlag(request, 'create', true);
     const body = withExternalId(request.body, request.params.externalId);
     const upsert = isDryRun(request) ? undefined : toUpsert(resource, body, mayCreate, request, reply);
-    const merged = upsert && (await upserts.upsert(upsert, request.deadline));
+    const merged = upsert && (await resource.upserts.upsert(upsert, request.deadline));
     if (merged) {
       noteChange(reply, merged);
       return sendJson(reply, merged.json!);

@@ -12,9 +12,9 @@ import {
 } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
-import { writeDocs } from '../openapi/routes.ts';
+import { writeDocs } from '../openapi/write-docs.ts';
 import { readClaim } from '../sql/idempotency.ts';
-import { addUpsertRoutes } from './upsert-routes.ts';
+import { addMergeRoute, addPutRoute } from './upsert-routes.ts';
 import {
   answerDryRun,
   checkNew,
@@ -38,8 +38,9 @@ export function addWriteRoutes(
   const byId = `/${definition.collection}/:id`;
   const byExternalId = `/${definition.collection}/by-external-id/:externalId`;
   addCreateRoute(api, resource, docs.create);
+  addPutRoute(api, resource, byExternalId, docs.upsert);
   addPatchRoute(api, resource, byId, docs.patch);
-  addUpsertRoutes(api, resource, byExternalId, docs);
+  addMergeRoute(api, resource, byExternalId, docs.merge);
   addDeleteRoute(api, resource, byId, docs.delete);
   addDeleteRoute(api, resource, byExternalId, docs.deleteByExternalId);
 }

@@ -23,6 +23,7 @@ import { retryRaces } from '../sql/races.ts';
 import { buildReplacement, type Replacement } from '../sql/replacement.ts';
 import { buildWrites, type Writes } from '../sql/row-store.ts';
 import type { NewRow, Stored } from '../sql/rows.ts';
+import { buildUpsertBatches, type UpsertBatches } from '../sql/upsert-batches.ts';
 import { mergeInto } from './merge-patch.ts';
 
 /** A resource with everything that writes it. */
@@ -33,6 +34,7 @@ export interface WritableResource {
   writes: Writes;
   replacement: Replacement;
   creations: CreationBatches;
+  upserts: UpsertBatches;
   attentionChecks: readonly AttentionCheck[];
 }
 
@@ -44,13 +46,16 @@ export function openForWrites(
 ): WritableResource {
   const check = buildCheck(definition);
   const writes = buildWrites(definition, all);
+  const replacement = buildReplacement(definition, check, writes);
+  const creations = buildCreationBatches(database, writes);
   return {
     definition,
     database,
     check,
     writes,
-    replacement: buildReplacement(definition, check, writes),
-    creations: buildCreationBatches(database, writes),
+    replacement,
+    creations,
+    upserts: buildUpsertBatches(database, definition, creations, writes, replacement),
     attentionChecks: attentionChecksOf(definition),
   };
 }

@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
-import { pageParameters } from '../../engine/openapi/routes.ts';
+import { pageParameters } from '../../engine/openapi/parameters.ts';
 import {
   type AttentionCheck,
   type AttentionEntry,

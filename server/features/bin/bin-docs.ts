@@ -3,14 +3,14 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
-import { schemaName } from '../../engine/openapi/resource-schemas.ts';
 import {
   dryRun,
   idParameter,
   originHeader,
   pageParameters,
   withArticle,
-} from '../../engine/openapi/routes.ts';
+} from '../../engine/openapi/parameters.ts';
+import { schemaName } from '../../engine/openapi/resource-schemas.ts';
 import { binDays } from '../../engine/sql/bin.ts';
 
 export const defaultLimit = 50;

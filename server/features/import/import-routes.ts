@@ -8,7 +8,7 @@ import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { answer, errorResponses, reference, requestBody } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
-import { originHeader } from '../../engine/openapi/routes.ts';
+import { originHeader } from '../../engine/openapi/parameters.ts';
 import { deletedList, dependantList } from '../../engine/openapi/schemas.ts';
 import { readClaim } from '../../engine/sql/idempotency.ts';
 import { ApiError, validationError } from '../../errors.ts';

@@ -8,8 +8,8 @@ import { columnsOf, type Definition } from '../../engine/definition/definition.t
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { answer, commonHeaders, errorResponses } from '../../engine/openapi/answers.ts';
+import { dryRun, idParameter, originHeader } from '../../engine/openapi/parameters.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
-import { dryRun, idParameter, originHeader } from '../../engine/openapi/routes.ts';
 import { binRepresentation } from '../../engine/sql/bin.ts';
 import { entryRepresentation } from '../../engine/sql/journal.ts';
 import { retryRaces } from '../../engine/sql/races.ts';

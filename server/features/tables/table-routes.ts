@@ -8,8 +8,8 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import { separators } from '../../engine/http/csv.ts';
 import { type ExportFile, exportConfig, sendExport } from '../../engine/http/export-stream.ts';
 import { commonHeaders, errorResponses } from '../../engine/openapi/answers.ts';
+import { searchParameterDocs } from '../../engine/openapi/list-parameters.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
-import { searchParameterDocs } from '../../engine/openapi/routes.ts';
 import {
   type ListRequest,
   type Query,

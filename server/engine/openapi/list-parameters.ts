@@ -1,0 +1,98 @@
+// The parameters that say which objects a list or an export has, and in which order.
+import { type Definition, referencesOf } from '../definition/definition.ts';
+import type { JsonSchema } from '../definition/fields.ts';
+import {
+  emptiableOf,
+  type Filter,
+  filtersOf,
+  maxIds,
+  maxListed,
+  rangesOf,
+  takesSeveral,
+} from '../sql/list-filters.ts';
+import { inclusions, sortNamesOf } from '../sql/list-query.ts';
+
+export const includeParameter = {
+  include: {
+    type: 'string',
+    enum: inclusions,
+    description: '`externalIds` adds your own ids of the objects that are referred to.',
+  },
+};
+
+/** Several values in one parameter. */
+const commas = { style: 'form', explode: false };
+
+export function searchParameterDocs(definition: Definition): Record<string, JsonSchema> {
+  const filters = filtersOf(definition).map((filter) => [filter.name, filterDocs(filter)]);
+  const ranges = rangesOf(definition).flatMap(({ name, column: { field } }) =>
+    [
+      ['From', 'at least this'],
+      ['Until', 'at most this'],
+    ].map(([end, words]) => [
+      `${name}${end}`,
+      { ...filterSchema(field.schema), description: `Filter, ${words}: ${field.schema.description}` },
+    ]),
+  );
+  const fields = { type: 'array', items: { enum: emptiableOf(definition).map(({ name }) => name) } };
+  const references = referencesOf(definition).map(({ externalName, column }) => [
+    externalName,
+    { type: 'string', description: `Filter: ${column.field.schema.description} By your own id.` },
+  ]);
+  return {
+    sort: {
+      type: 'string',
+      enum: sortNamesOf(definition),
+      default: 'createdAt',
+      description: 'Sort order; prefix with - to reverse.',
+    },
+    q: {
+      type: 'string',
+      description: `Search in ${listSearched(definition)}. All words must match, in any of these. Words may have typing errors; numbers and codes match by their beginning. Finds up to 1,000 matches.`,
+    },
+    ...includeParameter,
+    updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
+    ...Object.fromEntries([...filters, ...ranges]),
+    empty: { ...fields, ...commas, description: 'Filter: fields that have no value.' },
+    filled: { ...fields, ...commas, description: 'Filter: fields that have a value.' },
+    id: {
+      type: 'array',
+      items: { type: 'string', format: 'uuid' },
+      maxItems: maxIds,
+      ...commas,
+      description: 'Filter: ids.',
+    },
+    externalId: {
+      type: 'string',
+      description: `Filter: your own ids, up to ${maxListed}, separated by commas.`,
+      examples: ['ERP-4711,ERP-4712'],
+    },
+    ...Object.fromEntries(references),
+  };
+}
+
+function filterDocs(filter: Filter): JsonSchema {
+  const { field } = filter.column;
+  const { description, ...schema } = field.schema;
+  if (field.kind === 'flag') return { type: 'boolean', description: `Filter: ${description}` };
+  if (!takesSeveral(filter)) return { ...filterSchema(schema), description: `Filter: ${description}` };
+  return {
+    type: 'array',
+    items: filterSchema(schema),
+    maxItems: maxListed,
+    ...commas,
+    description: `Filter, one or several: ${description}`,
+  };
+}
+
+function filterSchema({ type, format, enum: choices }: JsonSchema): JsonSchema {
+  return { type, ...(format !== undefined && { format }), ...(choices !== undefined && { enum: choices }) };
+}
+
+/** "`name`, `address.city`, and the names behind `customerId`" */
+function listSearched({ searchedBy: { names, words, phones, codes, through } }: Definition): string {
+  const fields = [...names, ...words, ...phones, ...codes].map((path) => `\`${path}\``).join(', ');
+  if (through.length === 0) return fields;
+  const references = through.map((steps) => `\`${steps.map(([field]) => field).join('.')}\``);
+  return `${fields}, and the names behind ${references.join(', ')}`;
+}

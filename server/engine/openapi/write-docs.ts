@@ -1,0 +1,221 @@
+// What the routes that write a resource declare.
+import type { Definition } from '../definition/definition.ts';
+import {
+  answer,
+  commonHeaders,
+  errorResponses,
+  ignoredFieldsHeader,
+  reference,
+  requestBody,
+} from './answers.ts';
+import { exampleId, patchExamples } from './examples.ts';
+import {
+  dryRun,
+  etagHeader,
+  externalIdParameter,
+  idParameter,
+  ifMatch,
+  originHeader,
+  withArticle,
+} from './parameters.ts';
+import { schemaName } from './resource-schemas.ts';
+
+const changeHeaders = {
+  ...etagHeader,
+  'Stamm-Changed': { type: 'string', enum: ['true', 'false'], description: 'Whether anything changed.' },
+  ...ignoredFieldsHeader,
+};
+const preconditions = {
+  type: 'object',
+  properties: {
+    ...ifMatch.properties,
+    'If-None-Match': { type: 'string', description: '`*` creates only, and never replaces.' },
+  },
+};
+
+const mergePatchTypes = ['application/merge-patch+json', 'application/json'];
+const dryRunExample = { dryRun: { dryRun: true, attention: [], ignoredFields: ['adress'] } };
+
+export function writeDocs(definition: Definition) {
+  return {
+    create: creation(definition),
+    upsert: upsert(definition),
+    patch: patch(definition),
+    merge: merge(definition),
+    ...deletions(definition),
+  };
+}
+
+function creation(definition: Definition) {
+  const name = schemaName(definition);
+  return {
+    operationId: `create${name}`,
+    summary: `Create ${withArticle(definition)}`,
+    description: definition.description,
+    tags: [definition.title],
+    body: requestBody(reference(`New${name}`), { [definition.name]: definition.example }),
+    querystring: dryRun,
+    headers: {
+      type: 'object',
+      properties: {
+        'Idempotency-Key': {
+          type: 'string',
+          maxLength: 255,
+          description: 'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
+        },
+        ...originHeader,
+      },
+    },
+    response: {
+      201: answer(
+        'Created, and durable when this is answered.',
+        { $ref: 'IdResponse#' },
+        {
+          ...ignoredFieldsHeader,
+          'Idempotency-Replayed': {
+            type: 'string',
+            description: '`true` if this is the answer of an earlier request.',
+          },
+        },
+        { created: { id: exampleId } },
+      ),
+      // As a range, because mock servers answer a creation with the lowest status.
+      '2XX': answer(
+        'Dry run (200): it would be created.',
+        { $ref: 'DryRun#' },
+        ignoredFieldsHeader,
+        dryRunExample,
+      ),
+      ...errorResponses(400, 401, 403, 409, 413, 415, 422, 429, 500),
+    },
+  };
+}
+
+function upsert(definition: Definition) {
+  const name = schemaName(definition);
+  return {
+    operationId: `put${name}ByExternalId`,
+    summary: `Create or replace ${withArticle(definition)} by your own id`,
+    description: 'Fields that are not sent are cleared.',
+    tags: [definition.title],
+    body: requestBody(reference(`New${name}`), { [definition.name]: withoutExternalId(definition) }),
+    querystring: dryRun,
+    params: externalIdParameter(definition),
+    headers: preconditions,
+    response: {
+      200: answer(
+        'Replaced, or unchanged; or, in a dry run, what would be attended to.',
+        { anyOf: [{ $ref: 'UpsertResponse#' }, { $ref: 'DryRun#' }] },
+        changeHeaders,
+        { replaced: { id: exampleId, version: 2, changed: true }, ...dryRunExample },
+      ),
+      201: answer('Created.', { $ref: 'UpsertResponse#' }, changeHeaders, {
+        created: { id: exampleId, version: 1, changed: true },
+      }),
+      ...errorResponses(400, 401, 403, 409, 412, 413, 415, 429, 500),
+    },
+  };
+}
+
+function patch(definition: Definition) {
+  const name = schemaName(definition);
+  return {
+    operationId: `patch${name}`,
+    summary: `Change ${withArticle(definition)}`,
+    description: 'JSON Merge Patch (RFC 7396): sent fields replace, `null` clears, everything else stays.',
+    tags: [definition.title],
+    params: idParameter,
+    headers: ifMatch,
+    querystring: dryRun,
+    body: requestBody(reference(`${name}Patch`), patchExamples(definition), mergePatchTypes),
+    response: {
+      200: answer('As it is now.', { $ref: `${name}#` }, changeHeaders),
+      ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
+    },
+  };
+}
+
+function merge(definition: Definition) {
+  const name = schemaName(definition);
+  return {
+    operationId: `merge${name}ByExternalId`,
+    summary: `Create or merge ${withArticle(definition)} by your own id`,
+    description:
+      'JSON Merge Patch (RFC 7396): sent fields replace, `null` clears, everything else stays. A complete body of an unknown id creates.',
+    tags: [definition.title],
+    params: externalIdParameter(definition),
+    headers: preconditions,
+    querystring: {
+      ...dryRun,
+      properties: {
+        ...dryRun.properties,
+        create: {
+          type: 'boolean',
+          default: true,
+          description: '`false` answers 404 for an unknown id.',
+        },
+      },
+    },
+    body: requestBody(
+      reference(`${name}Patch`),
+      { [definition.name]: withoutExternalId(definition), ...patchExamples(definition) },
+      mergePatchTypes,
+    ),
+    response: {
+      200: answer(
+        'As it is now; or, in a dry run that would create, what would be attended to.',
+        { anyOf: [{ $ref: `${name}#` }, { $ref: 'DryRun#' }] },
+        changeHeaders,
+      ),
+      201: answer('Created.', { $ref: `${name}#` }, changeHeaders),
+      ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
+    },
+  };
+}
+
+/** The body of a route whose path names the object. */
+function withoutExternalId({ example: { externalId, ...rest } }: Definition) {
+  return rest;
+}
+
+function deletions(definition: Definition) {
+  const name = schemaName(definition);
+  return {
+    delete: deletion(definition, {
+      operationId: `delete${name}`,
+      summary: `Delete ${withArticle(definition)}`,
+      params: idParameter,
+    }),
+    deleteByExternalId: deletion(definition, {
+      operationId: `delete${name}ByExternalId`,
+      summary: `Delete ${withArticle(definition)} by your own id`,
+      params: externalIdParameter(definition),
+    }),
+  };
+}
+
+function deletion({ title }: Definition, own: object) {
+  return {
+    ...own,
+    tags: [title],
+    description: 'Refused while other objects belong to it, unless `cascade` takes them along.',
+    headers: ifMatch,
+    querystring: {
+      ...dryRun,
+      properties: {
+        ...dryRun.properties,
+        cascade: {
+          type: 'boolean',
+          default: false,
+          description:
+            'Also delete everything that belongs to it, up to 10,000 objects, together or not at all.',
+        },
+      },
+    },
+    response: {
+      200: answer('Deleted with everything that belonged to it.', { $ref: 'Deletion#' }),
+      204: { description: 'Deleted.', headers: commonHeaders, type: 'null' },
+      ...errorResponses(400, 401, 403, 404, 409, 412, 429, 500),
+    },
+  };
+}
