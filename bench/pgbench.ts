@@ -3,7 +3,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { serviceRole } from '../server/database/database.ts';
+import { serviceRole } from '../server/database/connections.ts';
 import { planOnce } from '../server/database/planner.ts';
 import { addedWords, wordColumns } from '../server/engine/sql/search-words.ts';
 import { site } from '../server/resources/site.ts';

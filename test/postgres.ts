@@ -6,9 +6,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { checkConnection, serviceRole } from '../server/database/database.ts';
+import { serviceRole } from '../server/database/connections.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
 import { migrate } from '../server/database/migrations.ts';
+import { checkConnection } from '../server/database/server-check.ts';
 import { openServiceLogin } from '../server/database/service-login.ts';
 import { createDatabase, dropDatabase, findWorkers, freeTemplate } from './cluster.ts';
 

@@ -1,9 +1,10 @@
 import pg from 'pg';
 import { createApiKey } from '../../server/auth/api-keys.ts';
 import { createTenant } from '../../server/auth/tenants.ts';
-import { type Database, openDatabase, seeTenants } from '../../server/database/database.ts';
+import { type Database, openDatabase } from '../../server/database/database.ts';
 import { migrate } from '../../server/database/migrations.ts';
 import { openServiceLogin } from '../../server/database/service-login.ts';
+import { seeTenants } from '../../server/database/transactions.ts';
 import { createDatabase, dropDatabase, findWorkers } from '../../test/cluster.ts';
 import { demandStatus, rateOf, runFullLoad } from '../load.ts';
 import { canReadProcesses, readProcessorMs } from '../machine.ts';

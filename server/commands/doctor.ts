@@ -4,7 +4,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { asDatabaseOwner, type Connection, openConnection } from '../database/connection.ts';
-import { serviceRole } from '../database/database.ts';
+import { serviceRole } from '../database/connections.ts';
 import { nameAccount } from '../database/embedded/programs.ts';
 import { findPendingMigrations } from '../database/migrations.ts';
 import { inspectServiceLogin, type ServiceLogin } from '../database/service-login.ts';

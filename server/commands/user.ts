@@ -3,7 +3,7 @@ import { recordCommand } from '../auth/audit-log.ts';
 import { removeAllPasskeys } from '../auth/passkeys.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { addPerson, hashEmail, type Role, removePerson, roles, setPassword } from '../auth/people.ts';
-import { beginFor } from '../database/database.ts';
+import { beginFor } from '../database/transactions.ts';
 import { formatChecks } from '../engine/definition/formats.ts';
 import { ApiError, UsageError } from '../errors.ts';
 import { asOperator, type Command, tenantIdFrom } from './command.ts';

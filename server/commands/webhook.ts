@@ -2,7 +2,8 @@
 import type pg from 'pg';
 import { type AuditEvent, recordCommand } from '../auth/audit-log.ts';
 import type { Config } from '../config.ts';
-import { beginFor, openDatabase } from '../database/database.ts';
+import { openDatabase } from '../database/database.ts';
+import { beginFor } from '../database/transactions.ts';
 import { isUuid } from '../engine/definition/formats.ts';
 import { isTimestamp } from '../engine/sql/list-query.ts';
 import { ApiError, UsageError } from '../errors.ts';

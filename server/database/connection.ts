@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Config } from '../config.ts';
 import { startCommand } from '../program.ts';
-import { checkConnection, type ServerState } from './database.ts';
 import { hasCluster } from './embedded/data-dir.ts';
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded/postgres.ts';
 import { type Account, findAccount } from './embedded/programs.ts';
 import { isDatabaseAway } from './errors.ts';
+import { checkConnection, type ServerState } from './server-check.ts';
 import { cut, onAbort, patienceMs } from './timeouts.ts';
 
 export interface Connection {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
-import { serviceRole } from './database.ts';
+import { serviceRole } from './connections.ts';
 import { workerSettings } from './planner.ts';
 
 /** Read before a tenant is known, or written together with such tables; so are all with a foreign key to them. */

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type pg from 'pg';
 import { asDatabaseOwner } from './connection.ts';
-import { serviceRole } from './database.ts';
+import { serviceRole } from './connections.ts';
 import { distributeTables, isDistributed } from './distribution.ts';
 import { type Migration, MigrationError, numberOf, readMigrations } from './migration-files.ts';
 import { inShortTransaction, type Migrator, type Say, takeTurn, watchBlockers } from './migration-locks.ts';

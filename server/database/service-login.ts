@@ -3,7 +3,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { asDatabaseOwner } from './connection.ts';
-import { serviceRole } from './database.ts';
+import { serviceRole } from './connections.ts';
 import { patienceMs } from './timeouts.ts';
 
 export interface ServiceLogin {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
-import { serviceRole } from '../../server/database/database.ts';
+import { serviceRole } from '../../server/database/connections.ts';
 import { findWorkerTables } from '../../server/database/distribution.ts';
 import { type Definition, ownersOf, uniqueColumnsOf } from '../../server/engine/definition/definition.ts';
 import { parseListRequest, sortNamesOf } from '../../server/engine/sql/list-query.ts';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import pg from 'pg';
-import { openDatabase, serviceRole } from '../../server/database/database.ts';
+import { serviceRole } from '../../server/database/connections.ts';
+import { openDatabase } from '../../server/database/database.ts';
 import { openServiceLogin } from '../../server/database/service-login.ts';
 import { createTestDatabase, startService, validCustomer } from '../service.ts';
 

@@ -1,7 +1,7 @@
 // Whether what is stored agrees with itself. Each check is a statement that returns what disagrees; nothing is changed.
 import type pg from 'pg';
 import { reachTenants } from '../../auth/tenants.ts';
-import { seeTenants } from '../../database/database.ts';
+import { seeTenants } from '../../database/transactions.ts';
 import { type Definition, ownersOf } from '../../engine/definition/definition.ts';
 import { detailsName, selectWords, storedRows } from '../../engine/sql/search-words.ts';
 

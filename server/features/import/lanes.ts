@@ -2,8 +2,9 @@
 // tables, which statements find first. They move just before the commit. So the journal's lock is held for a moment only,
 // and never before a lock on a row.
 import pg from 'pg';
-import { commit as commitTransaction, type Database } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
 import { cut } from '../../database/timeouts.ts';
+import { commit as commitTransaction } from '../../database/transactions.ts';
 import { maxCollectedLinks } from '../../engine/sql/links.ts';
 import type { Statement } from '../../engine/sql/statements.ts';
 import type { Author } from '../../http/conventions.ts';
