@@ -9,7 +9,7 @@ import { binSchemas } from '../features/bin/bin-docs.ts';
 import { journalSchemas } from '../features/changes/changes-routes.ts';
 import { importSchemas } from '../features/import/import-routes.ts';
 import { mergeSchemas } from '../features/merging/merge-docs.ts';
-import { personalDataSchemas } from '../features/personal-data/personal-data-routes.ts';
+import { personalDataSchemas } from '../features/personal-data/personal-data-docs.ts';
 import { openapiInfo } from '../features/reference/openapi-document.ts';
 import { searchSchemas } from '../features/search/search-routes.ts';
 import { visitSchemas } from '../features/visits/visit-docs.ts';

@@ -32,10 +32,12 @@ interface Options {
   publicUrl: string | undefined;
 }
 
-export async function feedRoutes(app: FastifyInstance, { database, publicUrl }: Options): Promise<void> {
-  const countReads = buildFailureCounter();
-  const countMisses = buildFailureCounter();
+export async function feedRoutes(app: FastifyInstance, options: Options): Promise<void> {
+  addOfficeRoutes(app, options);
+  addCalendarRoute(app, options);
+}
 
+function addOfficeRoutes(app: FastifyInstance, { database, publicUrl }: Options): void {
   app.get<SubjectRoute>('/calendar-feeds/:resource/:id', forVerwaltung, async (request) => {
     const { resource, id } = subjectOf(request);
     const { tenantId, deadline } = request;
@@ -105,6 +107,11 @@ export async function feedRoutes(app: FastifyInstance, { database, publicUrl }: 
     );
     reply.code(204);
   });
+}
+
+function addCalendarRoute(app: FastifyInstance, { database, publicUrl }: Options): void {
+  const countReads = buildFailureCounter();
+  const countMisses = buildFailureCounter();
 
   app.get<{ Params: { tenantId: string; file: string } }>(
     '/calendar/:tenantId/:file',

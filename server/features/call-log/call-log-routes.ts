@@ -31,30 +31,32 @@ interface Options {
   resources: readonly Definition[];
 }
 
-export async function requestRoutes(app: FastifyInstance, { database, resources }: Options): Promise<void> {
-  const streams = new RequestStreams(database);
-  app.addHook('preClose', async () => streams.close());
+export async function requestRoutes(app: FastifyInstance, options: Options): Promise<void> {
+  addListRoute(app, options);
+  addDetailRoute(app, options);
+  addCorrectionRoute(app, options);
+  addStatisticRoutes(app, options);
+  addLiveRoute(app, options);
+}
 
-  async function query<Row extends pg.QueryResultRow>(tenantId: string, statement: pg.QueryConfig) {
-    const { rows } = await database.queryInTenants<Row>([tenantId], statement);
-    return rows;
-  }
-
+function addListRoute(app: FastifyInstance, { database }: Options): void {
   app.get('/requests', forVerwaltung, async (request) => {
     const { statement, limit } = buildRequestList(request);
-    const rows = await query<RequestRow>(request.tenantId, statement);
+    const rows = await query<RequestRow>(database, request.tenantId, statement);
     const page = rows.slice(0, limit);
     return {
       data: page.map((row) => toRequest(row, languageOf(request))),
       nextCursor: rows.length > limit ? page.at(-1)!.id : null,
     };
   });
+}
 
+function addDetailRoute(app: FastifyInstance, { database, resources }: Options): void {
   app.get<{ Params: { id: string } }>('/requests/:id', forVerwaltung, async (request) => {
     refuseUnknownParameters(request, ['reveal']);
     const { id } = request.params;
     if (!isUuid(id)) throw new ApiError('not_found');
-    const [row] = await query<RequestRow & { body: string | null }>(request.tenantId, {
+    const [row] = await query<RequestRow & { body: string | null }>(database, request.tenantId, {
       text: `SELECT ${requestColumns}, body FROM recorded_request WHERE tenant_id = $1 AND id = $2`,
       values: [request.tenantId, id],
     });
@@ -67,8 +69,9 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
         'recorded body revealed',
       );
     }
-    const body = row.body === null || isRevealed ? row.body : maskBody(row.body, definitionOf(row.route));
-    const [correction] = await query(request.tenantId, {
+    const body =
+      row.body === null || isRevealed ? row.body : maskBody(row.body, definitionOf(resources, row.route));
+    const [correction] = await query(database, request.tenantId, {
       text: `SELECT resource, object_id AS id, corrected_at AS at, person_id FROM corrected_request
         WHERE tenant_id = $1 AND request_id = $2`,
       values: [request.tenantId, id],
@@ -76,31 +79,24 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
     return {
       ...toRequest(row, languageOf(request)),
       body,
-      correction: correction ? await withPersonName(request.tenantId, correction) : null,
+      correction: correction ? await withPersonName(database, request.tenantId, correction) : null,
     };
   });
+}
 
-  /** By a statement of its own: on a cluster people are on the coordinator, and calls on the workers. */
-  async function withPersonName(tenantId: string, { person_id: personId, ...correction }: pg.QueryResultRow) {
-    const [person] = await query(tenantId, {
-      text: 'SELECT name FROM person WHERE tenant_id = $1 AND id = $2',
-      values: [tenantId, personId],
-    });
-    return { ...correction, person: person?.name ?? null };
-  }
-
+function addCorrectionRoute(app: FastifyInstance, { database, resources }: Options): void {
   app.post<{ Params: { id: string } }>('/requests/:id/correction', forVerwaltung, async (request, reply) => {
     if (!isUuid(request.params.id)) throw new ApiError('not_found');
     const { resource, id } = readForm(request, {
       resource: oneOf(resources.map(({ name }) => name)),
       id: uuid,
     });
-    await query(request.tenantId, {
+    await query(database, request.tenantId, {
       text: 'DELETE FROM corrected_request WHERE tenant_id = $1 AND request_id < $2',
       values: [request.tenantId, lowestUuidAt(Date.now() - correctionsKeptMs)],
     });
     // The first correction counts: a second one would hide that the object exists twice.
-    await query(request.tenantId, {
+    await query(database, request.tenantId, {
       text: `INSERT INTO corrected_request (tenant_id, request_id, resource, object_id, person_id)
         SELECT tenant_id, id, $3, $4::uuid, $5::uuid FROM recorded_request WHERE tenant_id = $1 AND id = $2 AND status >= 400
         ON CONFLICT DO NOTHING`,
@@ -108,10 +104,12 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
     });
     reply.code(204);
   });
+}
 
+function addStatisticRoutes(app: FastifyInstance, { database }: Options): void {
   app.get('/requests/groups', forVerwaltung, async (request) => {
     const { conditions, values } = readPeriodOnly(request);
-    const rows = await query<GroupRow>(request.tenantId, {
+    const rows = await query<GroupRow>(database, request.tenantId, {
       text: `SELECT refused.method, coalesce(nullif(refused.route, ''), refused.path) AS path,
           error ->> 'field' AS field, coalesce(error ->> 'code', refused.code) AS code,
           max((error -> 'params')::text) AS params, count(*)::integer AS count, max(refused.id::text) AS last_id
@@ -126,7 +124,7 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
 
   app.get('/requests/hours', forVerwaltung, async (request) => {
     const { from, until } = readPeriodOnly(request);
-    const rows = await query(request.tenantId, {
+    const rows = await query(database, request.tenantId, {
       text: `SELECT hour, requests::integer, refusals::integer, failures::integer, unrecorded::integer FROM request_hour
         WHERE tenant_id = $1 AND hour >= coalesce(date_trunc('hour', $2::timestamptz), now() - interval '7 days')
           AND hour < coalesce($3::timestamptz, 'infinity') ORDER BY hour LIMIT 800`,
@@ -134,6 +132,11 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
     });
     return { data: rows };
   });
+}
+
+function addLiveRoute(app: FastifyInstance, { database }: Options): void {
+  const streams = new RequestStreams(database);
+  app.addHook('preClose', async () => streams.close());
 
   app.get('/requests/live', { ...forVerwaltung, exposeHeadRoute: false }, async (request, reply) => {
     refuseUnknownParameters(request, []);
@@ -141,12 +144,34 @@ export async function requestRoutes(app: FastifyInstance, { database, resources 
     // Keeps proxies from buffering events.
     return reply.type('text/event-stream; charset=utf-8').header('X-Accel-Buffering', 'no').send(stream);
   });
+}
 
-  /** The resource that a route creates or changes, whose fields say what in a body is harmless. */
-  function definitionOf(route: string): Definition | undefined {
-    const path = route.replace('/api/v1', '');
-    return resources.find((one) => one.path === path || path.startsWith(`/${one.collection}/`));
-  }
+async function query<Row extends pg.QueryResultRow>(
+  database: Database,
+  tenantId: string,
+  statement: pg.QueryConfig,
+) {
+  const { rows } = await database.queryInTenants<Row>([tenantId], statement);
+  return rows;
+}
+
+/** By a statement of its own: on a cluster people are on the coordinator, and calls on the workers. */
+async function withPersonName(
+  database: Database,
+  tenantId: string,
+  { person_id: personId, ...correction }: pg.QueryResultRow,
+) {
+  const [person] = await query(database, tenantId, {
+    text: 'SELECT name FROM person WHERE tenant_id = $1 AND id = $2',
+    values: [tenantId, personId],
+  });
+  return { ...correction, person: person?.name ?? null };
+}
+
+/** The resource that a route creates or changes, whose fields say what in a body is harmless. */
+function definitionOf(resources: readonly Definition[], route: string): Definition | undefined {
+  const path = route.replace('/api/v1', '');
+  return resources.find((one) => one.path === path || path.startsWith(`/${one.collection}/`));
 }
 
 interface GroupRow {

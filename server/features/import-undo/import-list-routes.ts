@@ -1,11 +1,12 @@
 // Imports of the last 30 days in the office: what they wrote, and undoing one of them.
 import { randomUUIDv7 } from 'node:crypto';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { oneOf, readForm, words } from '../../auth/form.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
+import { type IdRoute, idOf } from '../../engine/http/route-conventions.ts';
 import { binDays } from '../../engine/sql/bin.ts';
 import { actorTypeOf } from '../../engine/sql/journal.ts';
 import { retryRaces } from '../../engine/sql/races.ts';
@@ -22,10 +23,6 @@ const stepShare = 0.4;
 
 const verwaltung = { config: { access: 'VERWALTUNG' } } as const;
 const bodiless = { config: { ...verwaltung.config, takesNoBody: true } } as const;
-
-interface IdRoute {
-  Params: { id: string };
-}
 
 export async function importListRoutes(
   office: FastifyInstance,
@@ -136,11 +133,6 @@ async function readRun(client: pg.ClientBase, tenantId: string, id: string): Pro
   );
   if (!rows[0]) throw new ApiError('not_found');
   return rows[0];
-}
-
-function idOf({ params }: FastifyRequest<IdRoute>): string {
-  if (!isUuid(params.id)) throw new ApiError('not_found');
-  return params.id.toLowerCase();
 }
 
 /** File names are free text, and may name a person. */

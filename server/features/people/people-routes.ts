@@ -10,7 +10,7 @@ import { changePerson, type Role, removePerson, roles } from '../../auth/people.
 import { endSessionsOf } from '../../auth/sessions.ts';
 import { countAttempt, hashSubject } from '../../auth/sign-in.ts';
 import type { Database } from '../../database/database.ts';
-import { isUuid } from '../../engine/definition/formats.ts';
+import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
 import { ApiError } from '../../errors.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
@@ -19,19 +19,21 @@ const maxNameLength = 100;
 /** In 15 minutes and for each business: Stamm must not be a way to send mail to strangers. */
 const mostMailedInvitations = 30;
 
-interface IdRoute {
-  Params: { id: string };
-}
-
 interface Options {
   database: Database;
   notices: Notices;
   publicUrl: string | undefined;
 }
 
-export async function peopleRoutes(app: FastifyInstance, { database, notices, publicUrl }: Options) {
+export async function peopleRoutes(app: FastifyInstance, options: Options): Promise<void> {
+  addPersonRoutes(app, options);
+  addInvitationRoutes(app, options);
+  addBusinessRoute(app, options);
+}
+
+function addPersonRoutes(app: FastifyInstance, { database, notices }: Options): void {
   app.get('/people', forVerwaltung, async (request) => ({
-    data: await inBusiness(request, (client) => readPeople(client, request)),
+    data: await inTenantOf(request, database, (client) => readPeople(client, request)),
   }));
 
   app.patch<IdRoute>('/people/:id', withProof, async (request) => {
@@ -41,7 +43,7 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
       role: optional(oneOf(roles)),
     });
     const id = idOf(request);
-    const after = await inBusiness(request, async (client) => {
+    const after = await inTenantOf(request, database, async (client) => {
       const before = await changePerson(client, tenantId, id, changes);
       const [changed] = await readPeople(client, request, id);
       const details = differencesOf(before, changed!);
@@ -58,7 +60,7 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
   app.delete<IdRoute>('/people/:id', withProof, async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
     const id = idOf(request);
-    const recipient = await inBusiness(request, async (client) => {
+    const recipient = await inTenantOf(request, database, async (client) => {
       const { rows } = await client.query<Recipient>(
         'SELECT email, language FROM person WHERE tenant_id = $1 AND id = $2',
         [tenantId, id],
@@ -74,7 +76,7 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
   app.delete<IdRoute>('/people/:id/sessions', withProof, async (request, reply) => {
     const { tenantId } = sessionOf(request);
     const id = idOf(request);
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       const [person] = await readPeople(client, request, id);
       if (!person) throw new ApiError('not_found');
       await endSessionsOf(client, tenantId, id);
@@ -83,9 +85,11 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
     });
     reply.code(204);
   });
+}
 
+function addInvitationRoutes(app: FastifyInstance, { database, notices, publicUrl }: Options): void {
   app.get('/invitations', forVerwaltung, async (request) => {
-    const { rows } = await inBusiness(request, (client) =>
+    const { rows } = await inTenantOf(request, database, (client) =>
       client.query(
         `SELECT id, email, role, created_at AS "createdAt", expires_at AS "expiresAt"
          FROM invitation WHERE tenant_id = $1 AND expires_at > now() ORDER BY id DESC`,
@@ -98,7 +102,7 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
   app.post('/invitations', withProof, async (request, reply) => {
     const form = readForm(request, { email: emailAddress, role: oneOf(roles) });
     const { tenantId, person } = sessionOf(request);
-    const { id, token } = await inBusiness(request, async (client) => {
+    const { id, token } = await inTenantOf(request, database, async (client) => {
       const made = await makeInvitation(client, tenantId, form);
       const subject = { id: made.id, name: form.email };
       const details = { role: form.role };
@@ -106,7 +110,7 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
       return made;
     });
     const link = linkTo(request, publicUrl, 'invitation', token);
-    const isMailed = notices.hasMail && (await mayMailInvitation(tenantId, reply));
+    const isMailed = notices.hasMail && (await mayMailInvitation(database, tenantId, reply));
     if (isMailed)
       notices.toAddress(tenantId, { email: form.email, language: null }, 'invitation', {
         actor: person.name,
@@ -119,7 +123,7 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
   app.delete<IdRoute>('/invitations/:id', forVerwaltung, async (request, reply) => {
     const { tenantId } = request;
     const id = idOf(request);
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       const { rows } = await client.query<{ email: string }>(
         'DELETE FROM invitation WHERE tenant_id = $1 AND id = $2 RETURNING email',
         [tenantId, id],
@@ -130,11 +134,13 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
     });
     reply.code(204);
   });
+}
 
+function addBusinessRoute(app: FastifyInstance, { database }: Options): void {
   app.patch('/business', forVerwaltung, async (request) => {
     const { name } = readForm(request, { name: words(maxNameLength) });
     const { tenantId } = request;
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       const { rows } = await client.query<{ name: string }>(
         `WITH before AS (SELECT name FROM tenant WHERE tenant_id = $1 FOR UPDATE)
          UPDATE tenant SET name = $2 FROM before WHERE tenant_id = $1 RETURNING before.name`,
@@ -146,16 +152,16 @@ export async function peopleRoutes(app: FastifyInstance, { database, notices, pu
     });
     return { id: tenantId, name };
   });
+}
 
-  async function mayMailInvitation(tenantId: string, reply: FastifyReply): Promise<boolean> {
-    const subject = hashSubject('invitations', tenantId);
-    const sent = await countAttempt(database, reply, subject, Number.POSITIVE_INFINITY);
-    return sent <= mostMailedInvitations;
-  }
-
-  function inBusiness<Result>(request: FastifyRequest, work: (client: pg.ClientBase) => Promise<Result>) {
-    return database.inTenants([request.tenantId], work, { deadline: request.deadline });
-  }
+async function mayMailInvitation(
+  database: Database,
+  tenantId: string,
+  reply: FastifyReply,
+): Promise<boolean> {
+  const subject = hashSubject('invitations', tenantId);
+  const sent = await countAttempt(database, reply, subject, Number.POSITIVE_INFINITY);
+  return sent <= mostMailedInvitations;
 }
 
 /** What a change of a person has changed; undefined for nothing. */
@@ -186,11 +192,6 @@ async function readPeople(client: pg.ClientBase, request: FastifyRequest, id?: s
     [request.tenantId, sessionOf(request).person.id, id],
   );
   return rows;
-}
-
-function idOf({ params: { id } }: FastifyRequest<IdRoute>): string {
-  if (!isUuid(id)) throw new ApiError('not_found');
-  return id.toLowerCase();
 }
 
 /** As people read them in mails; both languages use the German words. */

@@ -1,5 +1,5 @@
 // A person's own passkeys and recovery codes, and what Verwaltung decides about those of the business.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type pg from 'pg';
 import { recordAudit } from '../../auth/audit-log.ts';
 import { flag, optional, readForm, words } from '../../auth/form.ts';
@@ -19,7 +19,7 @@ import { countRecoveryCodes, replaceRecoveryCodes } from '../../auth/recovery-co
 import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
 import { demandRelyingParty, offerRegistration, verifyAttestation } from '../../auth/webauthn.ts';
 import type { Database } from '../../database/database.ts';
-import { isUuid } from '../../engine/definition/formats.ts';
+import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
 import { ApiError } from '../../errors.ts';
 import { nameAuthenticator } from './authenticator-name.ts';
 import { attestation } from './credential-input.ts';
@@ -32,19 +32,21 @@ const registration = { ...ownWithProof, allowsMissingPasskey: true } as const;
 const forVerwaltung = { access: 'VERWALTUNG' } as const;
 const forVerwaltungWithProof = { ...forVerwaltung, needsRecentProof: true } as const;
 
-interface IdRoute {
-  Params: { id: string };
-}
-
 interface Options {
   database: Database;
   publicUrl: string | undefined;
 }
 
-export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl }: Options): Promise<void> {
+export async function passkeyRoutes(app: FastifyInstance, options: Options): Promise<void> {
+  addRegistrationRoutes(app, options);
+  addOwnPasskeyRoutes(app, options);
+  addRequirementRoutes(app, options);
+}
+
+function addRegistrationRoutes(app: FastifyInstance, { database, publicUrl }: Options): void {
   app.get('/passkeys', { config: { ...own, allowsMissingPasskey: true } }, async (request) => {
     const { tenantId, person } = sessionOf(request);
-    return inBusiness(request, async (client) => ({
+    return inTenantOf(request, database, async (client) => ({
       data: await listPasskeys(client, tenantId, person.id),
       recoveryCodesLeft: await countRecoveryCodes(client, tenantId, person.id),
       isRequired: await requiresPasskeys(client, tenantId),
@@ -58,7 +60,7 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
       const { tenantId, person, id: sessionId } = sessionOf(request);
       const relyingParty = demandRelyingParty(request, publicUrl);
       await countChallenge(database, reply, person.id);
-      const known = await inBusiness(request, (client) =>
+      const known = await inTenantOf(request, database, (client) =>
         listCredentials(client, tenantId, person.id, relyingParty.id),
       );
       return offerRegistration(database, relyingParty, sessionId, person, known);
@@ -76,7 +78,7 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
       form.credential,
     );
     const name = form.name ?? nameAuthenticator(aaguid, request.headers['user-agent']);
-    const id = await inBusiness(request, async (client) => {
+    const id = await inTenantOf(request, database, async (client) => {
       const added = await addPasskey(client, tenantId, person.id, {
         credentialId: credential.id,
         publicKey: credential.publicKey,
@@ -95,18 +97,20 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
     reply.code(201);
     return { id, name };
   });
+}
 
+function addOwnPasskeyRoutes(app: FastifyInstance, { database }: Options): void {
   app.patch<IdRoute>('/passkeys/:id', { config: ownWithProof }, async (request) => {
     const { tenantId, person } = sessionOf(request);
     const { name } = readForm(request, { name: words(maxNameLength) });
     const id = idOf(request);
-    await inBusiness(request, (client) => renamePasskey(client, tenantId, person.id, id, name));
+    await inTenantOf(request, database, (client) => renamePasskey(client, tenantId, person.id, id, name));
     return { id, name };
   });
 
   app.delete<IdRoute>('/passkeys/:id', { config: ownWithProof }, async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       const name = await removePasskey(client, tenantId, person.id, idOf(request));
       await recordAudit(client, tenantId, request, {
         event: 'PASSKEY_REMOVED',
@@ -119,7 +123,7 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
 
   app.post('/recovery-codes', { config: { ...ownWithProof, takesNoBody: true } }, async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
-    const codes = await inBusiness(request, async (client) => {
+    const codes = await inTenantOf(request, database, async (client) => {
       // Without a passkey no sign-in asks for a code.
       if ((await countPasskeys(client, tenantId, person.id)) === 0) throw new ApiError('passkey_missing');
       await recordAudit(client, tenantId, request, { event: 'RECOVERY_CODES_CREATED', subject: person });
@@ -128,10 +132,13 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
     reply.code(201);
     return { codes };
   });
+}
 
+/** For Verwaltung. */
+function addRequirementRoutes(app: FastifyInstance, { database }: Options): void {
   app.get('/passkey-requirement', { config: forVerwaltung }, async (request) => {
     const { tenantId } = sessionOf(request);
-    return inBusiness(request, async (client) => ({
+    return inTenantOf(request, database, async (client) => ({
       isRequired: await requiresPasskeys(client, tenantId),
       people: await countPasskeysOfAll(client, tenantId),
     }));
@@ -140,7 +147,7 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
   app.put('/passkey-requirement', { config: forVerwaltungWithProof }, async (request) => {
     const { tenantId, person } = sessionOf(request);
     const { isRequired } = readForm(request, { isRequired: flag });
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       await setPasskeyRequirement(client, tenantId, person.id, isRequired);
       await recordAudit(client, tenantId, request, {
         event: 'SETTINGS_CHANGED',
@@ -153,7 +160,7 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
   app.delete<IdRoute>('/people/:id/passkeys', { config: forVerwaltungWithProof }, async (request, reply) => {
     const { tenantId } = sessionOf(request);
     const id = idOf(request);
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       const count = await removeAllPasskeys(client, tenantId, id);
       await recordAudit(client, tenantId, request, {
         event: 'PASSKEY_REMOVED',
@@ -163,10 +170,6 @@ export async function passkeyRoutes(app: FastifyInstance, { database, publicUrl 
     });
     reply.code(204);
   });
-
-  function inBusiness<Result>(request: FastifyRequest, work: (client: pg.ClientBase) => Promise<Result>) {
-    return database.inTenants([request.tenantId], work, { deadline: request.deadline });
-  }
 }
 
 /** Each challenge is a row for some minutes: a person asks for few of them. */
@@ -192,9 +195,4 @@ async function nameOf(client: pg.ClientBase, tenantId: string, id: string): Prom
     [tenantId, id],
   );
   return rows[0]?.name;
-}
-
-function idOf({ params: { id } }: FastifyRequest<IdRoute>): string {
-  if (!isUuid(id)) throw new ApiError('not_found');
-  return id.toLowerCase();
 }

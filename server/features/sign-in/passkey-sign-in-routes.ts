@@ -40,10 +40,13 @@ interface Options {
   welcome: (request: FastifyRequest, reply: FastifyReply, token: string) => Promise<object>;
 }
 
-export async function passkeySignInRoutes(
-  app: FastifyInstance,
-  { database, publicUrl, welcome }: Options,
-): Promise<void> {
+export async function passkeySignInRoutes(app: FastifyInstance, options: Options): Promise<void> {
+  addPasskeyRoutes(app, options);
+  addSecondFactorRoute(app, options);
+}
+
+/** Instead of a password. */
+function addPasskeyRoutes(app: FastifyInstance, { database, publicUrl, welcome }: Options): void {
   app.post(
     '/session/passkey/options',
     { config: { access: 'PUBLIC', takesNoBody: true } },
@@ -64,13 +67,16 @@ export async function passkeySignInRoutes(
     if (!personId) throw new ApiError('passkey_refused');
     const used = await verifyAssertion(database, relyingParty, { purpose: 'SIGN_IN' }, personId, credential);
     const person = { tenantId: used.tenantId, personId };
-    const token = await begin(request, person, 'passkey', (client) =>
+    const token = await begin(database, request, person, 'passkey', (client) =>
       notePasskeyUse(client, used.tenantId, used),
     );
     await database.pool.query('SELECT forgive_sign_in($1, $2)', [hashSubject('passkey', personId), network]);
     return welcome(request, reply, token);
   });
+}
 
+/** After a password. */
+function addSecondFactorRoute(app: FastifyInstance, options: Options): void {
   app.post('/session/second-factor', isPublic, async (request, reply) => {
     const form = readForm(request, {
       token: words(maxTokenLength),
@@ -79,43 +85,53 @@ export async function passkeySignInRoutes(
     });
     if (form.credential === undefined && form.recoveryCode === undefined)
       throw validationError([{ path: ['recoveryCode'], code: 'required' }]);
-    const pending = await tryPendingSignIn(database, form.token);
+    const pending = await tryPendingSignIn(options.database, form.token);
     try {
       return form.credential
-        ? await finishWithPasskey(request, reply, pending, form.credential)
-        : await finishWithCode(request, reply, pending, form.recoveryCode!);
+        ? await finishWithPasskey(options, request, reply, pending, form.credential)
+        : await finishWithCode(options, request, reply, pending, form.recoveryCode!);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) await noteFailure(request, pending, error);
+      if (error instanceof ApiError && error.status === 401)
+        await noteFailure(options.database, request, pending, error);
       throw error;
     }
   });
+}
 
-  async function finishWithPasskey(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    pending: PendingSignIn,
-    credential: Assertion,
-  ) {
-    const { tenantId, personId } = pending;
-    const relyingParty = demandRelyingParty(request, publicUrl);
-    const ceremony = { purpose: 'SECOND_FACTOR', boundTo: pending.id } as const;
-    const used = await verifyAssertion(database, relyingParty, ceremony, personId, credential);
-    const token = await begin(request, pending, 'password and passkey', async (client) => {
-      await endPendingSignIn(client, pending);
-      await notePasskeyUse(client, tenantId, used);
-    });
-    return welcome(request, reply, token);
-  }
+async function finishWithPasskey(
+  options: Options,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  pending: PendingSignIn,
+  credential: Assertion,
+) {
+  const { database, publicUrl, welcome } = options;
+  const { tenantId, personId } = pending;
+  const relyingParty = demandRelyingParty(request, publicUrl);
+  const ceremony = { purpose: 'SECOND_FACTOR', boundTo: pending.id } as const;
+  const used = await verifyAssertion(database, relyingParty, ceremony, personId, credential);
+  const token = await begin(database, request, pending, 'password and passkey', async (client) => {
+    await endPendingSignIn(client, pending);
+    await notePasskeyUse(client, tenantId, used);
+  });
+  return welcome(request, reply, token);
+}
 
-  async function finishWithCode(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    pending: PendingSignIn,
-    code: string,
-  ) {
-    const { tenantId, personId } = pending;
-    let recoveryCodesLeft = 0;
-    const token = await begin(request, pending, 'password and recovery code', async (client, person) => {
+async function finishWithCode(
+  { database, welcome }: Options,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  pending: PendingSignIn,
+  code: string,
+) {
+  const { tenantId, personId } = pending;
+  let recoveryCodesLeft = 0;
+  const token = await begin(
+    database,
+    request,
+    pending,
+    'password and recovery code',
+    async (client, person) => {
       await endPendingSignIn(client, pending);
       if (!(await redeemRecoveryCode(client, tenantId, personId, code)))
         throw new ApiError('recovery_code_wrong');
@@ -126,18 +142,22 @@ export async function passkeySignInRoutes(
         subject: person,
         details: { left: recoveryCodesLeft },
       });
-    });
-    return { ...(await welcome(request, reply, token)), recoveryCodesLeft };
-  }
+    },
+  );
+  return { ...(await welcome(request, reply, token)), recoveryCodesLeft };
+}
 
-  /** `check` runs in the transaction that begins the session: what it uses up stays if anything fails. */
-  async function begin(
-    request: FastifyRequest,
-    { tenantId, personId }: { tenantId: string; personId: string },
-    method: Method,
-    check: (client: pg.ClientBase, person: { id: string; name: string }) => Promise<void>,
-  ): Promise<string> {
-    const token = await inTenant(request, tenantId, async (client) => {
+/** `check` runs in the transaction that begins the session: what it uses up stays if anything fails. */
+async function begin(
+  database: Database,
+  request: FastifyRequest,
+  { tenantId, personId }: { tenantId: string; personId: string },
+  method: Method,
+  check: (client: pg.ClientBase, person: { id: string; name: string }) => Promise<void>,
+): Promise<string> {
+  const token = await database.inTenants(
+    [tenantId],
+    async (client) => {
       const person = await lockPerson(client, tenantId, personId);
       await check(client, person);
       await recordAudit(client, tenantId, request, {
@@ -147,17 +167,22 @@ export async function passkeySignInRoutes(
         details: { method },
       });
       return beginSession(client, tenantId, personId, request);
-    });
-    await endSession(database, readSessionCookie(request));
-    return token;
-  }
+    },
+    { deadline: request.deadline },
+  );
+  await endSession(database, readSessionCookie(request));
+  return token;
+}
 
-  async function noteFailure(
-    request: FastifyRequest,
-    { tenantId, personId }: PendingSignIn,
-    { code }: ApiError,
-  ) {
-    await inTenant(request, tenantId, async (client) => {
+async function noteFailure(
+  database: Database,
+  request: FastifyRequest,
+  { tenantId, personId }: PendingSignIn,
+  { code }: ApiError,
+) {
+  await database.inTenants(
+    [tenantId],
+    async (client) => {
       const person = await lockPerson(client, tenantId, personId);
       await recordAudit(client, tenantId, request, {
         event: 'SIGN_IN_FAILED',
@@ -165,16 +190,9 @@ export async function passkeySignInRoutes(
         subject: person,
         details: { reason: code },
       });
-    });
-  }
-
-  function inTenant<Result>(
-    request: FastifyRequest,
-    tenantId: string,
-    work: (client: pg.ClientBase) => Promise<Result>,
-  ): Promise<Result> {
-    return database.inTenants([tenantId], work, { deadline: request.deadline });
-  }
+    },
+    { deadline: request.deadline },
+  );
 }
 
 /** The answer to a right password of a person with passkeys. Without options only a recovery code helps here. */

@@ -30,7 +30,14 @@ interface Options {
   publicUrl: string | undefined;
 }
 
-export async function passwordResetRoutes(app: FastifyInstance, { database, notices, publicUrl }: Options) {
+export async function passwordResetRoutes(app: FastifyInstance, options: Options): Promise<void> {
+  addLinkRoute(app, options);
+  addRequestRoute(app, options);
+  addResetRoutes(app, options);
+}
+
+/** Verwaltung makes a link. */
+function addLinkRoute(app: FastifyInstance, { database, notices, publicUrl }: Options): void {
   const byVerwaltung = {
     config: { access: 'VERWALTUNG', needsRecentProof: true, takesNoBody: true },
   } as const;
@@ -40,7 +47,7 @@ export async function passwordResetRoutes(app: FastifyInstance, { database, noti
     if (!isUuid(id)) throw new ApiError('not_found');
     // An open browser must not be enough to set a password: one's own needs the one before it.
     if (id === actor.id) throw new ApiError('own_account');
-    const token = await inTenant(tenantId, async (client) => {
+    const token = await database.inTenants([tenantId], async (client) => {
       const { rows } = await client.query<{ name: string }>(
         'SELECT name FROM person WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
         [tenantId, id],
@@ -54,7 +61,10 @@ export async function passwordResetRoutes(app: FastifyInstance, { database, noti
     reply.code(201);
     return { link: linkTo(request, publicUrl, 'reset', token) };
   });
+}
 
+/** The person asks for a link by mail. */
+function addRequestRoute(app: FastifyInstance, { database, notices, publicUrl }: Options): void {
   // The answer and the work before it are the same for every address: what depends on it comes later.
   app.post('/password-reset', isPublic, async (request, reply) => {
     if (!notices.hasMail || publicUrl === undefined) throw new ApiError('not_found');
@@ -64,11 +74,14 @@ export async function passwordResetRoutes(app: FastifyInstance, { database, noti
     const account = hashSubject('reset account', hashEmail(email));
     const asked = await countAttempt(database, reply, account, Number.POSITIVE_INFINITY);
     if (asked <= requestLimits.account)
-      notices.later('password reset', () => writeResetMails(request, email, publicUrl));
+      notices.later('password reset', () => writeResetMails(database, request, email, publicUrl));
     reply.code(202);
     return {};
   });
+}
 
+/** The person opens the link. */
+function addResetRoutes(app: FastifyInstance, { database, notices }: Options): void {
   app.get<TokenRoute>('/reset/:token', isPublic, async ({ params }) => {
     const { email, business_name: businessName } = await findResetLink(database, params.token);
     return { email, businessName };
@@ -80,7 +93,7 @@ export async function passwordResetRoutes(app: FastifyInstance, { database, noti
     await refuseGuessablePassword('password', password, [link.business_name, link.name, link.email]);
     const passwordHash = await hashPassword(password);
     const { tenant_id: tenantId, person_id: id, name, email } = link;
-    const { cookie } = await inTenant(tenantId, async (client) => {
+    const { cookie } = await database.inTenants([tenantId], async (client) => {
       await useResetLink(client, link, passwordHash);
       await recordAudit(client, tenantId, request, { event: 'PASSWORD_RESET', actor: { id, name } });
       return rememberDevice(client, request, tenantId, { id, email });
@@ -89,33 +102,34 @@ export async function passwordResetRoutes(app: FastifyInstance, { database, noti
     // It signs nobody in: a second factor, where there is one, is still asked for.
     reply.code(204).header('Set-Cookie', cookie);
   });
+}
 
-  /** An address of several businesses gets a mail for each. */
-  async function writeResetMails(request: FastifyRequest, email: string, origin: string): Promise<Mail[]> {
-    const mails: Mail[] = [];
-    for (const { tenant_id: tenantId, person_id: id } of await findAccounts(database, email)) {
-      await inTenant(tenantId, async (client) => {
-        const { rows } = await client.query<Recipient & { name: string; business: string }>(
-          `SELECT person.name, email, language, tenant.name AS business FROM person JOIN tenant USING (tenant_id)
-           WHERE person.tenant_id = $1 AND person.id = $2 FOR UPDATE OF person`,
-          [tenantId, id],
-        );
-        const [person] = rows;
-        if (!person) return;
-        const token = await makeResetToken(client, tenantId, id, resetHours.byMail);
-        await recordAudit(client, tenantId, request, {
-          event: 'PASSWORD_RESET_REQUESTED',
-          actor: { id: undefined, name: '' },
-          subject: { id, name: person.name },
-        });
-        const values = { business: person.business, link: linkTo(request, origin, 'reset', token) };
-        mails.push({ to: person.email, ...writeNotice('resetLink', person.language, values) });
+/** An address of several businesses gets a mail for each. */
+async function writeResetMails(
+  database: Database,
+  request: FastifyRequest,
+  email: string,
+  origin: string,
+): Promise<Mail[]> {
+  const mails: Mail[] = [];
+  for (const { tenant_id: tenantId, person_id: id } of await findAccounts(database, email)) {
+    await database.inTenants([tenantId], async (client) => {
+      const { rows } = await client.query<Recipient & { name: string; business: string }>(
+        `SELECT person.name, email, language, tenant.name AS business FROM person JOIN tenant USING (tenant_id)
+         WHERE person.tenant_id = $1 AND person.id = $2 FOR UPDATE OF person`,
+        [tenantId, id],
+      );
+      const [person] = rows;
+      if (!person) return;
+      const token = await makeResetToken(client, tenantId, id, resetHours.byMail);
+      await recordAudit(client, tenantId, request, {
+        event: 'PASSWORD_RESET_REQUESTED',
+        actor: { id: undefined, name: '' },
+        subject: { id, name: person.name },
       });
-    }
-    return mails;
+      const values = { business: person.business, link: linkTo(request, origin, 'reset', token) };
+      mails.push({ to: person.email, ...writeNotice('resetLink', person.language, values) });
+    });
   }
-
-  function inTenant<Result>(tenantId: string, work: Parameters<typeof database.inTenants<Result>>[1]) {
-    return database.inTenants([tenantId], work);
-  }
+  return mails;
 }

@@ -7,6 +7,7 @@ import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
+import { type IdRoute, inTenantOf } from '../../engine/http/route-conventions.ts';
 import { ApiError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 
@@ -18,10 +19,6 @@ const maxColumnLength = 100;
 
 const forEverybody = { config: { access: 'SELF' } } as const;
 const bodiless = { config: { ...forEverybody.config, takesNoBody: true } } as const;
-
-interface IdRoute {
-  Params: { id: string };
-}
 
 interface Options {
   database: Database;
@@ -57,7 +54,7 @@ export async function viewRoutes(app: FastifyInstance, { database, resources }: 
     const { resource, name, search, columns, isShared } = readForm(request, form);
     demandRightToShare(request, isShared);
     const id = randomUUIDv7();
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       // A count of two at the same moment may miss one of them, which does no harm.
       const { rows } = await client.query<{ count: number }>(
         'SELECT count(*)::integer AS count FROM saved_view WHERE tenant_id = $1 AND person_id IS NOT DISTINCT FROM $2',
@@ -76,7 +73,7 @@ export async function viewRoutes(app: FastifyInstance, { database, resources }: 
 
   app.patch<IdRoute>('/views/:id', forEverybody, async (request, reply) => {
     const { name, search, columns, isShared } = readForm(request, changes);
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       const current = await readView(client, request);
       demandRightToShare(request, isShared);
       await client.query(
@@ -97,7 +94,7 @@ export async function viewRoutes(app: FastifyInstance, { database, resources }: 
   });
 
   app.delete<IdRoute>('/views/:id', bodiless, async (request, reply) => {
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       await readView(client, request);
       await client.query('DELETE FROM saved_view WHERE tenant_id = $1 AND id = $2', [
         request.tenantId,
@@ -106,13 +103,6 @@ export async function viewRoutes(app: FastifyInstance, { database, resources }: 
     });
     reply.code(204);
   });
-
-  function inBusiness<Result>(
-    { tenantId, deadline }: FastifyRequest,
-    work: (client: pg.ClientBase) => Promise<Result>,
-  ): Promise<Result> {
-    return database.inTenants([tenantId], work, { deadline });
-  }
 }
 
 function personOf(request: FastifyRequest): string {

@@ -6,8 +6,9 @@ import { type Input, optional, type Reading, readForm, uuid } from '../../auth/f
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
+import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
 import { isTimestamp } from '../../engine/sql/list-query.ts';
-import { ApiError, validationError } from '../../errors.ts';
+import { validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 import { listDeliveries, resendDelivery, sendTest } from './deliveries.ts';
 import {
@@ -31,31 +32,29 @@ const bodiless = { config: { ...forVerwaltung.config, takesNoBody: true } } as c
 const bodilessWithProof = { config: { ...withProof.config, takesNoBody: true } } as const;
 const deliveriesPerPage = 20;
 
-interface IdRoute {
-  Params: { id: string };
-}
-
 interface Options {
   config: OutgoingConfig;
   database: Database;
   resources: readonly Definition[];
 }
 
-export async function webhookRoutes(
-  app: FastifyInstance,
-  { config, database, resources }: Options,
-): Promise<void> {
+export async function webhookRoutes(app: FastifyInstance, options: Options): Promise<void> {
+  addEndpointRoutes(app, options);
+  addDeliveryRoutes(app, options);
+}
+
+function addEndpointRoutes(app: FastifyInstance, { config, database, resources }: Options): void {
   const names = resources.map(({ name }) => name);
   const form = { url: urlInput(config), resources: optional(resourcesInput(names)) };
 
   app.get('/webhooks', forVerwaltung, async (request) => ({
-    data: await inBusiness(request, (client) => listEndpoints(client, request.tenantId)),
+    data: await inTenantOf(request, database, (client) => listEndpoints(client, request.tenantId)),
     most: maxEndpoints,
   }));
 
   app.post('/webhooks', withProof, async (request, reply) => {
     const { url, resources: wanted = null } = readForm(request, form);
-    const made = await inBusiness(request, async (client) => {
+    const made = await inTenantOf(request, database, async (client) => {
       const endpoint = await createEndpoint(client, request.tenantId, { url, resources: wanted });
       await record(client, request, 'WEBHOOK_CREATED', endpoint.id);
       return endpoint;
@@ -66,7 +65,7 @@ export async function webhookRoutes(
 
   app.patch<IdRoute>('/webhooks/:id', withProof, async (request, reply) => {
     const changes = readForm(request, { ...form, url: optional(form.url) });
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       const id = idOf(request);
       await readTarget(client, request.tenantId, id);
       await changeEndpoint(client, request.tenantId, id, changes);
@@ -76,7 +75,7 @@ export async function webhookRoutes(
   });
 
   app.delete<IdRoute>('/webhooks/:id', withProof, async (request, reply) => {
-    await inBusiness(request, async (client) => {
+    await inTenantOf(request, database, async (client) => {
       await record(client, request, 'WEBHOOK_DELETED', idOf(request));
       await deleteEndpoint(client, request.tenantId, idOf(request));
     });
@@ -84,7 +83,7 @@ export async function webhookRoutes(
   });
 
   app.post<IdRoute>('/webhooks/:id/secret', bodilessWithProof, async (request) => {
-    const secret = await inBusiness(request, async (client) => {
+    const secret = await inTenantOf(request, database, async (client) => {
       await record(client, request, 'WEBHOOK_CHANGED', idOf(request), { secret: 'replaced' });
       return replaceSecret(client, request.tenantId, idOf(request));
     });
@@ -96,14 +95,16 @@ export async function webhookRoutes(
     ['resume', resumeEndpoint, { paused: false }],
   ] as const) {
     app.post<IdRoute>(`/webhooks/:id/${path}`, bodiless, async (request, reply) => {
-      await inBusiness(request, async (client) => {
+      await inTenantOf(request, database, async (client) => {
         await change(client, request.tenantId, idOf(request));
         await record(client, request, 'WEBHOOK_CHANGED', idOf(request), details);
       });
       reply.code(204);
     });
   }
+}
 
+function addDeliveryRoutes(app: FastifyInstance, { config, database, resources }: Options): void {
   app.post<IdRoute>('/webhooks/:id/test', bodiless, async (request) =>
     sendTest({ config, database, tenantId: request.tenantId, webhookId: idOf(request) }),
   );
@@ -114,7 +115,7 @@ export async function webhookRoutes(
     if (before !== undefined && !(typeof before === 'string' && isUuid(before)))
       throw validationError([{ path: ['before'], code: 'invalid_cursor' }]);
     const page = { before, limit: deliveriesPerPage + 1 };
-    const rows = await inBusiness(request, (client) =>
+    const rows = await inTenantOf(request, database, (client) =>
       listDeliveries(client, request.tenantId, idOf(request), page),
     );
     const data = rows.slice(0, deliveriesPerPage);
@@ -129,18 +130,11 @@ export async function webhookRoutes(
     const sending = { config, database, tenantId: request.tenantId, webhookId: idOf(request) };
     if (deliveryId) return resendDelivery(sending, resources, deliveryId);
     if (!since) throw validationError([{ path: ['since'], code: 'required' }]);
-    return inBusiness(request, async (client) => {
+    return inTenantOf(request, database, async (client) => {
       await record(client, request, 'WEBHOOK_CHANGED', sending.webhookId, { resentSince: since });
       return resendSince(client, request.tenantId, sending.webhookId, since);
     });
   });
-
-  function inBusiness<Result>(
-    { tenantId, deadline }: FastifyRequest,
-    work: (client: pg.ClientBase) => Promise<Result>,
-  ): Promise<Result> {
-    return database.inTenants([tenantId], work, { deadline });
-  }
 }
 
 /** Names the endpoint by its host: a path may hold a token. */
@@ -154,11 +148,6 @@ async function record(
   const { url } = await readTarget(client, request.tenantId, id);
   const subject = { id, name: new URL(url).host };
   await recordAudit(client, request.tenantId, request, { event, subject, ...(details && { details }) });
-}
-
-function idOf({ params: { id } }: FastifyRequest<IdRoute>): string {
-  if (!isUuid(id)) throw new ApiError('not_found');
-  return id.toLowerCase();
 }
 
 function urlInput(config: OutgoingConfig): Input<string> {

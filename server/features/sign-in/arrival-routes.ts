@@ -1,0 +1,71 @@
+// The first visit: the setup of a business, and an invitation to one.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type pg from 'pg';
+import { recordAudit } from '../../auth/audit-log.ts';
+import { emailAddress, newPassword, readForm, refuseGuessablePassword, words } from '../../auth/form.ts';
+import { findInvitation, findSetup, useInvitation, useSetup } from '../../auth/one-time-links.ts';
+import { hashPassword } from '../../auth/passwords.ts';
+import { beginSession } from '../../auth/sessions.ts';
+import type { Database } from '../../database/database.ts';
+import { welcome } from './welcome.ts';
+
+const maxNameLength = 100;
+const isPublic = { config: { access: 'PUBLIC' } } as const;
+
+interface TokenRoute {
+  Params: { token: string };
+}
+
+export function addSetupRoutes(app: FastifyInstance, database: Database): void {
+  app.get<TokenRoute>('/setup/:token', isPublic, async ({ params }) => {
+    const { businessName } = await findSetup(database, params.token);
+    return { businessName };
+  });
+
+  app.post<TokenRoute>('/setup/:token', isPublic, async (request, reply) => {
+    const { token } = request.params;
+    await findSetup(database, token);
+    const { businessName, password, ...person } = readForm(request, {
+      businessName: words(maxNameLength),
+      name: words(maxNameLength),
+      email: emailAddress,
+      password: newPassword,
+    });
+    await refuseGuessablePassword('password', password, [businessName, person.name, person.email]);
+    const passwordHash = await hashPassword(password);
+    const session = await useSetup(
+      database,
+      token,
+      businessName,
+      { ...person, passwordHash },
+      begin(request, person.name),
+    );
+    return (await welcome(database, request, reply.code(201), session)).me;
+  });
+}
+
+export function addInvitationRoutes(app: FastifyInstance, database: Database): void {
+  app.get<TokenRoute>('/invitation/:token', isPublic, async ({ params }) => {
+    const { email, role, business_name: businessName } = await findInvitation(database, params.token);
+    return { businessName, email, role };
+  });
+
+  app.post<TokenRoute>('/invitation/:token', isPublic, async (request, reply) => {
+    const { token } = request.params;
+    const { email, business_name: businessName } = await findInvitation(database, token);
+    const { name, password } = readForm(request, { name: words(maxNameLength), password: newPassword });
+    await refuseGuessablePassword('password', password, [businessName, name, email]);
+    const passwordHash = await hashPassword(password);
+    const session = await useInvitation(database, token, { name, passwordHash }, begin(request, name));
+    return (await welcome(database, request, reply.code(201), session)).me;
+  });
+}
+
+/** Begins the session in the transaction that makes the person. */
+function begin(request: FastifyRequest, name: string) {
+  return async (client: pg.ClientBase, tenantId: string, id: string) => {
+    const who = { id, name };
+    await recordAudit(client, tenantId, request, { event: 'PERSON_ADDED', actor: who, subject: who });
+    return beginSession(client, tenantId, id, request);
+  };
+}

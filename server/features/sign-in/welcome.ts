@@ -1,0 +1,44 @@
+// The answer to a sign-in: the person, and the cookies of session and device.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { rememberDevice } from '../../auth/devices.ts';
+import type { Notices } from '../../auth/notices.ts';
+import { findSession, type Session, sessionCookie } from '../../auth/sessions.ts';
+import type { Database } from '../../database/database.ts';
+import { ApiError } from '../../errors.ts';
+
+export function me({ tenantId, person, businessName, needsPasskey }: Session) {
+  const business = { id: tenantId, name: businessName };
+  return { person, business, ...(needsPasskey && { needsPasskey }) };
+}
+
+export async function welcome(
+  database: Database,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+) {
+  const session = await findSession(database, token);
+  if (!session) throw new ApiError('session_missing');
+  const { tenantId, person } = session;
+  const device = await database.inTenants([tenantId], (client) =>
+    rememberDevice(client, request, tenantId, person),
+  );
+  reply.header('Set-Cookie', [sessionCookie(request, token), device.cookie]);
+  return { me: me(session), isNewDevice: device.isNew };
+}
+
+/** As `welcome`, for somebody who has been here before: a browser that has not is reported by mail. */
+export async function welcomeBack(
+  { database, notices }: { database: Database; notices: Notices },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+) {
+  const { me, isNewDevice } = await welcome(database, request, reply, token);
+  if (isNewDevice)
+    notices.toPerson(me.business.id, me.person.id, 'newDevice', {
+      address: request.ip,
+      userAgent: request.headers['user-agent'] ?? '',
+    });
+  return me;
+}
