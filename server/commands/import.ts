@@ -4,6 +4,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type pg from 'pg';
+import type { LeftOutRows } from '../../core/table-rows.ts';
 import { openDatabase } from '../database/database.ts';
 import { openServiceLogin } from '../database/service-login.ts';
 import { UsageError } from '../errors.ts';
@@ -48,7 +49,7 @@ const importCommand: Command = {
         throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
       const { summary, rejected } = await importSource(connection, context, source, tenantId, size);
       if (rejected.size > 0) await source.writeReport(rejected);
-      return describe(summary, context, source.csv, rejected.size > 0);
+      return describe(summary, context, source, rejected.size > 0);
     });
   },
 };
@@ -57,6 +58,8 @@ export const commands: readonly Command[] = [importCommand];
 
 interface Source {
   csv: CsvInput | undefined;
+  /** Known when all rows have been read. */
+  leftOut?: LeftOutRows;
   read(onBytes: (bytes: number) => void): AsyncIterable<Line[]>;
   writeReport(rejected: RejectedLines): Promise<void>;
 }
@@ -72,11 +75,15 @@ async function prepareSource({ options, config }: CommandContext): Promise<Sourc
   }
   if (/\.csv$/i.test(file)) {
     const csv = await prepareCsv(file, resources, wanted);
-    return {
+    const source: Source = {
       csv,
-      read: (onBytes) => readCsvLines(csv, maxLineBytes, onBytes),
+      read: (onBytes) =>
+        readCsvLines(csv, maxLineBytes, onBytes, (leftOut) => {
+          source.leftOut = leftOut;
+        }),
       writeReport: (rejected) => writeCsvReport(csv, rejected),
     };
+    return source;
   }
   if (!/\.(ndjson|jsonl)$/i.test(file)) throw new UsageError(`${file} must end in .csv or .ndjson.`);
   return {
@@ -146,7 +153,7 @@ async function importSource(
 function describe(
   summary: Summary,
   { options, flags }: CommandContext,
-  csv: CsvInput | undefined,
+  { csv, leftOut }: Source,
   hasReport: boolean,
 ): Outcome {
   const { lines, created, replaced, unchanged, deleted, failed, notStored, unlistedErrors, code } = summary;
@@ -156,6 +163,7 @@ function describe(
     ? `Nothing was stored. What is wrong stands in ${report}; correct it in ${options.file} and import that again.`
     : `The rejected rows are in ${report}. Correct them there and import that file.`;
   const text = [
+    ...describeLeftOut(leftOut),
     `${flags.has('dry-run') ? 'Dry run, nothing was stored. ' : ''}${lines} rows: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${deleted > 0 ? `${deleted} deleted, ` : ''}${failed} failed${notStored > 0 ? `, ${notStored} not stored because of others` : ''}.`,
     ...(code ? [`The import ended early: ${code}.`] : []),
     ...(report ? [advice] : []),
@@ -164,5 +172,22 @@ function describe(
       : []),
   ].join('\n');
   const ignoredColumns = csv?.unknownTitles;
-  return { text, json: { ...summary, report, ignoredColumns }, exitCode: failed > 0 || code ? 1 : 0 };
+  const leftOutRows = leftOut && [...leftOut.repeatedHead, ...leftOut.end.map(({ number }) => number)];
+  return {
+    text,
+    json: { ...summary, report, ignoredColumns, leftOutRows },
+    exitCode: failed > 0 || code ? 1 : 0,
+  };
+}
+
+function describeLeftOut({ end, repeatedHead }: LeftOutRows = { end: [], repeatedHead: [] }): string[] {
+  return [
+    ...(repeatedHead.length > 0
+      ? [`Rows that repeat the titles are left out: ${repeatedHead.join(', ')}.`]
+      : []),
+    ...end.map(({ number, cells }) => {
+      const words = cells.filter((cell) => cell?.trim()).join(' · ');
+      return `Row ${number} ("${words}") is not part of the data and is left out.`;
+    }),
+  ];
 }

@@ -170,7 +170,7 @@ describe('a file of an office', { skip: withoutChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('creates a customer that it does not know, keeps it when it is undone, and leaves out the total', async () => {
+  test('creates a customer that it does not know, keeps it when it is undone, and leaves out total and repeated titles', async () => {
     const { page, complaints } = visit;
     await page.goto(`${office.origin}/import`);
     await page
@@ -179,6 +179,7 @@ describe('a file of an office', { skip: withoutChromium }, () => {
         csv('filialen.csv', [
           'Objekt;Auftraggeber;Straße/Hausnr.;PLZ/Ort;Schlüssel;Termin nötig;Anfahrt',
           'Filiale Ost;Grünzeug Neu;Weg 1;26122 Oldenburg;x;nein;12,50',
+          'Objekt;Auftraggeber;Straße/Hausnr.;PLZ/Ort;Schlüssel;Termin nötig;Anfahrt',
           'Filiale West;Grünzeug Neu;Weg 2;26122 Oldenburg;x;nein;12,50',
           'Summe;;;;;;25,00',
           '',
@@ -186,8 +187,9 @@ describe('a file of an office', { skip: withoutChromium }, () => {
         ]),
       );
     await page.getByText('2 Zeilen · 7 Spalten').waitFor();
-    await page.getByText('Zeile 4 („Summe · 25,00“) gehört nicht zu den Daten').waitFor();
-    await page.getByText('Zeile 6 („Stand: 17.11.2026“)').waitFor();
+    await page.getByText('Zeile 3 wiederholt die Spaltentitel').waitFor();
+    await page.getByText('Zeile 5 („Summe · 25,00“) gehört nicht zu den Daten').waitFor();
+    await page.getByText('Zeile 7 („Stand: 17.11.2026“)').waitFor();
     await page.getByRole('combobox', { name: 'Eintrag für: Grünzeug Neu' }).click();
     await page.getByRole('option', { name: 'Kunde „Grünzeug Neu“ anlegen' }).click();
     const dialog = page.getByRole('dialog', { name: 'Kunde anlegen' });

@@ -197,6 +197,25 @@ test('for people there are sentences, and an exit code', async () => {
   );
 });
 
+test('repeated titles, a total and a note are left out and named, as in the office', async () => {
+  const titles = 'Firma;Adresse Straße;Adresse Hausnummer;PLZ;Ort;Externe Id';
+  const rows = [
+    ...[titles, 'Erste;Weg;1;20095;Köln;L-1', titles, 'Summe GmbH;Weg;2;20095;Köln;L-2'],
+    ...['Summe;;;;;2', '', 'Stand: 17.11.2026'],
+  ];
+  const { json, file } = await importFile('list.csv', rows.join('\n'));
+  assert.deepEqual([json.lines, json.created, json.failed, json.leftOutRows], [2, 2, 0, [3, 5, 7]]);
+  await findOne('customers', 'L-2');
+  const { stdout, exitCode } = await stamm('import', file, '--tenant', tenant.tenantId);
+  assert.equal(exitCode, 0);
+  assert.deepEqual(stdout.trim().split('\n'), [
+    'Rows that repeat the titles are left out: 3.',
+    'Row 5 ("Summe · 2") is not part of the data and is left out.',
+    'Row 7 ("Stand: 17.11.2026") is not part of the data and is left out.',
+    '2 rows: 0 created, 0 replaced, 2 unchanged, 0 failed.',
+  ]);
+});
+
 const mistakes: [what: string, content: string, type: string | undefined, sentence: RegExp][] = [
   [
     'titles that fit several types',

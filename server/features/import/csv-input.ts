@@ -1,8 +1,10 @@
 // The rows of a CSV as lines of an import.
 import { thousandsMarkOf } from '../../../core/cells.ts';
 import { columnsOf, errorTitles, findDefinition, foldTitle, matchTitles } from '../../../core/columns.ts';
+import type { CsvRow } from '../../../core/csv-file.ts';
 import type { Definition as Description } from '../../../core/definition.ts';
 import { type ChosenColumns, holdsData, toLine } from '../../../core/import-lines.ts';
+import { buildRowSorter, type LeftOutRows } from '../../../core/table-rows.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { describeDefinition } from '../../engine/definition/description.ts';
 import { keptTitles } from '../../engine/definition/titles.ts';
@@ -67,24 +69,39 @@ function languageOfTitles(titles: readonly string[], columns: ChosenColumns): La
   return count('de') >= count('en') ? 'de' : 'en';
 }
 
-/** Rows that hold nothing are left out, as spreadsheets have them at their end. */
 export async function* readCsvLines(
   { file, definition, columns }: CsvInput,
   maxLineBytes: number,
   onBytes?: (bytes: number) => void,
+  onLeftOut?: (leftOut: LeftOutRows) => void,
 ): AsyncGenerator<Line[]> {
   const plan = { type: definition.name, columns, mark: thousandsMarkOf(file.separator) };
   let chunk: Line[] = [];
-  for await (const rows of readFileRows(file, onBytes)) {
-    for (const { number, cells } of rows) {
-      if (number === 1 || !holdsData(columns, cells)) continue;
-      const bytes = Buffer.from(toLine(plan, cells));
-      chunk.push({ number, bytes: bytes.length > maxLineBytes ? undefined : bytes });
-      if (chunk.length === maxChunkLines) {
-        yield chunk;
-        chunk = [];
-      }
+  for await (const { number, cells } of readDataRows(file, onBytes, onLeftOut)) {
+    if (!holdsData(columns, cells)) continue;
+    const bytes = Buffer.from(toLine(plan, cells));
+    chunk.push({ number, bytes: bytes.length > maxLineBytes ? undefined : bytes });
+    if (chunk.length === maxChunkLines) {
+      yield chunk;
+      chunk = [];
     }
   }
   if (chunk.length > 0) yield chunk;
+}
+
+/** Leaves out the same rows as the office's import. */
+async function* readDataRows(
+  file: CsvFile,
+  onBytes?: (bytes: number) => void,
+  onLeftOut?: (leftOut: LeftOutRows) => void,
+): AsyncGenerator<CsvRow> {
+  const sorter = buildRowSorter([{ number: 1, cells: file.titles }]);
+  for await (const rows of readFileRows(file, onBytes)) {
+    for (const row of rows) {
+      const data = row.number > 1 && sorter.push(row);
+      if (data) yield data;
+    }
+  }
+  yield* sorter.end();
+  onLeftOut?.(sorter.leftOut);
 }

@@ -12,7 +12,7 @@ import { Card } from '../frame/card.tsx';
 import { Confirmation } from '../frame/confirmation.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { Icon } from '../icons.tsx';
-import { formatNumber } from '../texts/format.ts';
+import { formatNumber, listNumbers } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { ColumnChoice } from './column-choice.tsx';
 import { DuplicatesPanel } from './duplicates-panel.tsx';
@@ -147,6 +147,7 @@ interface FileCardProps extends PreparationProps {
 function FileCard({ opened, onClose, isRunning, children }: FileCardProps) {
   const { t } = useTranslation();
   const { table, name, size } = opened;
+  const { end, repeatedHead } = table.leftOut;
   const facts = [
     t('import.rows', { count: table.rowCount, formatted: formatNumber(table.rowCount) }),
     t('import.columnCount', { count: table.titles.length }),
@@ -173,7 +174,16 @@ function FileCard({ opened, onClose, isRunning, children }: FileCardProps) {
       <Text size="sm" c="dimmed" mb="md">
         {facts.join(' · ')}
       </Text>
-      {table.leftOut.map(({ number, cells }) => (
+      {repeatedHead.length > 0 && (
+        <Text size="sm" mb="md">
+          {t('import.repeatedTitles', {
+            count: repeatedHead.length,
+            formatted: formatNumber(repeatedHead.length),
+            numbers: listNumbers(repeatedHead),
+          })}
+        </Text>
+      )}
+      {end.map(({ number, cells }) => (
         <Text key={number} size="sm" mb="md" className={classes.fileName}>
           {t('import.leftOutRow', { number, text: cells.filter((cell) => cell?.trim()).join(' · ') })}
         </Text>

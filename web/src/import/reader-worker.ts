@@ -12,8 +12,9 @@ import {
   toLine,
 } from '../../../core/import-lines.ts';
 import { foldName, isNameless } from '../../../core/names.ts';
+import { isFilled } from '../../../core/table-rows.ts';
 import type { Answer, Chunk, Question } from './reader.ts';
-import { isFilled, type OpenTable, openTable, TableFileError } from './table-file.ts';
+import { type OpenTable, openTable, TableFileError } from './table-file.ts';
 
 /** Small enough that a browser can send a request before it reads the answer, as it has to. */
 const chunkLines = 1000;
@@ -42,9 +43,11 @@ async function* readChunks(plan: LinePlan, choices: RowChoices): AsyncGenerator<
 
 async function* filledRows(): AsyncGenerator<CsvRow> {
   const { table, readRows } = opened!;
-  const end = table.leftOut[0]?.number ?? Number.POSITIVE_INFINITY;
+  const { end, repeatedHead } = table.leftOut;
+  const leftOut = new Set([...end.map(({ number }) => number), ...repeatedHead]);
   for await (const some of readRows()) {
-    for (const row of some) if (row.number > table.titleRow && row.number < end && isFilled(row)) yield row;
+    for (const row of some)
+      if (row.number > table.titleRow && !leftOut.has(row.number) && isFilled(row)) yield row;
   }
 }
 

@@ -10,7 +10,7 @@ import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { tellFailure } from '../frame/notices.tsx';
 import { Icon } from '../icons.tsx';
-import { formatNumber } from '../texts/format.ts';
+import { formatNumber, listNumbers } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { saveBlob } from './download.ts';
 import classes from './import.module.css';
@@ -165,7 +165,6 @@ function sentencesOf(errors: readonly RowError[], titleOf: (field: string) => st
 }
 
 const shownGroups = 20;
-const shownRows = 5;
 
 interface ErrorGroupsProps {
   errors: RunState['errors'];
@@ -200,11 +199,7 @@ function ErrorGroups({ errors, titleOf }: ErrorGroupsProps) {
             <Text size="xs" c="dimmed" component="span" className="numbers">
               {t('import.inRows', { count: rows.length, formatted: formatNumber(rows.length) })}
               {': '}
-              {rows
-                .slice(0, shownRows)
-                .map((row) => formatNumber(row))
-                .join(', ')}
-              {rows.length > shownRows && ' …'}
+              {listNumbers(rows)}
             </Text>
           </li>
         ))}

@@ -130,8 +130,9 @@ test('a total and notes below a table are left out, and never a row that may be 
     const { leftOut, rowCount, onlyYes } = await inspectFile(
       new Blob([[titles, ...data, ...lines].join('\n')]),
     );
-    assert.equal(rowCount + leftOut.length, data.length + lines.filter((line) => /[^;]/.test(line)).length);
-    return [leftOut.map(({ number }) => number), onlyYes[4]];
+    const { end } = leftOut;
+    assert.equal(rowCount + end.length, data.length + lines.filter((line) => /[^;]/.test(line)).length);
+    return [end.map(({ number }) => number), onlyYes[4]];
   };
   assert.deepEqual(await endOf('Summe;;;30,50 €;2'), [[5], true]);
   assert.deepEqual(await endOf(';;Gesamt:;1.030,50;'), [[5], true]);
@@ -153,7 +154,30 @@ test('a total and notes below a table are left out, and never a row that may be 
   assert.deepEqual(await endOf('Total;;Bonn;12;'), [[], true]);
   // Too few columns or rows to tell.
   const names = await inspectFile(new Blob(['Firma;Ort\nHotel;Köln\nMüller;Ulm\nTotal;\n']));
-  assert.deepEqual([names.leftOut, names.rowCount], [[], 3]);
+  assert.deepEqual([names.leftOut.end, names.rowCount], [[], 3]);
   const single = await inspectFile(new Blob([`${titles}\n${data[0]}\nSumme;;;10,50;\n`]));
-  assert.deepEqual([single.leftOut, single.rowCount], [[], 2]);
+  assert.deepEqual([single.leftOut.end, single.rowCount], [[], 2]);
+});
+
+test('titles that a printed list repeats on each page are left out with their heading', async () => {
+  const titles = 'Firma;Straße;Ort;Pflege';
+  const repeatedIn = async (...lines: string[]) => {
+    const { leftOut, rowCount, onlyYes, titles } = await inspectFile(new Blob([lines.join('\n')]));
+    assert.deepEqual([leftOut.end, onlyYes[3], titles[0]], [[], true, 'Firma']);
+    return [leftOut.repeatedHead, rowCount];
+  };
+  const page = ['Hotel;Ring 1;Köln;x', 'Müller;Gasse 3;Ulm;', 'Maier;Weg 5;Bonn;x'];
+  assert.deepEqual(await repeatedIn(titles, ...page, ' Firma;Straße;Ort;Pflege ;', ...page), [[5], 6]);
+  assert.deepEqual(await repeatedIn(titles, ...page, titles, ...page, '', titles), [[5, 10], 6]);
+  const heading = ['Kunden 2026;;;', '', titles];
+  assert.deepEqual(await repeatedIn(...heading, ...page, '', ...heading, ...page), [[8, 10], 6]);
+  // A longer page than the rows that wait for the end.
+  const pages = [...page, ...page, ...page, ...page];
+  assert.deepEqual(await repeatedIn(titles, ...pages, titles, ...pages), [[14], 24]);
+  // One cell more, less or different is data, and so is a heading without titles below it.
+  for (const row of ['Firma;Straße;Ort;', 'Firma;Straße;Ort;Pflege;x', 'Firma;Straße;ort;Pflege'])
+    assert.deepEqual((await inspectFile(new Blob([[titles, ...page, row].join('\n')]))).rowCount, 4, row);
+  assert.deepEqual(await repeatedIn(...heading, ...page, 'Kunden 2026;;;', ...page), [[], 7]);
+  const single = await inspectFile(new Blob(['Firma\nHotel\nFirma\n']));
+  assert.deepEqual([single.leftOut.repeatedHead, single.rowCount], [[], 2]);
 });

@@ -3,7 +3,7 @@ import { isYes, type ThousandsMark, thousandsMarkOf } from '../../../core/cells.
 import { foldTitle } from '../../../core/columns.ts';
 import { type Cell, type CsvErrorCode, guessSeparator, type Separator } from '../../../core/csv.ts';
 import { type CsvRow, type Encoding, findEncoding, readRows } from '../../../core/csv-file.ts';
-import { filledIn, findEndRows, maxEndRows } from './table-end.ts';
+import { buildRowSorter, filledIn, isFilled, type LeftOutRows } from '../../../core/table-rows.ts';
 import { isWorkbook, readWorkbook, type Sheet, WorkbookTooLarge } from './workbook.ts';
 
 export interface TableFile {
@@ -27,8 +27,7 @@ export interface TableFile {
   rowCount: number;
   /** The first of them. */
   head: CsvRow[];
-  /** Totals and notes below the table. */
-  leftOut: CsvRow[];
+  leftOut: LeftOutRows;
 }
 
 /** A file with a way to read its rows, as often as needed. */
@@ -166,10 +165,10 @@ async function inspectRows(
   let width = 0;
   let rowCount = 0;
   const head: CsvRow[] = [];
-  const filledCounts: number[] = [];
-  /** The last rows, which may be no data. */
-  const lastRows: CsvRow[] = [];
+  const rowsToTitles: CsvRow[] = [];
+  let sorter: ReturnType<typeof buildRowSorter> | undefined;
   const take = (row: CsvRow) => {
+    rowCount += 1;
     width = Math.max(width, row.cells.length);
     if (head.length < headRows) head.push(row);
     for (const index of filledIn(row)) saysElse[index] ||= !isYes(toTitle(row.cells[index]!));
@@ -178,32 +177,29 @@ async function inspectRows(
     for (const row of rows) {
       if (row.number === titleRow) titles = titlesIn(row, above);
       above = row;
-      if (row.number <= titleRow || !isFilled(row)) continue;
-      rowCount += 1;
-      for (const index of filledIn(row)) filledCounts[index] = (filledCounts[index] ?? 0) + 1;
-      lastRows.push(row);
-      if (lastRows.length > maxEndRows) take(lastRows.shift()!);
+      if (row.number <= titleRow) {
+        if (isFilled(row)) rowsToTitles.push(row);
+        continue;
+      }
+      sorter ??= buildRowSorter(rowsToTitles);
+      const data = sorter.push(row);
+      if (data) take(data);
     }
   }
-  const leftOut = titleRow === 0 ? [] : findEndRows(lastRows, filledCounts, rowCount);
-  for (const row of lastRows.slice(0, lastRows.length - leftOut.length)) take(row);
+  sorter ??= buildRowSorter(rowsToTitles);
+  for (const row of sorter.end()) take(row);
   if (titleRow === 0) titles = Array.from({ length: width }, () => '');
   return {
     titles,
     onlyYes: titles.map((_, index) => saysElse[index] === false),
-    rowCount: rowCount - leftOut.length,
+    rowCount,
     head,
-    leftOut,
+    leftOut: sorter.leftOut,
   };
 }
 
 function toTitle(cell: Cell): string {
   return (cell ?? '').trim();
-}
-
-/** Spreadsheets have rows that hold nothing at their end. */
-export function isFilled({ cells }: CsvRow): boolean {
-  return cells.some((cell) => cell !== null && cell.trim() !== '');
 }
 
 async function* readBytes(file: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {

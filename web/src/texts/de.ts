@@ -962,7 +962,7 @@ export const de: Texts = {
     timeZone: 'Bitte eine Zeitzone wie Europe/Berlin eingeben.',
     gtin: 'Bitte 8 bis 14 Ziffern mit richtiger Prüfziffer eingeben.',
     currency: 'Bitte ein Währungskürzel wie EUR eingeben.',
-    unitCode: 'Bitte eine Einheit aus der Liste wählen.',
+    unitCode: 'Bitte eine Einheit wählen oder ihren Code eingeben, etwa H87.',
     characters: 'Enthält Zeichen, die sich nicht speichern lassen.',
     reference: 'Diesen Eintrag gibt es nicht. Bitte einen anderen wählen.',
     taken: 'Schon vergeben. Bitte anders wählen.',
@@ -1009,6 +1009,9 @@ export const de: Texts = {
     rows_other: '{{formatted}} Zeilen',
     columnCount_one: '{{count}} Spalte',
     columnCount_other: '{{count}} Spalten',
+    repeatedTitles_one: 'Zeile {{numbers}} wiederholt die Spaltentitel und wird ausgelassen.',
+    repeatedTitles_other:
+      '{{formatted}} Zeilen ({{numbers}}) wiederholen die Spaltentitel und werden ausgelassen.',
     leftOutRow: 'Zeile {{number}} („{{text}}“) gehört nicht zu den Daten und wird ausgelassen.',
     separators: { semicolon: 'Semikolons', comma: 'Kommas', tab: 'Tabulatoren' },
     other: 'Andere Datei',

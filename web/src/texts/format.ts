@@ -95,3 +95,11 @@ export function monthNames(style: 'long' | 'short'): string[] {
   const format = new Intl.DateTimeFormat(locale(), { month: style, timeZone: 'UTC' });
   return Array.from({ length: 12 }, (_, index) => format.format(Date.UTC(2024, index, 1)));
 }
+
+const listedNumbers = 5;
+
+/** The first of them, as in "7, 12, 1.040 …". */
+export function listNumbers(numbers: readonly number[]): string {
+  const shown = numbers.slice(0, listedNumbers).map((number) => formatNumber(number));
+  return `${shown.join(', ')}${numbers.length > listedNumbers ? ' …' : ''}`;
+}
