@@ -8,6 +8,7 @@ import {
   openOnly,
   type Place,
 } from '../../server/features/attention/attention-pieces.ts';
+import { customer as customerDefinition } from '../../server/resources/customer.ts';
 import { site as siteDefinition } from '../../server/resources/site.ts';
 import { startService, validAddress, validSite } from '../service.ts';
 import { createPerson } from './office.ts';
@@ -101,6 +102,48 @@ test('counts go on where the time was up, and add up to all', async () => {
   );
   assert.equal(nextCursor, null);
   assert.equal((await person.call('GET', '/attention/counts?cursor=x')).statusCode, 400);
+});
+
+test('thousands of objects are counted in pieces, which add up', async () => {
+  const { tenantId, customerId, person } = await startTenant();
+  // Pairs of duplicates, and sites past their validity.
+  await service.owner.query(
+    `INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
+       address_city, status)
+     SELECT $1, ('00000000-0000-7000-8000-' || lpad(number::text, 12, '0'))::uuid, 'Kunde ' || number / 2, 'Weg', '1',
+       '20095', 'Hamburg', 'ACTIVE' FROM generate_series(2, 6001) AS number`,
+    [tenantId],
+  );
+  await service.owner.query(
+    `INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code,
+       address_city, needs_appointment, has_key, opening_hours, opening_hours_is_known, attending_intervals,
+       attending_intervals_is_known, valid_until, time_zone)
+     SELECT $1, ('00000000-0000-7000-8000-' || lpad(number::text, 12, '0'))::uuid, $2, 'Ort ' || number, 'Weg', '1', '20095',
+       'Hamburg', false, false, '[]', true, '[]', true, '2020-01-01', 'Europe/Berlin' FROM generate_series(1, 6000) AS number`,
+    [tenantId, customerId],
+  );
+  const checks = [customerDefinition, siteDefinition].flatMap(attentionChecksOf).map(openOnly);
+  const parts: number[][] = [];
+  for (let place: Place | undefined = firstPlace; place; ) {
+    const deadline = performance.now() + 600_000;
+    const part = await countFrom(service.database, tenantId, checks, place, deadline, () => true);
+    parts.push(part.counts);
+    place = part.next;
+  }
+  const sums = checks.flatMap(({ resource, code }, check) => {
+    const pieces = parts.map((counts) => counts[check]!).filter((count) => count > 0);
+    const count = pieces.reduce((sum, one) => sum + one, 0);
+    return count > 0 ? [{ resource, code, count, pieces: pieces.length }] : [];
+  });
+  assert.deepEqual(sums, [
+    { resource: 'customer', code: 'probable_duplicate', count: 3000, pieces: 2 },
+    { resource: 'site', code: 'validity_ended', count: 6000, pieces: 2 },
+  ]);
+  const counted = (await person.call('GET', '/attention/counts')).json();
+  assert.deepEqual(
+    counted.data,
+    sums.map(({ pieces: _pieces, ...sum }) => sum),
+  );
 });
 
 test('a visit on a closed day can be left, and comes back with other hours', async () => {

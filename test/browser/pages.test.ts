@@ -1,8 +1,10 @@
 // What holds for pages beside their looks, which screens.test.ts checks.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { encodeCursor, firstPlace } from '../../server/features/attention/attention-pieces.ts';
 import { createPerson } from '../api/office.ts';
 import { withoutChromium } from '../programs.ts';
+import { validSite } from '../service.ts';
 import { findBarriers, type Office, openOffice } from './office.ts';
 
 describe('a page', { skip: withoutChromium }, () => {
@@ -39,6 +41,31 @@ describe('a page', { skip: withoutChromium }, () => {
     await page.getByRole('alert').or(page.getByText('Hotel Alsterblick GmbH')).first().waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
     assert.equal(refusals, 2);
+    await page.context().close();
+  });
+
+  test('of the start shows what needs attention, although a busy service begins with an empty page', async () => {
+    const { page } = await office.enter(email);
+    const customerId = await office.createCustomer();
+    await office.post('/customer/site', {
+      ...validSite(customerId),
+      name: 'Foyer',
+      validUntil: '2020-01-01',
+    });
+    let asked = 0;
+    await page.route('**/app/attention?*', (route) => {
+      asked++;
+      if (asked > 1) return route.continue();
+      return route.fulfill({ json: { data: [], nextCursor: encodeCursor(' ', firstPlace) } });
+    });
+    await page.reload();
+    await page
+      .getByText('Nichts zu tun')
+      .or(page.getByRole('link', { name: 'Foyer' }))
+      .first()
+      .waitFor();
+    assert.equal(await page.getByRole('link', { name: /^Foyer.*Gültigkeit/ }).count(), 1);
+    assert.equal(asked, 2);
     await page.context().close();
   });
 

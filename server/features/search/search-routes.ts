@@ -186,7 +186,7 @@ function docsFor(names: readonly string[]) {
     operationId: 'search',
     summary: 'Search everything',
     description:
-      'Finds objects of all types by what identifies them, the best matches first. The parameter `q` of each list names the fields that it searches. Typing errors are tolerated if nothing matches exactly.',
+      'Finds objects of all types by what identifies them, the best matches first. The parameter `q` of each list names the fields that it searches. Typing errors are tolerated if nothing matches exactly. Case, accents and letters of other languages do not matter.',
     tags: ['Search'],
     querystring: {
       type: 'object',
