@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { patienceMs } from '../timeouts.ts';
+import { cut, patienceMs } from '../timeouts.ts';
 import { type Cluster, port, prepareDataDir } from './data-dir.ts';
 import { startLogRotation } from './log-rotation.ts';
 import { type Account, defaultDataDir, EmbeddedPostgresError, type Programs } from './programs.ts';
@@ -68,8 +68,14 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
 
   async function takeHold(): Promise<void> {
     const client = await attach(cluster, options, closing.signal).catch(refuse);
-    const { rows } = await client.query('show server_version');
-    version = rows[0].server_version;
+    try {
+      const { rows } = await client.query('show server_version');
+      version = rows[0].server_version;
+    } catch (error) {
+      // A connection that stays open keeps the locks, and the next attempt waits for them in vain.
+      cut(client);
+      throw error;
+    }
     hold = client;
     client.once('end', () => {
       hold = undefined;
