@@ -130,3 +130,15 @@ test('every number that JSON can write is read back as it was written', () => {
     }),
   );
 });
+
+test('percents are numbers where the field is one, and errors of a spreadsheet are no texts', () => {
+  const rate = { kind: 'decimal', maximum: 100 } as const;
+  assert.deepEqual(
+    ['19%', '7,5 %', '19', '%'].map((cell) => sent(rate, cell)),
+    ['19', '7.5', '19', '"%"'],
+  );
+  assert.equal(sent({ kind: 'decimal' }, '19%'), '"19%"');
+  for (const cell of ['#NV', ' #N/A', '#BEZUG!', '#######'])
+    assert.equal(sent({}, cell), JSON.stringify({ error: cell.trim() }));
+  assert.deepEqual([sent({}, '#12'), sent({}, 'Haus #NV'), sent({}, '#')], ['"#12"', '"Haus #NV"', '"#"']);
+});

@@ -5,7 +5,10 @@ import type { Field } from './definition.ts';
 import { exactNumber } from './exact-json.ts';
 import { readList } from './list-text.ts';
 
-export type CellField = Pick<Field, 'kind' | 'isRequired' | 'isBlankAllowed' | 'choices' | 'knownItem'>;
+export type CellField = Pick<
+  Field,
+  'kind' | 'isRequired' | 'isBlankAllowed' | 'choices' | 'knownItem' | 'maximum'
+>;
 
 export type ThousandsMark = ',' | '.';
 
@@ -28,14 +31,18 @@ export function toFieldValue(
   }
   switch (field.kind) {
     case 'text':
-      return text;
+      // Not a text, so validation rejects it.
+      return spreadsheetError.test(text.trim()) ? { error: text.trim() } : text;
     case 'choice':
       return toChoice(field, text);
     case 'flag':
       return flagMeanings.get(text.trim().toLowerCase()) ?? text;
     case 'integer':
     case 'decimal':
-      return toNumber(text.trim(), thousandsMark);
+      return toNumber(
+        field.maximum === 100 ? text.trim().replace(/(?<=\d)\s*%$/, '') : text.trim(),
+        thousandsMark,
+      );
     case 'double':
       // Measures such as a latitude have decimals and no thousands.
       return toNumber(text.trim(), undefined);
@@ -47,6 +54,10 @@ export function toFieldValue(
       return text.trim();
   }
 }
+
+/** What a formula without a result shows, in German and English, and a number in a column that is too narrow. */
+const spreadsheetError =
+  /^#(N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|DIV\/0!|NAME\?|NUM!|ZAHL!|NULL!|SPILL!|ÜBERLAUF!|CALC!|KALK!|##+)$/i;
 
 export function isNumberCell(
   field: CellField,

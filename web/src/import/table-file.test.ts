@@ -181,3 +181,73 @@ test('titles that a printed list repeats on each page are left out with their he
   const single = await inspectFile(new Blob(['Firma\nHotel\nFirma\n']));
   assert.deepEqual([single.leftOut.repeatedHead, single.rowCount], [[], 2]);
 });
+
+const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+
+/** A workbook as other programs write it. `sheets`: attributes, kind and rows of each. */
+function foreignWorkbook(sheets: [attributes: string, kind: string, rows: string][], formats = ''): Blob {
+  const relation = (id: number, kind: string, target: string) =>
+    `<Relationship Id="r${id}" Type="${office}/${kind}" Target="${target}"/>`;
+  const tags = sheets.map(([attributes], id) => `<sheet ${attributes} sheetId="${id + 1}" r:id="r${id}"/>`);
+  const relations = sheets.map(([, kind], id) => relation(id, kind, `${kind}s/sheet${id}.xml`));
+  const parts = {
+    'xl/workbook.xml': `<workbook ${main} xmlns:r="${office}"><sheets>${tags.join('')}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships>${relations.join('')}${relation(99, 'styles', 'styles.xml')}</Relationships>`,
+    'xl/styles.xml': `<styleSheet ${main}>${formats}</styleSheet>`,
+    ...Object.fromEntries(
+      sheets.map(([, kind, rows], id) => [
+        `xl/${kind}s/sheet${id}.xml`,
+        `<${kind} ${main}><sheetData>${rows}</sheetData></${kind}>`,
+      ]),
+    ),
+  };
+  const packed = zipSync(
+    Object.fromEntries(Object.entries(parts).map(([name, xml]) => [name, strToU8(xml)])),
+  );
+  return new Blob([new Uint8Array(packed)]);
+}
+
+const text = (words: string) => `<c t="inlineStr"><is><t>${words}</t></is></c>`;
+const titleCells = `<row>${text('Firma')}${text('Ort')}${text('Straße')}</row>`;
+
+test('cells without a place are read in their order, and an error stays one', async () => {
+  const rows = `${titleCells}<row>${text('A')}<c/>${text('Weg')}</row>
+    <row r="5"><c r="B5" t="e"><f>X</f><v>#N/A</v></c>${text('Ring')}</row>`;
+  const { head } = await inspectFile(foreignWorkbook([['name="Liste"', 'worksheet', rows]]));
+  assert.deepEqual(head, [
+    { number: 2, cells: ['A', null, 'Weg'] },
+    { number: 5, cells: [null, '#N/A', 'Ring'] },
+  ]);
+  const wide = `<row>${Array.from({ length: 703 }, (_, index) => text(`T${index}`)).join('')}</row>`;
+  const { titles } = await inspectFile(foreignWorkbook([['name="Breit"', 'worksheet', wide]]));
+  assert.deepEqual([titles.length, titles[26], titles[702]], [703, 'T26', 'T702']);
+});
+
+test('a diagram is no sheet to choose, and a hidden sheet is not the first choice', async () => {
+  const old = `<row>${text('Objekt')}${text('Kunde')}${text('Straße')}${text('Ort')}</row><row>${text('alt')}</row>`;
+  const current = `<row>${text('Objekt')}${text('Ort')}</row><row>${text('neu')}${text('Köln')}</row>`;
+  const file = foreignWorkbook([
+    ['name="Diagramm"', 'chartsheet', ''],
+    ['name="2019" state="hidden"', 'worksheet', old],
+    ['name="2026"', 'worksheet', current],
+  ]);
+  const opened = await openTable(file, { knownTitles });
+  assert.deepEqual([opened.table.sheets, opened.table.sheet], [['2019', '2026'], '2026']);
+  assert.equal((await opened.chooseSheet!('2019')).table.head[0]?.cells[0], 'alt');
+});
+
+test('a number that a workbook shows in percent is read as shown', async () => {
+  const formats = `<numFmts><numFmt numFmtId="170" formatCode="0.0\\ %"/><numFmt numFmtId="171" formatCode="0&quot;%&quot;"/></numFmts>
+    <cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="170"><alignment/></xf><xf numFmtId="171"/></cellXfs>`;
+  const rows = `${titleCells}<row><c s="1"><v>0.07</v></c><c t="n" s="2"><f>1</f><v>0.19</v></c><c s="3"><v>19</v></c></row>
+    <row><c s="0"><v>0.5</v></c><c s="1"/><c s="1" t="str"><v>frei</v></c></row>`;
+  const { head } = await inspectFile(foreignWorkbook([['name="Preise"', 'worksheet', rows]], formats));
+  assert.deepEqual(
+    head.map(({ cells }) => cells),
+    [
+      ['7%', '19%', '19'],
+      ['0.5', null, 'frei'],
+    ],
+  );
+});

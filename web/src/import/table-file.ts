@@ -111,8 +111,11 @@ async function openWorkbook(file: Blob, knownTitles?: ReadonlySet<string>): Prom
     const opened = await openRows(read(sheet), format, titles);
     return { ...opened, chooseSheet: (other) => openSheet(found[names.indexOf(other)]!) };
   }
-  // A workbook may begin with a cover sheet.
-  const best = found.toSorted((one, other) => other.knownCount - one.knownCount)[0];
+  // A workbook may begin with a cover sheet. A hidden sheet is often an old state or a list of choices.
+  const best = found.toSorted(
+    (one, other) =>
+      Number(one.sheet.isHidden) - Number(other.sheet.isHidden) || other.knownCount - one.knownCount,
+  )[0];
   if (!best) throw new TableFileError('empty');
   return openSheet(best);
 }

@@ -1,11 +1,13 @@
 // Reads the sheets of an .xlsx workbook as rows of cells, like those of a CSV file.
-import { unzipSync, type Zippable, zipSync } from 'fflate';
+import { type Unzipped, unzipSync, zipSync } from 'fflate';
 import readSheets from 'read-excel-file/universal';
 import { type Cell, guardText } from '../../../core/csv.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
+import { completeCells, findPercentStyles, keepTables, writePercents } from './workbook-parts.ts';
 
 export interface Sheet {
   name: string;
+  isHidden: boolean;
   rows: CsvRow[];
 }
 
@@ -25,19 +27,21 @@ export function isWorkbook(start: Uint8Array): boolean {
 /** All sheets, in the order of the workbook. */
 export async function readWorkbook(file: Blob): Promise<Sheet[]> {
   const parts = unpack(new Uint8Array(await file.arrayBuffer()));
+  const hidden = keepTables(parts);
   // Packed again without compression: the library would unpack large parts in workers, which the page's policy forbids.
   const stored = zipSync(parts, { level: 0 }).buffer as ArrayBuffer;
   const sheets = await readSheets<TypedNumber>(stored, {
     trim: false,
     parseNumber: (text) => new TypedNumber(text),
   });
-  return sheets.map(({ sheet, data }) => ({
+  return sheets.map(({ sheet, data }, place) => ({
     name: sheet,
+    isHidden: hidden[place] ?? false,
     rows: data.map((cells, index): CsvRow => ({ number: index + 1, cells: cells.map(toCell) })),
   }));
 }
 
-function unpack(bytes: Uint8Array): Zippable {
+function unpack(bytes: Uint8Array): Unzipped {
   let unpackedBytes = 0;
   let count = 0;
   const parts = unzipSync(bytes, {
@@ -50,8 +54,13 @@ function unpack(bytes: Uint8Array): Zippable {
       return true;
     },
   });
+  const percentStyles = findPercentStyles(parts);
   for (const [name, part] of Object.entries(parts)) {
-    if (name.includes('worksheets/')) refuseFarCells(new TextDecoder().decode(part));
+    if (!name.includes('worksheets/')) continue;
+    const sheet = new TextDecoder().decode(part);
+    refuseFarCells(sheet);
+    const complete = writePercents(completeCells(sheet), percentStyles);
+    if (complete !== sheet) parts[name] = new TextEncoder().encode(complete);
   }
   return parts;
 }

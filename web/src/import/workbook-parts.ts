@@ -1,0 +1,94 @@
+// Completes the parts of a workbook as other programs than Excel write them, for the library that reads them.
+import type { Unzipped } from 'fflate';
+
+const cell = /<((?:\w+:)?)(row|c)(?=[\s/>])([^>]*)>/g;
+const errorType = /\st=["']e["']/;
+const incomplete = /<(?:\w+:)?c(?=[\s/>])(?:(?![^>]*\sr=)|[^>]*\st=["']e["'])/;
+
+/** Gives each cell its place, which is optional, and keeps an error such as #N/A as a text, which would look empty. */
+export function completeCells(sheet: string): string {
+  if (!incomplete.test(sheet)) return sheet;
+  let row = 0;
+  let column = 0;
+  return sheet.replace(cell, (tag: string, prefix: string, name: string, attributes: string) => {
+    if (name === 'row') {
+      row = Number(/\sr=["'](\d+)["']/.exec(attributes)?.[1] ?? row + 1);
+      column = 0;
+      return tag;
+    }
+    const letters = /\sr=["']([A-Z]+)\d+["']/i.exec(attributes)?.[1];
+    column = letters ? toNumber(letters) : column + 1;
+    const place = letters ? '' : ` r="${toLetters(column)}${row}"`;
+    return `<${prefix}c${place}${attributes.replace(errorType, ' t="str"')}>`;
+  });
+}
+
+function toNumber(letters: string): number {
+  return [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+}
+
+function toLetters(column: number): string {
+  const before = Math.floor((column - 1) / 26);
+  return (before > 0 ? toLetters(before) : '') + String.fromCharCode(65 + ((column - 1) % 26));
+}
+
+/** Excel keeps 19 % as 0.19. Only the format of the cell tells, so the cell becomes the text "19%". */
+export function writePercents(sheet: string, percentStyles: ReadonlySet<string>): string {
+  if (percentStyles.size === 0) return sheet;
+  return sheet.replace(/<((?:\w+:)?)c(\s[^>]*[^/>])>(.*?)<\/\1c>/gs, (whole, prefix, attributes, content) => {
+    const type = attribute(attributes, 't');
+    if (!percentStyles.has(attribute(attributes, 's')) || (type !== '' && type !== 'n')) return whole;
+    const percent = content.replace(
+      /(?<=<(?:\w+:)?v>)[^<]+/,
+      (value: string) => `${Number((Number(value) * 100).toPrecision(15))}%`,
+    );
+    return `<${prefix}c${attributes.replace(/\st=["']n["']/, '')} t="str">${percent}</${prefix}c>`;
+  });
+}
+
+/** The styles that show a number in percent, by their place. */
+export function findPercentStyles(parts: Unzipped): Set<string> {
+  const styles = readPart(parts, 'xl/styles.xml');
+  const formats = new Set(['9', '10']);
+  for (const [tag] of styles.matchAll(/<(?:\w+:)?numFmt\s[^>]*>/g)) {
+    // A sign in quotation marks is a text beside the number.
+    const code = attribute(tag, 'formatCode').replace(/&quot;.*?&quot;|\\./g, '');
+    if (code.includes('%')) formats.add(attribute(tag, 'numFmtId'));
+  }
+  const cellStyles = /<(?:\w+:)?cellXfs[\s>].*?<\/(?:\w+:)?cellXfs>/s.exec(styles)?.[0] ?? '';
+  const tags = [...cellStyles.matchAll(/<(?:\w+:)?xf[\s/>][^>]*/g)].map(([tag]) => tag);
+  return new Set(
+    tags.flatMap((tag, place) => (formats.has(attribute(tag, 'numFmtId')) ? [String(place)] : [])),
+  );
+}
+
+function readPart(parts: Unzipped, name: string): string {
+  return new TextDecoder().decode(parts[name] ?? new Uint8Array());
+}
+
+const workbookPart = 'xl/workbook.xml';
+const relationsPart = 'xl/_rels/workbook.xml.rels';
+
+/** Removes sheets that are a diagram, which have no cells. Says of each other one whether it is hidden. */
+export function keepTables(parts: Unzipped): boolean[] {
+  const relations = [...readPart(parts, relationsPart).matchAll(/<(?:\w+:)?Relationship\s[^>]*>/g)].map(
+    ([tag]) => tag,
+  );
+  const tables = new Set(
+    relations
+      .filter((tag) => attribute(tag, 'Type').endsWith('/worksheet'))
+      .map((tag) => attribute(tag, 'Id')),
+  );
+  const hidden: boolean[] = [];
+  const workbook = readPart(parts, workbookPart).replace(/<(?:\w+:)?sheet\s[^>]*>/g, (tag) => {
+    if (!tables.has(attribute(tag, '\\w+:id'))) return '';
+    hidden.push(/hidden$/i.test(attribute(tag, 'state')));
+    return tag;
+  });
+  if (parts[workbookPart]) parts[workbookPart] = new TextEncoder().encode(workbook);
+  return hidden;
+}
+
+function attribute(tag: string, name: string): string {
+  return new RegExp(`\\s${name}\\s*=\\s*["']([^"']*)["']`).exec(tag)?.[1] ?? '';
+}
