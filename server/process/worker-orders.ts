@@ -2,7 +2,7 @@
 import type { CountFailures, WindowCount } from '../auth/rate-limit.ts';
 import { type RunningWorker, runApp } from './app.ts';
 import { becomeAccount } from './serving-account.ts';
-import type { Order, Report } from './workers.ts';
+import type { Order, Report } from './worker-messages.ts';
 
 let app: Promise<RunningWorker> | undefined;
 const asked = new Map<number, (count: WindowCount) => void>();
