@@ -204,7 +204,6 @@ export class Batcher<Item, Result> {
   }
 }
 
-/** A batch that hangs cannot say where the time goes. Each item is counted once. */
 /** The time of a slower result counts for its request too. */
 function countLonger(entries: readonly Entry<unknown, never>[], results: readonly unknown[]): void {
   const since = performance.now();
@@ -218,6 +217,7 @@ function countLonger(entries: readonly Entry<unknown, never>[], results: readonl
   }
 }
 
+/** A batch that hangs cannot say where the time goes. Each item is counted once. */
 function countLate(late: readonly Pick<Entry<unknown, never>, 'work'>[], batchMs: number): void {
   for (const entry of late) {
     if (entry.work) entry.work.databaseMs += batchMs;

@@ -15,8 +15,8 @@ export function buildTenantBatches<Item, Result>(
 }
 
 /** Each item's result as a promise: a tenant that waits holds up nobody else. */
-function runApart<Item, Result>(
-  items: Item[],
+export function runApart<Item, Result>(
+  items: readonly Item[],
   run: BatcherOptions<Item, Result>['run'],
   tenantOf: (item: Item) => string,
 ): Promise<Result>[] {

@@ -18,56 +18,79 @@ const waitSeconds = [0.001, 0.005, 0.025, 0.1, 0.5, 2];
 const batchItems = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 const delaySeconds = [0.5, 1, 2.5, 5, 15, 60, 300, 3600, 86_400];
 
+type Prometheus = typeof import('@prometheus-io/client');
+type Registries = InstanceType<Prometheus['Registry']>[];
+
 export async function openProcessMetrics(
   { REDIS_URL }: Pick<Config, 'REDIS_URL'>,
   database: Database,
 ): Promise<ProcessMetrics> {
-  const { Counter, Gauge, Histogram, Registry } = await import('@prometheus-io/client');
-  const registry = new Registry();
-  const registers = [registry];
+  const prometheus = await import('@prometheus-io/client');
+  const registry = new prometheus.Registry();
   const stopRuntimeMetrics = await addRuntimeMetrics(registry);
+  const unsubscribe = [
+    ...countWork(defineMetrics(prometheus, [registry])),
+    ...(REDIS_URL === undefined ? [] : [showRedis(prometheus, [registry])]),
+  ];
+  showConnections(prometheus, [registry], database);
+  return {
+    read: () => registry.getMetricsAsJSON(),
+    close() {
+      for (const end of unsubscribe) end();
+      stopRuntimeMetrics();
+    },
+  };
+}
 
-  const requests = new Histogram({
-    name: 'stamm_request_duration_seconds',
-    help: 'Requests by method, route and status, with the time until their answer was sent.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: requestSeconds,
-    registers,
-  });
-  const refusals = new Counter({
-    name: 'stamm_refusals_total',
-    help: 'Requests that were refused or failed, by error code.',
-    labelNames: ['code'],
-    registers,
-  });
-  const batches = new Histogram({
-    name: 'stamm_batch_items',
-    help: 'Batches by kind, with the number of requests that each of them served.',
-    labelNames: ['kind'],
-    buckets: batchItems,
-    registers,
-  });
-  const batchTimes = new Counter({
-    name: 'stamm_batch_seconds_total',
-    help: 'Time that batches took, by kind.',
-    labelNames: ['kind'],
-    registers,
-  });
-  const waits = new Histogram({
-    name: 'stamm_connection_wait_seconds',
-    help: 'How long work waited for a connection to the database.',
-    buckets: waitSeconds,
-    registers,
-  });
-  const lines = new Counter({ name: 'stamm_import_lines_total', help: 'Lines of imports.', registers });
-  const running = new Gauge({ name: 'stamm_imports_running', help: 'Imports under way.', registers });
-  const deliveries = new Histogram({
-    name: 'stamm_webhook_delay_seconds',
-    help: 'Time from a change to the end of an attempt to deliver it, by outcome.',
-    labelNames: ['outcome'],
-    buckets: delaySeconds,
-    registers,
-  });
+type WorkMetrics = ReturnType<typeof defineMetrics>;
+
+function defineMetrics({ Counter, Gauge, Histogram }: Prometheus, registers: Registries) {
+  return {
+    requests: new Histogram({
+      name: 'stamm_request_duration_seconds',
+      help: 'Requests by method, route and status, with the time until their answer was sent.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: requestSeconds,
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'stamm_refusals_total',
+      help: 'Requests that were refused or failed, by error code.',
+      labelNames: ['code'],
+      registers,
+    }),
+    batches: new Histogram({
+      name: 'stamm_batch_items',
+      help: 'Batches by kind, with the number of requests that each of them served.',
+      labelNames: ['kind'],
+      buckets: batchItems,
+      registers,
+    }),
+    batchTimes: new Counter({
+      name: 'stamm_batch_seconds_total',
+      help: 'Time that batches took, by kind.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    waits: new Histogram({
+      name: 'stamm_connection_wait_seconds',
+      help: 'How long work waited for a connection to the database.',
+      buckets: waitSeconds,
+      registers,
+    }),
+    lines: new Counter({ name: 'stamm_import_lines_total', help: 'Lines of imports.', registers }),
+    running: new Gauge({ name: 'stamm_imports_running', help: 'Imports under way.', registers }),
+    deliveries: new Histogram({
+      name: 'stamm_webhook_delay_seconds',
+      help: 'Time from a change to the end of an attempt to deliver it, by outcome.',
+      labelNames: ['outcome'],
+      buckets: delaySeconds,
+      registers,
+    }),
+  };
+}
+
+function showConnections({ Gauge }: Prometheus, registers: Registries, database: Database): void {
   new Gauge({
     name: 'stamm_connections',
     help: 'Connections to the database by state, and work that waits for one.',
@@ -80,21 +103,31 @@ export async function openProcessMetrics(
       this.set({ state: 'waiting' }, waiting);
     },
   });
-  let isRedisUp = true;
-  if (REDIS_URL !== undefined)
-    new Gauge({
-      name: 'stamm_redis_up',
-      help: 'Whether Redis answers: 1 or 0.',
-      aggregator: 'min',
-      registers,
-      collect() {
-        this.set(isRedisUp ? 1 : 0);
-      },
-    });
+}
 
+/** Returns a function that ends the subscription. */
+function showRedis({ Gauge }: Prometheus, registers: Registries): () => void {
+  let isUp = true;
+  new Gauge({
+    name: 'stamm_redis_up',
+    help: 'Whether Redis answers: 1 or 0.',
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.set(isUp ? 1 : 0);
+    },
+  });
+  return topics.redis.subscribe((event) => {
+    isUp = event.isUp;
+  });
+}
+
+/** Returns functions that end the subscriptions. */
+function countWork(metrics: WorkMetrics): (() => void)[] {
+  const { requests, refusals, batches, batchTimes } = metrics;
   /** Resolving labels costs more than counting. Routes, methods and statuses are few. */
   const known = new Map<string, ReturnType<typeof requests.labels>>();
-  const unsubscribe = [
+  return [
     topics.request.subscribe(({ method, route = 'unknown', status, code, seconds }) => {
       const name = `${method} ${status} ${route}`;
       const series = known.get(name) ?? requests.labels(method, route, String(status));
@@ -106,21 +139,11 @@ export async function openProcessMetrics(
       batches.observe({ kind }, items);
       batchTimes.inc({ kind }, seconds);
     }),
-    topics.connectionWait.subscribe(({ seconds }) => waits.observe(seconds)),
-    topics.importLines.subscribe((event) => lines.inc(event.lines)),
-    topics.runningImports.subscribe(({ change }) => running.inc(change)),
+    topics.connectionWait.subscribe(({ seconds }) => metrics.waits.observe(seconds)),
+    topics.importLines.subscribe((event) => metrics.lines.inc(event.lines)),
+    topics.runningImports.subscribe(({ change }) => metrics.running.inc(change)),
     topics.delivery.subscribe((event) =>
-      deliveries.observe({ outcome: event.isDelivered ? 'delivered' : 'failed' }, event.delaySeconds),
+      metrics.deliveries.observe({ outcome: event.isDelivered ? 'delivered' : 'failed' }, event.delaySeconds),
     ),
-    topics.redis.subscribe(({ isUp }) => {
-      isRedisUp = isUp;
-    }),
   ];
-  return {
-    read: () => registry.getMetricsAsJSON(),
-    close() {
-      for (const end of unsubscribe) end();
-      stopRuntimeMetrics();
-    },
-  };
 }

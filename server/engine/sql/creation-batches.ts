@@ -8,13 +8,13 @@ import {
   OutcomeUnknownError,
   toApiError,
 } from '../../database/errors.ts';
-import { buildTenantBatches } from '../../database/tenant-batches.ts';
+import { buildTenantBatches, runApart } from '../../database/tenant-batches.ts';
 import { ApiError } from '../../errors.ts';
 import { authorColumns } from '../../http/conventions.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
 import { isRace, retryRaces } from './races.ts';
 import type { Writes } from './row-store.ts';
-import type { Inserted, Outcome, Stored } from './rows.ts';
+import type { Inserted, NewRow, Outcome, Stored } from './rows.ts';
 
 export interface CreationBatches {
   /** Resolves with the id when the row is durable: the row's own, or that of the request that this one repeats. */
@@ -37,12 +37,14 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
   const queue = buildTenantBatches<Creation, CreationOutcome>(database, {
     kind: 'creation',
     run: write,
-    tenantOf: ({ row }) => row.tenant_id,
+    tenantOf,
     maxItems: maxRowsPerStatement,
     paceMs: 8,
   });
 
-  async function write(creations: readonly Creation[]) {
+  async function write(
+    creations: readonly Creation[],
+  ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
     return writeTogether(creations).catch((error) => writeApart(creations, error));
   }
 
@@ -51,14 +53,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     creations: readonly Creation[],
     error: unknown,
   ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
-    if (isLockTimeout(error)) {
-      const tenants = Map.groupBy(creations, ({ row }) => row.tenant_id);
-      const written = new Map([...tenants].map(([tenantId, own]) => [tenantId, write(own)]));
-      return creations.map(async (creation) => {
-        const { tenant_id: tenantId } = creation.row;
-        return (await written.get(tenantId)!)[tenants.get(tenantId)!.indexOf(creation)]!;
-      });
-    }
+    if (isLockTimeout(error)) return runApart(creations, write, tenantOf);
     if (isDatabaseAway(error) || (creations.length === 1 && !isRace(error))) throw error;
     return writeEach(creations);
   }
@@ -66,7 +61,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
   /** Writes of one tenant run one after the other: in parallel they would hold every connection and wait for its journal. */
   async function writeEach(creations: readonly Creation[]): Promise<CreationOutcome[]> {
     const outcomes = new Map<Creation, CreationOutcome>();
-    const tenants = Map.groupBy(creations, ({ row }) => row.tenant_id).values();
+    const tenants = Map.groupBy(creations, tenantOf).values();
     const writeInTurn = async (own: readonly Creation[]) => {
       for (const creation of own) {
         const written = retryRaces(() => writeTogether([creation])).then(([outcome]) => outcome!);
@@ -80,7 +75,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
   async function writeTogether(
     creations: readonly Creation[],
   ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
-    const tenantIds = [...new Set(creations.map(({ row }) => row.tenant_id))];
+    const tenantIds = [...new Set(creations.map(tenantOf))];
     // A tenant whose journal is locked, for example by a large import, must not delay the others.
     const options = { lockTimeoutMs: tenantIds.length > 1 ? longestSharedWaitMs : undefined };
     if (creations.some(({ claim }) => claim)) {
@@ -100,7 +95,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     const outcomeOf = ({ row: { id } }: Creation) => toCreationOutcome(known.get(id)!, id, objectOf.get(id));
     const refused = creations.filter(({ row }) => !known.has(row.id));
     if (refused.length === 0) return creations.map(outcomeOf);
-    const explained = explainRefusals(tenantIds, refused);
+    const explained = explainRefusals(database, writes, tenantIds, refused);
     if (known.size === 0) return explained;
     // Stored rows are answered immediately, also if explaining the rejected ones fails.
     const outcomes = explained.catch((error) =>
@@ -114,20 +109,6 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     });
   }
 
-  async function explainRefusals(
-    tenantIds: readonly string[],
-    refused: readonly Creation[],
-  ): Promise<CreationOutcome[]> {
-    const rows = refused.map(({ row }) => row);
-    const outcomes = await database.inTenants(
-      tenantIds,
-      (client) => writes.explainOutcomes(client, rows, new Map()),
-      // No commit can get lost here: these rows are not stored.
-      { isDryRun: true },
-    );
-    return outcomes.map((outcome, index) => toCreationOutcome(outcome, rows[index]!.id));
-  }
-
   return {
     async create(creation, deadline) {
       const outcome = await queue.add(creation, deadline).catch((error) => {
@@ -138,6 +119,26 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
       return outcome;
     },
   };
+}
+
+function tenantOf({ row }: { row: NewRow }): string {
+  return row.tenant_id;
+}
+
+async function explainRefusals(
+  database: Database,
+  writes: Writes,
+  tenantIds: readonly string[],
+  refused: readonly Creation[],
+): Promise<CreationOutcome[]> {
+  const rows = refused.map(({ row }) => row);
+  const outcomes = await database.inTenants(
+    tenantIds,
+    (client) => writes.explainOutcomes(client, rows, new Map()),
+    // No commit can get lost here: these rows are not stored.
+    { isDryRun: true },
+  );
+  return outcomes.map((outcome, index) => toCreationOutcome(outcome, rows[index]!.id));
 }
 
 /** Creations of which some carry an Idempotency-Key: the key is taken in the transaction that writes the row. */

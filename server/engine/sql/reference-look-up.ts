@@ -4,6 +4,7 @@ import type { FieldError } from '../../errors.ts';
 import {
   type Definition,
   looseReferencesOf,
+  type Owner,
   ownersOf,
   type Reference,
   referencesOf,
@@ -29,59 +30,10 @@ export function buildReferenceLookUp(definition: Definition) {
   const references = referencesOf(definition);
   const redirectReferences = buildRedirection(definition);
 
-  async function resolveOwners(
-    rows: readonly Row[],
-    fieldErrors: Map<Row, FieldError[]>,
-    find: FindNamed,
-  ): Promise<void> {
-    for (const owner of owners) {
-      const { column, externalColumn, externalName, resource } = owner;
-      const fieldError = { code: 'reference_not_found', params: { resource } } as const;
-      const external = rows.filter((row) => row[externalColumn] !== undefined);
-      const known = await find(resource, 'external_id', external, externalColumn);
-      for (const row of external) {
-        const id = known.get(row);
-        if (!id) fieldErrors.get(row)!.push({ ...fieldError, path: [externalName] });
-        else if (differs(row, owner, id)) fieldErrors.get(row)!.push(ambiguous(owner));
-        else row[column.name] = id;
-      }
-      const direct = rows.filter(
-        (row) => row[externalColumn] === undefined && row[column.name] !== undefined,
-      );
-      const existing = await find(resource, 'id', direct, column.name);
-      for (const row of direct) {
-        if (!existing.has(row)) fieldErrors.get(row)!.push({ ...fieldError, path: column.path });
-      }
-    }
-  }
-
-  /** Replaces a known external id by the id. The row keeps an unknown one. */
-  async function resolveLooseReferences(
-    rows: readonly Row[],
-    fieldErrors: Map<Row, FieldError[]>,
-    find: FindNamed,
-  ): Promise<void> {
-    for (const reference of looseReferences) {
-      const { column, externalColumn, resources } = reference;
-      let open = rows.filter((row) => row[externalColumn] !== undefined);
-      for (const resource of resources) {
-        const known = await find(resource, 'external_id', open, externalColumn);
-        for (const [row, id] of known) {
-          if (differs(row, reference, id)) continue;
-          row[column.name] = id;
-          delete row[externalColumn];
-        }
-        open = open.filter((row) => row[externalColumn] !== undefined);
-      }
-      for (const row of open)
-        if (row[column.name] !== undefined) fieldErrors.get(row)!.push(ambiguous(reference));
-    }
-  }
-
   async function resolve(rows: readonly Row[], find: FindNamed): Promise<FieldError[][]> {
     const fieldErrors = new Map<Row, FieldError[]>(rows.map((row) => [row, []]));
-    await resolveOwners(rows, fieldErrors, find);
-    await resolveLooseReferences(rows, fieldErrors, find);
+    await resolveOwners(owners, rows, fieldErrors, find);
+    await resolveLooseReferences(looseReferences, rows, fieldErrors, find);
     return rows.map((row) => fieldErrors.get(row)!);
   }
 
@@ -107,7 +59,7 @@ export function buildReferenceLookUp(definition: Definition) {
   async function findOwnerErrors(client: pg.ClientBase, rows: readonly Row[]): Promise<FieldError[][]> {
     const copies: Row[] = rows.map((row) => ({ ...row }));
     const fieldErrors = new Map<Row, FieldError[]>(copies.map((row) => [row, []]));
-    await resolveOwners(copies, fieldErrors, (resource, key, some, member) => {
+    await resolveOwners(owners, copies, fieldErrors, (resource, key, some, member) => {
       const type = key === 'id' ? 'uuid' : 'text';
       return findHolders(client, { resource, column: key, type }, some, member);
     });
@@ -122,6 +74,55 @@ export function buildReferenceLookUp(definition: Definition) {
   }
 
   return { resolveReferences, resolveReferencesOfAll, findOwnerErrors, namesTwice };
+}
+
+async function resolveOwners(
+  owners: readonly Owner[],
+  rows: readonly Row[],
+  fieldErrors: Map<Row, FieldError[]>,
+  find: FindNamed,
+): Promise<void> {
+  for (const owner of owners) {
+    const { column, externalColumn, externalName, resource } = owner;
+    const fieldError = { code: 'reference_not_found', params: { resource } } as const;
+    const external = rows.filter((row) => row[externalColumn] !== undefined);
+    const known = await find(resource, 'external_id', external, externalColumn);
+    for (const row of external) {
+      const id = known.get(row);
+      if (!id) fieldErrors.get(row)!.push({ ...fieldError, path: [externalName] });
+      else if (differs(row, owner, id)) fieldErrors.get(row)!.push(ambiguous(owner));
+      else row[column.name] = id;
+    }
+    const direct = rows.filter((row) => row[externalColumn] === undefined && row[column.name] !== undefined);
+    const existing = await find(resource, 'id', direct, column.name);
+    for (const row of direct) {
+      if (!existing.has(row)) fieldErrors.get(row)!.push({ ...fieldError, path: column.path });
+    }
+  }
+}
+
+/** Replaces a known external id by the id. The row keeps an unknown one. */
+async function resolveLooseReferences(
+  looseReferences: readonly Reference[],
+  rows: readonly Row[],
+  fieldErrors: Map<Row, FieldError[]>,
+  find: FindNamed,
+): Promise<void> {
+  for (const reference of looseReferences) {
+    const { column, externalColumn, resources } = reference;
+    let open = rows.filter((row) => row[externalColumn] !== undefined);
+    for (const resource of resources) {
+      const known = await find(resource, 'external_id', open, externalColumn);
+      for (const [row, id] of known) {
+        if (differs(row, reference, id)) continue;
+        row[column.name] = id;
+        delete row[externalColumn];
+      }
+      open = open.filter((row) => row[externalColumn] !== undefined);
+    }
+    for (const row of open)
+      if (row[column.name] !== undefined) fieldErrors.get(row)!.push(ambiguous(reference));
+  }
 }
 
 function differs(row: Row, { column }: Reference, id: string): boolean {

@@ -3,7 +3,7 @@
 // transaction, which waits and explains.
 import type { Database } from '../../database/database.ts';
 import { DeadlineError, isDatabaseAway, OutcomeUnknownError, toReadError } from '../../database/errors.ts';
-import { buildTenantBatches } from '../../database/tenant-batches.ts';
+import { buildTenantBatches, runApart } from '../../database/tenant-batches.ts';
 import { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import { type Definition, looseReferencesOf, ownersOf } from '../definition/definition.ts';
@@ -63,71 +63,9 @@ export function buildUpsertBatches(
   { linksAfter }: Writes,
   { findChanges }: Replacement,
 ): UpsertBatches {
-  const owners = ownersOf(definition);
-  const looseReferences = looseReferencesOf(definition);
-  const comparison = buildComparison(definition);
-  const guardedUpdate = buildGuardedUpdate(definition);
-  const finds = buildTenantBatches<Upsert, Found | undefined>(database, {
-    kind: 'upsert comparison',
-    run: find,
-    tenantOf: ({ row }) => row.tenant_id,
-    maxItems: maxRowsPerStatement,
-    paceMs: 0,
-  });
-  const updates = buildTenantBatches<AuthoredUpdate, Written>(database, {
-    kind: 'update',
-    run: write,
-    tenantOf: ({ row }) => row.tenant_id,
-    maxItems: maxRowsPerStatement,
-    paceMs: 8,
-  });
-
-  async function find(upserts: readonly Upsert[]): Promise<(Found | undefined)[]> {
-    const sent = upserts.map(({ row, isMerge }, place) => ({ ...row, place, is_merge: isMerge }));
-    const query = { ...comparison, values: [JSON.stringify(sent)] };
-    const options = { isPlannedOnce: true, isBatch: true };
-    const { rows } = await database.queryInTenants<Found>(tenantsOf(upserts), query, options);
-    const found: (Found | undefined)[] = upserts.map(() => undefined);
-    for (const row of rows) found[row.place] = row;
-    return found;
-  }
-
-  /** Undefined for each that is not written. */
-  async function write(some: readonly AuthoredUpdate[]): Promise<(Written | Promise<Written>)[]> {
-    const tenantIds = tenantsOf(some);
-    // In one order everywhere, to avoid deadlocks. Of two updates of one object, the statement takes one.
-    const sent = new Map(some.toSorted(byId).map((update) => [update.row.id, update]));
-    const rows = [...sent.values()].map(toSent);
-    const query = { ...guardedUpdate, values: [JSON.stringify(rows)] };
-    // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
-    const lockTimeoutMs = tenantIds.length > 1 ? longestSharedWaitMs : undefined;
-    try {
-      const result = await database.queryInTenants<{ id: string; json: string | null }>(tenantIds, query, {
-        lockTimeoutMs,
-        isBatch: true,
-        // An upsert keeps its external id, and brings nothing that others wait for.
-        followedBy: linksAfter(rows, () => false),
-      });
-      const written = new Map(result.rows.map(({ id, json }) => [id, { json: json ?? undefined }]));
-      return some.map((update) =>
-        sent.get(update.row.id) === update ? written.get(update.row.id) : undefined,
-      );
-    } catch (error) {
-      if (isDatabaseAway(error)) throw error;
-      // The transaction wrote nothing, and one of them is to blame.
-      if (tenantIds.length === 1) return some.map(() => undefined);
-      return writeByTenant(some);
-    }
-  }
-
-  function writeByTenant(some: readonly AuthoredUpdate[]): Promise<Written>[] {
-    const tenants = Map.groupBy(some, ({ row }) => row.tenant_id);
-    const written = new Map([...tenants].map(([tenantId, own]) => [tenantId, write(own)]));
-    return some.map(async (update) => {
-      const { tenant_id: tenantId } = update.row;
-      return (await written.get(tenantId)!)[tenants.get(tenantId)!.indexOf(update)];
-    });
-  }
+  const compare = buildCompare(database, definition);
+  const update = buildGuardedUpdates(database, definition, linksAfter);
+  const putResolvedIds = buildResolution(definition);
 
   async function create(
     { author, isMerge }: Upsert,
@@ -158,36 +96,18 @@ export function buildUpsertBatches(
     const { author, isMerge } = upsert;
     const after = upsert.become(current);
     const row: NewRow = { ...after.row, tenant_id: upsert.row.tenant_id, id: current.id };
-    for (const owner of owners) {
-      const id = current[resolvedId(owner)];
-      if (row[owner.externalColumn] !== undefined && !id) return undefined;
-      if (id) row[owner.column.name] = id;
-    }
-    for (const reference of looseReferences) {
-      const id = current[resolvedId(reference)];
-      if (!id) continue;
-      row[reference.column.name] = id;
-      delete row[reference.externalColumn];
-    }
-    if (after.fieldErrors.length > 0) return undefined;
+    if (!putResolvedIds(row, current) || after.fieldErrors.length > 0) return undefined;
     const changes = findChanges(current, after, row);
     if (Object.keys(changes).length === 0) return unchanged(current);
-    const written = await addUpdate({ row, current, changes, author, isMerge }, deadline);
+    const written = await update({ row, current, changes, author, isMerge }, deadline);
     return (
       written && { ...written, id: current.id, version: current.version + 1, isNew: false, isChanged: true }
     );
   }
 
-  function addUpdate(update: AuthoredUpdate, deadline: number): Promise<Written> {
-    return updates.add(update, deadline).catch((error) => {
-      const mayBeStored = error instanceof DeadlineError && error.wasSent;
-      throw mayBeStored ? new OutcomeUnknownError(error) : error;
-    });
-  }
-
   return {
     async upsert(upsert, deadline) {
-      const found = await finds.add(upsert, deadline).catch((error) => {
+      const found = await compare(upsert, deadline).catch((error) => {
         throw error instanceof ApiError ? error : toReadError(error);
       });
       if (!found) return createUnlessDemanded(upsert, deadline);
@@ -197,12 +117,107 @@ export function buildUpsertBatches(
   };
 }
 
+/** The object that an upsert names, and whether it differs; undefined for an unknown external id. */
+function buildCompare(database: Database, definition: Definition) {
+  const comparison = buildComparison(definition);
+  const finds = buildTenantBatches<Upsert, Found | undefined>(database, {
+    kind: 'upsert comparison',
+    run: find,
+    tenantOf,
+    maxItems: maxRowsPerStatement,
+    paceMs: 0,
+  });
+
+  async function find(upserts: readonly Upsert[]): Promise<(Found | undefined)[]> {
+    const sent = upserts.map(({ row, isMerge }, place) => ({ ...row, place, is_merge: isMerge }));
+    const query = { ...comparison, values: [JSON.stringify(sent)] };
+    const options = { isPlannedOnce: true, isBatch: true };
+    const { rows } = await database.queryInTenants<Found>(tenantsOf(upserts), query, options);
+    const found: (Found | undefined)[] = upserts.map(() => undefined);
+    for (const row of rows) found[row.place] = row;
+    return found;
+  }
+
+  return (upsert: Upsert, deadline: number) => finds.add(upsert, deadline);
+}
+
+/** Undefined for an update that was overtaken or rejected. */
+function buildGuardedUpdates(database: Database, definition: Definition, linksAfter: Writes['linksAfter']) {
+  const guardedUpdate = buildGuardedUpdate(definition);
+  const updates = buildTenantBatches<AuthoredUpdate, Written>(database, {
+    kind: 'update',
+    run: write,
+    tenantOf,
+    maxItems: maxRowsPerStatement,
+    paceMs: 8,
+  });
+
+  /** Undefined for each that is not written. */
+  async function write(some: readonly AuthoredUpdate[]): Promise<(Written | Promise<Written>)[]> {
+    const tenantIds = tenantsOf(some);
+    // In one order everywhere, to avoid deadlocks. Of two updates of one object, the statement takes one.
+    const sent = new Map(some.toSorted(byId).map((update) => [update.row.id, update]));
+    const rows = [...sent.values()].map(toSent);
+    const query = { ...guardedUpdate, values: [JSON.stringify(rows)] };
+    // One tenant whose journal somebody else holds, such as a large import, must not hold up the others.
+    const lockTimeoutMs = tenantIds.length > 1 ? longestSharedWaitMs : undefined;
+    try {
+      const result = await database.queryInTenants<{ id: string; json: string | null }>(tenantIds, query, {
+        lockTimeoutMs,
+        isBatch: true,
+        // An upsert keeps its external id, and brings nothing that others wait for.
+        followedBy: linksAfter(rows, () => false),
+      });
+      const written = new Map(result.rows.map(({ id, json }) => [id, { json: json ?? undefined }]));
+      return some.map((update) =>
+        sent.get(update.row.id) === update ? written.get(update.row.id) : undefined,
+      );
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      // The transaction wrote nothing, and one of them is to blame.
+      if (tenantIds.length === 1) return some.map(() => undefined);
+      return runApart(some, write, tenantOf);
+    }
+  }
+
+  return (update: AuthoredUpdate, deadline: number): Promise<Written> =>
+    updates.add(update, deadline).catch((error) => {
+      const mayBeStored = error instanceof DeadlineError && error.wasSent;
+      throw mayBeStored ? new OutcomeUnknownError(error) : error;
+    });
+}
+
+function buildResolution(definition: Definition) {
+  const owners = ownersOf(definition);
+  const looseReferences = looseReferencesOf(definition);
+
+  /** Puts the ids of what the row names into it. False where an owner is missing. */
+  return function putResolvedIds(row: NewRow, found: Found): boolean {
+    for (const owner of owners) {
+      const id = found[resolvedId(owner)];
+      if (row[owner.externalColumn] !== undefined && !id) return false;
+      if (id) row[owner.column.name] = id;
+    }
+    for (const reference of looseReferences) {
+      const id = found[resolvedId(reference)];
+      if (!id) continue;
+      row[reference.column.name] = id;
+      delete row[reference.externalColumn];
+    }
+    return true;
+  };
+}
+
 function unchanged({ id, version, json }: Stored): Upserted {
   return { id, version, json, isNew: false, isChanged: false };
 }
 
+function tenantOf({ row }: { row: NewRow }): string {
+  return row.tenant_id;
+}
+
 function tenantsOf(items: readonly { row: NewRow }[]): string[] {
-  return [...new Set(items.map(({ row }) => row.tenant_id))];
+  return [...new Set(items.map(tenantOf))];
 }
 
 function byId(one: Update, other: Update): number {

@@ -52,31 +52,7 @@ export type UndoEntries = (undoing: Undoing, entries: readonly Entry[]) => Promi
 /** The entries must be of one kind and action, and of different objects. */
 export function buildUndo(resources: readonly Definition[]): UndoEntries {
   const { restore } = buildRestoration(resources);
-  const kinds = new Map(
-    resources.map((definition) => {
-      const check = buildCheck(definition);
-      const writes = buildWrites(definition, resources);
-      return [
-        definition.name,
-        { check, writes, replacement: buildReplacement(definition, check, writes) },
-      ] as const;
-    }),
-  );
-  type Kind = typeof kinds extends Map<string, infer Value> ? Value : never;
-
-  async function remove(
-    { client, tenantId, author }: Undoing,
-    { writes }: Kind,
-    entries: readonly Entry[],
-  ): Promise<Kept[]> {
-    const found = await writes.findAll(client, tenantId, 'id', idsOf(entries));
-    const deletions = [...found.keys()].map((id) => ({ id, isCascade: false }));
-    const deleted = await writes.deleteRows(client, tenantId, deletions, author);
-    return entries.flatMap((entry) => {
-      const outcome = deleted.get(entry.resource_id);
-      return outcome instanceof ApiError ? [{ entry, reason: reasonOf(outcome) }] : [];
-    });
-  }
+  const kinds = new Map(resources.map((definition) => [definition.name, buildKind(definition, resources)]));
 
   async function bringBack(
     { client, tenantId, author }: Undoing,
@@ -102,45 +78,6 @@ export function buildUndo(resources: readonly Definition[]): UndoEntries {
     }
   }
 
-  async function revert(undoing: Undoing, kind: Kind, entries: readonly Entry[]): Promise<Kept[]> {
-    const { client, tenantId, author } = undoing;
-    const { check, writes, replacement } = kind;
-    const found = await writes.findAll(client, tenantId, 'id', idsOf(entries));
-    const kept: Kept[] = [];
-    const prepared: { entry: Entry; current: Stored; checked: Checked; row: NewRow }[] = [];
-    for (const entry of entries) {
-      const current = found.get(entry.resource_id);
-      if (!current || entry.changes === null) kept.push({ entry, reason: 'gone' });
-      else {
-        const checked = check(withFormerValues(current, entry.changes));
-        if (checked.fieldErrors.length > 0) kept.push({ entry, reason: 'invalid' });
-        else
-          prepared.push({
-            entry,
-            current,
-            checked,
-            row: { ...checked.row, tenant_id: tenantId, id: current.id },
-          });
-      }
-    }
-    const ownerErrors = await writes.resolveReferencesOfAll(
-      client,
-      tenantId,
-      prepared.map(({ row }) => row),
-    );
-    const updates: (Update & { entry: Entry })[] = [];
-    prepared.forEach(({ entry, current, checked, row }, index) => {
-      if (ownerErrors[index]!.length > 0) kept.push({ entry, reason: 'owner_deleted' });
-      else updates.push({ entry, current, row, changes: replacement.findChanges(current, checked, row) });
-    });
-    const changed = updates.filter(({ changes }) => Object.keys(changes).length > 0);
-    const conflicts = await writes.findUpdateConflicts(client, changed);
-    for (const { entry, row } of changed) if (conflicts.has(row)) kept.push({ entry, reason: 'conflict' });
-    const sound = changed.filter(({ row }) => !conflicts.has(row));
-    if (sound.length > 0) await writes.updateRows(client, sound, author);
-    return kept;
-  }
-
   return async function undoEntries(undoing, entries) {
     const later = await findLaterEntries(undoing, entries);
     const touched = entries.filter(({ resource_id: id }) => later.has(id));
@@ -159,6 +96,67 @@ export function buildUndo(resources: readonly Definition[]): UndoEntries {
     if (action === 'DELETED') return [...kept, ...(await bringBack(undoing, untouched))];
     return [...kept, ...(await revert(undoing, kind, untouched))];
   };
+}
+
+type Kind = ReturnType<typeof buildKind>;
+
+function buildKind(definition: Definition, resources: readonly Definition[]) {
+  const check = buildCheck(definition);
+  const writes = buildWrites(definition, resources);
+  return { check, writes, replacement: buildReplacement(definition, check, writes) };
+}
+
+async function remove(
+  { client, tenantId, author }: Undoing,
+  { writes }: Kind,
+  entries: readonly Entry[],
+): Promise<Kept[]> {
+  const found = await writes.findAll(client, tenantId, 'id', idsOf(entries));
+  const deletions = [...found.keys()].map((id) => ({ id, isCascade: false }));
+  const deleted = await writes.deleteRows(client, tenantId, deletions, author);
+  return entries.flatMap((entry) => {
+    const outcome = deleted.get(entry.resource_id);
+    return outcome instanceof ApiError ? [{ entry, reason: reasonOf(outcome) }] : [];
+  });
+}
+
+async function revert(undoing: Undoing, kind: Kind, entries: readonly Entry[]): Promise<Kept[]> {
+  const { client, tenantId, author } = undoing;
+  const { check, writes, replacement } = kind;
+  const found = await writes.findAll(client, tenantId, 'id', idsOf(entries));
+  const kept: Kept[] = [];
+  const prepared: { entry: Entry; current: Stored; checked: Checked; row: NewRow }[] = [];
+  for (const entry of entries) {
+    const current = found.get(entry.resource_id);
+    if (!current || entry.changes === null) kept.push({ entry, reason: 'gone' });
+    else {
+      const checked = check(withFormerValues(current, entry.changes));
+      if (checked.fieldErrors.length > 0) kept.push({ entry, reason: 'invalid' });
+      else
+        prepared.push({
+          entry,
+          current,
+          checked,
+          row: { ...checked.row, tenant_id: tenantId, id: current.id },
+        });
+    }
+  }
+  const ownerErrors = await writes.resolveReferencesOfAll(
+    client,
+    tenantId,
+    prepared.map(({ row }) => row),
+  );
+  const updates: (Update & { entry: Entry })[] = [];
+  prepared.forEach(({ entry, current, checked, row }, index) => {
+    if (ownerErrors[index]!.length > 0) kept.push({ entry, reason: 'owner_deleted' });
+    else updates.push({ entry, current, row, changes: replacement.findChanges(current, checked, row) });
+  });
+  const changed = updates.filter(({ changes }) => Object.keys(changes).length > 0);
+  const conflicts = await writes.findUpdateConflicts(client, changed);
+  for (const { entry, row } of changed) if (conflicts.has(row)) kept.push({ entry, reason: 'conflict' });
+  const sound = changed.filter(({ row }) => !conflicts.has(row));
+  if (sound.length > 0) await writes.updateRows(client, sound, author);
+  return kept;
 }
 
 function idsOf(entries: readonly Entry[]): string[] {

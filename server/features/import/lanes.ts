@@ -88,9 +88,10 @@ export async function openLanes(
 
 async function openLane(
   database: Database,
-  { tenantId, isOneTransaction, links, run: { id: runId, author } }: LaneOptions,
+  options: LaneOptions,
   lock?: (client: pg.Client) => Promise<void>,
 ): Promise<Omit<Lanes, 'lanes'>> {
+  const { tenantId, isOneTransaction } = options;
   const client = await database.connect();
   const reached = database.reach(client, tenantId, {
     names: ['journal', 'journal_head'],
@@ -148,21 +149,7 @@ async function openLane(
   }
 
   async function commit(): Promise<void> {
-    const { rows } = await reached.client.query<{ entries: string }>({
-      ...moveJournal,
-      values: [tenantId, 0],
-    });
-    const entries = rows[0]?.entries;
-    // The head is locked now: everything that others have committed can be seen, and linked.
-    if (entries !== undefined) {
-      for (const link of links)
-        await reached.client.query({ ...link, values: [tenantId, maxCollectedLinks] });
-      await reached.client.query({ ...moveJournal, values: [tenantId, entries] });
-      await reached.client.query({
-        ...noteChunk,
-        values: [tenantId, runId, author.actor, author.actorId ?? null],
-      });
-    }
+    await storeJournal(reached.client, options);
     await commitTransaction(client);
   }
 
@@ -201,6 +188,20 @@ async function openLane(
       return closing;
     },
   };
+}
+
+/** Moves what the transaction has collected to the journal, and links what others have committed meanwhile. */
+async function storeJournal(
+  client: pg.ClientBase,
+  { tenantId, links, run: { id, author } }: LaneOptions,
+): Promise<void> {
+  const { rows } = await client.query<{ entries: string }>({ ...moveJournal, values: [tenantId, 0] });
+  const entries = rows[0]?.entries;
+  if (entries === undefined) return;
+  // The head is locked now: everything that others have committed can be seen, and linked.
+  for (const link of links) await client.query({ ...link, values: [tenantId, maxCollectedLinks] });
+  await client.query({ ...moveJournal, values: [tenantId, entries] });
+  await client.query({ ...noteChunk, values: [tenantId, id, author.actor, author.actorId ?? null] });
 }
 
 /**

@@ -86,21 +86,13 @@ export function buildQueue(limits: ImportLimits): EnterQueue {
     for (const { since } of candidates().slice(leaving)) {
       const isPatient = now - since >= limits.waitMs / 2;
       const oldest = taken.find(
-        (place) => !place.isGivingWay && (isSlow(place, now) || (isPatient && isLong(place, now))),
+        (place) =>
+          !place.isGivingWay && (isSlow(place, limits, now) || (isPatient && isLong(place, limits, now))),
       );
       if (!oldest) continue;
       oldest.isGivingWay = true;
       oldest.giveWay();
     }
-  }
-
-  function isSlow({ takenAt, lines }: TakenPlace, now: number): boolean {
-    const ageMs = now - takenAt;
-    return ageMs >= limits.slowAfterMs && lines < (ageMs / 1000) * fewestLinesPerSecond;
-  }
-
-  function isLong({ takenAt }: TakenPlace, now: number): boolean {
-    return now - takenAt >= limits.longAfterMs;
   }
 
   return function enter(tenantId, signal) {
@@ -133,4 +125,13 @@ export function buildQueue(limits: ImportLimits): EnterQueue {
       admitNext();
     });
   };
+}
+
+function isSlow({ takenAt, lines }: TakenPlace, { slowAfterMs }: ImportLimits, now: number): boolean {
+  const ageMs = now - takenAt;
+  return ageMs >= slowAfterMs && lines < (ageMs / 1000) * fewestLinesPerSecond;
+}
+
+function isLong({ takenAt }: TakenPlace, { longAfterMs }: ImportLimits, now: number): boolean {
+  return now - takenAt >= longAfterMs;
 }
