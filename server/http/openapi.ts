@@ -7,7 +7,7 @@ import { sharedSchemas } from '../engine/openapi/schemas.ts';
 import { attentionSchemas } from '../features/attention/attention-routes.ts';
 import { binSchemas } from '../features/bin/bin-docs.ts';
 import { journalSchemas } from '../features/changes/changes-routes.ts';
-import { importSchemas } from '../features/import/import-routes.ts';
+import { importSchemas } from '../features/import/import-docs.ts';
 import { mergeSchemas } from '../features/merging/merge-docs.ts';
 import { personalDataSchemas } from '../features/personal-data/personal-data-docs.ts';
 import { openapiInfo } from '../features/reference/openapi-document.ts';
