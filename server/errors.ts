@@ -150,7 +150,7 @@ export type FieldErrorCode = (typeof fieldErrorCodes)[number] | FormErrorCode;
 
 const maxFieldErrors = 100;
 
-/** The Retry-After of refusals of which nobody knows how long their reason lasts. */
+/** The Retry-After of an error whose cause may last for any time. */
 export const momentSeconds = 1;
 
 export class ApiError extends Error {
@@ -166,7 +166,7 @@ export class ApiError extends Error {
     code: ErrorCode,
     options: { fieldErrors?: readonly FieldError[]; details?: object; params?: object; cause?: unknown } = {},
   ) {
-    // An answer is no defect whose place anybody looks for, and under a flood of refusals its stack would cost the most.
+    // An answer needs no stack trace. In a flood of rejected requests it would cost the most.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(code, { cause: options.cause });

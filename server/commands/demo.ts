@@ -80,7 +80,7 @@ async function openBusiness(connection: pg.ClientConfig, config: Config) {
     await client.query('LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE');
     const found = await findBusinesses(client);
     const isOwn = found.length === 1 && found[0]!.is_demo;
-    if (found.length > 0 && !isOwn) throw new UsageError(refusal(config));
+    if (found.length > 0 && !isOwn) throw new UsageError(inUse(config));
     const tenantId = found[0]?.tenant_id ?? (await createTenant(client, businessName));
     if (!isOwn) await writeBusiness(client, tenantId);
     await client.query('COMMIT');
@@ -98,7 +98,7 @@ async function findBusinesses(client: pg.Client): Promise<{ tenant_id: string; i
   return rows;
 }
 
-function refusal({ DATABASE_URL, DATA_DIR }: Config): string {
+function inUse({ DATABASE_URL, DATA_DIR }: Config): string {
   const instead = DATABASE_URL
     ? 'Name an empty database in DATABASE_URL, or unset it and choose a new DATA_DIR'
     : 'Give the demo a data directory of its own';

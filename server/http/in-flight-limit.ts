@@ -132,7 +132,7 @@ export class Place {
     this.#all.answerBytes += bytes;
   }
 
-  /** Also called before a refusal is delayed. */
+  /** Also called before a rejection is delayed. */
   leave(): void {
     if (this.#isLeft) return;
     this.#isLeft = true;

@@ -55,7 +55,7 @@ function defineMetrics({ Counter, Gauge, Histogram }: Prometheus, registers: Reg
     }),
     refusals: new Counter({
       name: 'stamm_refusals_total',
-      help: 'Requests that were refused or failed, by error code.',
+      help: 'Rejected and failed requests, by error code.',
       labelNames: ['code'],
       registers,
     }),

@@ -50,7 +50,7 @@ const database = 'stamm';
 const startTimeoutSeconds = 60;
 const stopTimeoutSeconds = 10;
 /** PostgreSQL holds the lock of a killed service until it notices the end. */
-const refusalDelaySeconds = 1;
+const serviceEndSeconds = 1;
 
 /** Advisory locks: every process shares the first, the service alone has the second. */
 const attachedLock = '1398030669, 1';
@@ -222,7 +222,7 @@ async function connect(cluster: Cluster, applicationName: string, name = databas
 async function takeLocks(cluster: Cluster, client: pg.Client, purpose: string): Promise<boolean> {
   if (!(await isGranted(client, `pg_try_advisory_lock_shared(${attachedLock})`))) return false;
   if (purpose !== 'serve') return true;
-  const deadline = performance.now() + refusalDelaySeconds * 1000;
+  const deadline = performance.now() + serviceEndSeconds * 1000;
   while (!(await isGranted(client, `pg_try_advisory_lock(${servingLock})`))) {
     if (performance.now() > deadline) {
       const holder = await findService(client);

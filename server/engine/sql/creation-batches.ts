@@ -95,7 +95,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     const outcomeOf = ({ row: { id } }: Creation) => toCreationOutcome(known.get(id)!, id, objectOf.get(id));
     const refused = creations.filter(({ row }) => !known.has(row.id));
     if (refused.length === 0) return creations.map(outcomeOf);
-    const explained = explainRefusals(database, writes, tenantIds, refused);
+    const explained = explainRejected(database, writes, tenantIds, refused);
     if (known.size === 0) return explained;
     // Stored rows are answered immediately, also if explaining the rejected ones fails.
     const outcomes = explained.catch((error) =>
@@ -125,7 +125,7 @@ function tenantOf({ row }: { row: NewRow }): string {
   return row.tenant_id;
 }
 
-async function explainRefusals(
+async function explainRejected(
   database: Database,
   writes: Writes,
   tenantIds: readonly string[],

@@ -53,7 +53,7 @@ export function buildDeletion(definition: Definition, all: readonly Definition[]
     return new Map<string, Deleted[] | ApiError>([...deleted, ...dependants]);
   }
 
-  /** The refusals of objects that others belong to: one statement per kind and way to belong. */
+  /** The errors of objects that others belong to: one statement per kind and way to belong. */
   async function findDependants(
     client: pg.ClientBase,
     tenantId: string,
