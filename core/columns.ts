@@ -258,7 +258,7 @@ export function missingColumns(
   const paths = new Set(
     chosen.flatMap((column) => (column ? [column.path, ...(column.parts?.paths ?? [])] : [])),
   );
-  // Rows with an id change what is there.
+  // Rows with an id change existing objects.
   if (paths.has(idColumn.path)) return [];
   const columns = columnsOf(definition);
   const names = nameColumnsOf(definition);

@@ -9,7 +9,7 @@ import { foldName, isNameless } from './names.ts';
 /** One per title of the file; undefined for an ignored column. */
 export type ChosenColumns = readonly (ImportColumn | undefined)[];
 
-/** The ids of the objects that each column's cells name, by path and folded name; or what a person chose instead. */
+/** The ids of the objects that each column's cells name, by path and folded name. A person may have chosen another one. */
 export type KnownNames = ReadonlyMap<string, readonly string[] | 'empty' | 'skip'>;
 
 export function nameKey(path: string, name: string): string {

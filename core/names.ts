@@ -42,7 +42,7 @@ export function foldName(name: string): string {
     .trim();
 }
 
-/** Every way to call an object: its name, its numbers and its external id; a person also as "Harms, Jonas" and "Harms". */
+/** Every way to call an object: its name, its numbers and its external id. A person is also "Harms, Jonas" and "Harms". */
 export function callNamesOf(definition: Described, entity: Record<string, unknown>): string[] {
   const { firstName, lastName } = entity;
   const names = [

@@ -1,5 +1,5 @@
-// The known shape of a list's items: the part of JSON Schema that such shapes need, and whether a value has one. The server
-// stores the verdict for the attention list, and the web app shows and plans with items that have the shape.
+// The known shape of a list's items, in the part of JSON Schema that such shapes need. The server stores the verdict
+// for the attention list. The web app shows and plans with items that have the shape.
 import { isClosingTime, isDay, isTime } from './calendar-days.ts';
 
 const formatChecks = { date: isDay, time: isTime, 'closing-time': isClosingTime } as const;

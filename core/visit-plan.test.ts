@@ -338,7 +338,7 @@ describe('for any intervals, hours and holidays', () => {
     );
   });
 
-  test('a day has the same visits in whichever range it is asked for', () => {
+  test('a day has the same visits in every range', () => {
     fc.assert(
       fc.property(site, holidayRule, dayBetween(from, until), (input, rule, day) => {
         const plan = planOf(input, rule);

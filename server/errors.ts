@@ -1,7 +1,7 @@
 // ApiError, and the one table from an error to its answer.
 
-// Three statuses do not mean what HTTP says they mean. The published interface assigns 403 to an unknown path or method,
-// 413 to a wrong content type and 415 to a large body. Integrations rely on it: do not "fix" it.
+// Three statuses do not mean what HTTP says they mean. The published interface assigns 403 to an unknown path or
+// method. 413 is a wrong content type, 415 a large body. Integrations rely on it: do not "fix" it.
 const statusOfCode = {
   validation_failed: 400,
   bad_request: 400,

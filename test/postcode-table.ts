@@ -30,9 +30,9 @@ const places = process.argv.slice(2).flatMap((file) =>
 const tables = [...Map.groupBy(places, ({ country }) => country)].map(
   ([country, list]) => `  ${country}: \`\n${tableOf(list)}\`,`,
 );
-const head = `// Middle and town of every postcode: a line per town, then its postcodes with latitude and longitude in thousandths of a
-// degree. Made by test/postcode-table.ts from data of GeoNames (https://www.geonames.org), used and shortened under CC BY 4.0
-// (https://creativecommons.org/licenses/by/4.0/).
+const head = `// Middle and town of every postcode. A line per town, then its postcodes with latitude and longitude in thousandths of
+// a degree. Made by test/postcode-table.ts from data of GeoNames (https://www.geonames.org), used and shortened under
+// CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/).
 `;
 writeFileSync(
   path.resolve(import.meta.dirname, '../core/postcode-table.ts'),

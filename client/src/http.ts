@@ -31,7 +31,7 @@ export interface Call extends CallOptions {
   isUnsafe?: boolean;
 }
 
-/** What is sent as it is. */
+/** Sent unchanged. */
 export type RawBody = ReadableStream<Uint8Array> | Blob;
 
 export interface Http {

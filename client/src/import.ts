@@ -15,7 +15,7 @@ export type ImportResult = Schemas['ImportResult'];
 export type ImportSummary = Schemas['ImportSummary']['summary'];
 
 type Source = Iterable<ImportLine> | AsyncIterable<ImportLine>;
-/** Lines that can be read again are sent again after a broken connection: an array, or a function that opens them. */
+/** An array, or a function that opens the lines, is sent again after a broken connection. */
 export type ImportLines = Source | (() => Source);
 
 export interface ImportOptions extends CallOptions {

@@ -1,4 +1,4 @@
-// The one API key of a tenant: its form, its making and ending, and finding a tenant by it with every request.
+// The one API key of a tenant: its form, how it begins and ends, and the look-up with every request.
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type pg from 'pg';

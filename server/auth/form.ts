@@ -7,7 +7,7 @@ import type { JsonBody } from '../http/json-body.ts';
 import { isGuessable } from './password-strength.ts';
 import { maxPasswordLength, passwordError } from './passwords.ts';
 
-/** The value, or what is wrong with it. */
+/** The value, or its error. */
 export type Reading<Value> = { value: Value } | Omit<FieldError, 'path'>;
 
 export interface Input<Value> {

@@ -42,7 +42,7 @@ export async function endSetupToken(database: Database, token: string): Promise<
   await database.pool.query('SELECT end_setup_link($1)', [hashToken(token)]);
 }
 
-/** The business that the first person joins, if exactly one is there; throws `not_found` for a link that is not good. */
+/** The business that the first person joins, if exactly one exists. Throws `not_found` for an invalid link. */
 export async function findSetup(
   database: Database,
   token: string,

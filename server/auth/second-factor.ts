@@ -1,4 +1,4 @@
-// Between a right password and a session: the sign-in of a person with passkeys waits for one of them, or for a code.
+// Between a right password and a session: a person with passkeys still owes one of them, or a code.
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';

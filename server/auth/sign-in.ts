@@ -39,7 +39,10 @@ interface Account {
   password_hash: string;
 }
 
-/** Answers with the token of a new session, or with the second factor that is missing; throws `sign_in_failed`, `too_many_sign_ins` or `several_businesses`. */
+/**
+ * Answers with the token of a new session, or with the missing second factor. Throws `sign_in_failed`,
+ * `too_many_sign_ins` or `several_businesses`.
+ */
 export async function signIn(
   database: Database,
   request: FastifyRequest,

@@ -44,7 +44,7 @@ export const commands: readonly Command[] = [demo];
 
 const demoEmail = 'demo@stamm.example';
 
-/** A new password for each start: the demo may run where others can reach it, and nobody remembers the last one. */
+/** A new password for each start: others may reach the demo, and nobody remembers the last one. */
 async function givePassword(database: Database, tenantId: string): Promise<string> {
   const password = makePassword();
   const passwordHash = await hashPassword(password);

@@ -1,4 +1,4 @@
-// Looks at everything that the service needs, and says what to do about what is wrong.
+// Checks everything that the service needs, and says how to fix it.
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';

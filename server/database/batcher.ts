@@ -1,8 +1,8 @@
-// Handles items together that arrive together. A lone item goes on the next tick. Items that arrive while a batch runs form
-// the next one. A batch costs the database about as much as eight rows in it. So after a batch of several items the next
-// one waits a few milliseconds, until it is as large or no item joins.
+// Handles items together that arrive together. A lone item goes on the next tick. Items that arrive while a batch runs
+// form the next one. A batch costs the database about as much as eight rows in it. So after a batch of several items
+// the next one waits a few milliseconds. It starts when it is as large, or when no item joins.
 //
-// Beside a batch that is slow, or mostly of one tenant, the other tenants' items form a batch of their own.
+// If a batch is slow, or mostly of one tenant, the items of other tenants form their own batch.
 import { topics } from '../telemetry/topics.ts';
 import { startBatchSpan } from '../telemetry/tracing.ts';
 import { currentWork, Work } from '../telemetry/work.ts';

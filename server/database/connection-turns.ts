@@ -1,5 +1,5 @@
-// Shares scarce connections between tenants. Each tenant has its own queues, the queues take turns, and one tenant never
-// holds more than half of the connections.
+// Shares scarce connections between tenants. Each tenant has its own queues, and the queues take turns. One tenant
+// never holds more than half of the connections.
 import { ApiError } from '../errors.ts';
 import { DeadlineError } from './errors.ts';
 

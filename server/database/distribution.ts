@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { serviceRole } from './connections.ts';
 import { workerSettings } from './planner.ts';
 
-/** Read before a tenant is known, or written together with such tables; so are all with a foreign key to them. */
+/** Read before a tenant is known, or written together with such tables. So are all with a foreign key to them. */
 const coordinatorTables = ['tenant', 'request_window', 'audit_entry', 'checklist'];
 
 const clusterFile = path.join(import.meta.dirname, 'cluster.sql');
@@ -50,8 +50,8 @@ export async function isDistributed(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Distributes what is not yet distributed, and answers with the names of these tables. Migrations may replace functions, so
- * the cluster's own come after them each time.
+ * Distributes the remaining tables, and answers with their names. Migrations may replace functions, so the cluster's
+ * own come after them each time.
  */
 export async function distributeTables(client: pg.ClientBase): Promise<string[]> {
   if (!(await hasCitus(client))) return [];

@@ -1,4 +1,4 @@
-// How a migration waits without stopping anybody: a lock that it waits for also holds up all who come after it.
+// How a migration waits without blocking others: everybody who comes after it waits for the same lock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { isLockTimeout } from './errors.ts';

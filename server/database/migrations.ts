@@ -89,7 +89,7 @@ export async function migrate(
   }: MigrateOptions = {},
 ): Promise<string[]> {
   const bringUpToDate = async (client: pg.Client) => {
-    // What is up to date needs no right to change anything, so that the service can run under a lesser login.
+    // An up-to-date database needs no right to change it. So the service can run under a lesser login.
     const isCurrent = (await pendingMigrations(client, folder)).length === 0;
     if (isCurrent && (await isDistributed(client))) return [];
     const migrator: Migrator = { client, connection, say };
@@ -162,7 +162,7 @@ async function ensureMigrationTable(migrator: Migrator): Promise<void> {
     );
 }
 
-/** Roles belong to the whole server, so that another database of it may have made ours already. */
+/** Roles belong to the whole server: another database of it may have made ours already. */
 async function ensureServiceRole(client: pg.ClientBase): Promise<void> {
   await client.query(`
     DO $$

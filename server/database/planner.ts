@@ -1,7 +1,7 @@
 // All planner settings. PostgreSQL plans for the average tenant, and for the table sizes it last collected. A plan must
-// also suit the largest tenant, and a table that an import has just filled. So connections prefer an index to a sequential
-// scan. A statement planned once reads an index in its order and stops early. Where a sequential scan is the only way, its
-// high cost would make PostgreSQL compile the statement (jit) for longer than it runs.
+// also suit the largest tenant, and a table that an import has just filled. So connections prefer an index to a
+// sequential scan. A statement planned once reads an index in its order and stops early. A sequential scan that is the
+// only way costs much. PostgreSQL would compile its statement (jit) for longer than it runs.
 
 const settings = ['enable_seqscan = off', 'jit = off'];
 
@@ -19,5 +19,5 @@ export const workerSettings = [
 /** For a transaction whose statement reads no more rows than it returns. */
 export const readInOrder = ['SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_sort = off'];
 
-/** The same for one that is planned once for any values, which a statement for a worker of a cluster is not. */
+/** The same for one that is planned once for any values. A statement for a worker of a cluster is not. */
 export const planOnce = ['SET LOCAL plan_cache_mode = force_generic_plan', ...readInOrder];

@@ -1,5 +1,5 @@
-// Citus: a tenant's rows are in the shards of one worker. A statement about them goes to that worker as a whole, with the
-// names of the shards in place of the tables', and runs there as on a single PostgreSQL (decision 53).
+// Citus: a tenant's rows are in the shards of one worker. A statement about them goes to that worker as a whole, with
+// the names of its shards. It runs there as on a single PostgreSQL (decision 53).
 //
 // Citus never plans such a statement: it rejects most of ours. An outer join of a local and a distributed table below
 // row-level security even crashes the coordinator of Citus 13.0. A statement therefore names tables of the coordinator or

@@ -1,5 +1,5 @@
 // Batches of many tenants. A single PostgreSQL takes all of their rows in one transaction. On a cluster each tenant's
-// items are a transaction of their own on the tenant's worker, all of them at the same time.
+// items are a transaction on the tenant's worker, all of them in parallel.
 import { Batcher, type BatcherOptions } from './batcher.ts';
 import type { Database } from './database.ts';
 

@@ -30,7 +30,7 @@ export function beginning(tenantIds: readonly string[], lockTimeoutMs?: number):
   return lockTimeoutMs === undefined ? begin : [...begin, `SET LOCAL lock_timeout = ${lockTimeoutMs}`];
 }
 
-/** A cluster gets them one by one: Citus repeats on a worker the whole text that a SET LOCAL is part of. */
+/** A cluster gets them one by one: Citus repeats the whole text around a SET LOCAL on a worker. */
 export function toTexts({ shards }: Connections, statements: readonly string[]): readonly string[] {
   return shards ? statements : [statements.join('; ')];
 }

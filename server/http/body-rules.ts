@@ -36,7 +36,7 @@ export function addBodyRules(scope: FastifyInstance, limitBytes: number): void {
   });
 }
 
-/** Where the path says everything, a body that is sent follows the rules, and a content type without one means nothing. */
+/** A body that the route does not need still follows the rules. A content type without a body means nothing. */
 function expectsBody({ method, headers, routeOptions }: FastifyRequest): boolean {
   const isSent = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
   return bodyMethods.has(method) && (isSent || !routeOptions.config.takesNoBody);

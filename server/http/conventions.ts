@@ -84,7 +84,7 @@ export function refuseUnknownParameters(request: FastifyRequest, known: readonly
   );
 }
 
-/** How many entries a page may have, as a query string says it; undefined if that is no number up to `max`. */
+/** The page size of a query string; undefined if that is no number up to `max`. */
 export function readLimit(value: unknown, max: number): number | undefined {
   const isNumber = typeof value === 'string' && /^\d{1,9}$/.test(value);
   return isNumber && Number(value) >= 1 && Number(value) <= max ? Number(value) : undefined;
@@ -94,7 +94,7 @@ export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
-/** Refuses a change of a version that the client has not seen. A condition on what is not there is not met either. */
+/** Refuses a change of a version that the client has not seen. A condition on a missing object is not met either. */
 export function demandVersion(request: FastifyRequest, current: { version: number } | undefined): void {
   const { 'if-match': wanted, 'if-none-match': unwanted } = request.headers;
   if (wanted !== undefined && (!current || !matchesEtag(wanted, etagOf(current.version)))) {

@@ -28,7 +28,7 @@ function codeFor({ code, rawPacket }: ParserError): ErrorCode {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 'request_timeout';
     case 'HPE_INVALID_METHOD': {
-      // A request with a method of its own invention is one; a handshake of TLS or a line of text is not.
+      // A request with an unknown method is one; a TLS handshake or a line of text is not.
       const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 2000) : '';
       return /^[A-Za-z-]+ \S+ HTTP\/1\.[01]\r?\n/.test(start) ? 'not_recognised' : 'bad_request';
     }
@@ -67,7 +67,7 @@ export function answerBeforeRouting(this: FastifyInstance, error: ParserError, s
 
 function refuseAfterBegunAnswers(socket: Socket, apiError: ApiError, log: FastifyBaseLogger): void {
   const { _httpMessage: begun } = socket as Socket & { _httpMessage?: BegunAnswer };
-  // Requests that were complete get their own answers first; one that never will be is what is refused here.
+  // Complete requests get their own answers first; only one that can never be complete is rejected here.
   if (begun?.req.complete) begun.once('finish', () => refuseAfterBegunAnswers(socket, apiError, log));
   else if (!socket.writable || begun?.headersSent) socket.destroy();
   else writeAnswer(socket, apiError, log);
@@ -165,7 +165,7 @@ export function refuseBeforeRouting(server: Server, isFull: () => boolean, log: 
   });
 }
 
-/** Called when a body is wanted: a client that asked whether to send it has had to show its key before. */
+/** Called when a body is wanted: a client that asked whether to send it has shown its key before. */
 export function answerExpectation(expectation: string | undefined, response: ServerResponse): void {
   if (expectation === undefined) return;
   if (expectation.toLowerCase() !== '100-continue') throw new ApiError('bad_request');

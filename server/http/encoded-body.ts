@@ -90,8 +90,8 @@ const highestRatio = 200;
 const uncheckedBytes = 4 * 1024 * 1024;
 
 /**
- * A body of any length, decoded at the pace of its reader. It ends with `import_damaged` where it cannot be decoded, and with
- * `body_too_large` where it grows far beyond the bytes that were sent.
+ * A body of any length, decoded at the pace of its reader. It ends with `import_damaged` if it cannot be decoded. It
+ * ends with `body_too_large` if it grows far beyond the sent bytes.
  */
 export function decodeStream(request: IncomingMessage): Readable {
   const decoder = decoders.get(encodingOf(request.headers))?.createStream();

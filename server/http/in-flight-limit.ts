@@ -149,7 +149,10 @@ export class Place {
   }
 }
 
-/** Bytes of an answer as they are handed to the connection. What is stored is answered: only reads are refused here. */
+/**
+ * Bytes of an answer as they are handed to the connection. A write may be stored, so it is answered: only reads are
+ * rejected here.
+ */
 export function holdAnswer(request: FastifyRequest, payload: unknown): void {
   const bytes = bytesOf(payload);
   if (request.method === 'GET') request.place?.demandRoom(bytes);

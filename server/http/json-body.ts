@@ -21,7 +21,7 @@ export interface JsonBody {
   value: unknown;
   /** The same value with each number that a double cannot hold as JSON.rawJSON; undefined where there is none. */
   exact: unknown;
-  /** What is wrong with the text itself, wherever in the body it stands. */
+  /** Errors of the text itself, anywhere in the body. */
   fieldErrors: FieldError[];
 }
 
@@ -127,7 +127,7 @@ function decimalParts(source: string): { digits: string; exponent: number } {
   const [mantissa = '', power = '0'] = source.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
   const written = (whole + fraction).replace(/^0+/, '');
-  // A regular expression for the zeros at the end would scan each run of zeros again from each of its zeros.
+  // A regular expression for the trailing zeros would scan each run of zeros again from each zero.
   let end = written.length;
   while (written[end - 1] === '0') end--;
   const digits = written.slice(0, end);
@@ -138,7 +138,7 @@ function decimalParts(source: string): { digits: string; exponent: number } {
 /** More than any price needs and less than PostgreSQL's numeric can hold. */
 export const maxDecimalPlaces = 1000;
 
-/** A number that was kept exactly, as its text; undefined for every other value, and for one that is too long. */
+/** The text of a number that was kept exactly; undefined for any other value, and for too long a number. */
 export function exactNumberText(value: unknown): string | undefined {
   return JSON.isRawJSON(value) && value.rawJSON.length <= maxNumberLength ? value.rawJSON : undefined;
 }
@@ -147,7 +147,7 @@ export function isTooPrecise(source: string): boolean {
   return decimalParts(source).exponent < -maxDecimalPlaces;
 }
 
-/** Whether a number, of which a double may be all that is left, is really below (negative) or above (positive) another. */
+/** Whether a number, of which only a double may be left, is really below (negative) or above (positive) another. */
 export function compareExactly(source: string, other: number): number {
   const [one, two] = [decimalParts(source), decimalParts(String(other))];
   const exponent = Math.min(one.exponent, two.exponent);

@@ -46,7 +46,7 @@ const maxTextLength = 1000;
 const maxNameLength = 100;
 const maxNames = 50;
 
-/** What a client wrote, without keys, and no longer than anybody reads: a line costs the disk, a request does not. */
+/** A client's text without keys, and no longer than anybody reads: a log line costs disk space. */
 function logged(text: string, maxLength?: number): string;
 function logged(text: string | undefined): string | undefined;
 function logged(text: string | undefined, maxLength = maxTextLength): string | undefined {

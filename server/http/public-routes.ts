@@ -1,4 +1,4 @@
-// What anybody may ask for without a key or a session: the web app, its reference, and whether the service is well.
+// Routes without key or session: the web app, its reference, and the health checks.
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';

@@ -1,4 +1,4 @@
-// Each request as a piece of work: where its time goes, its trace, and what is reported at its end.
+// Each request as a piece of work: where its time goes, its trace, and the report at its end.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { topics } from '../telemetry/topics.ts';
 import { endRequestSpan, startRequestSpan } from '../telemetry/tracing.ts';

@@ -1,4 +1,4 @@
-// Fastify as Stamm uses it: timeouts, and what is answered before a route is found.
+// Fastify as Stamm uses it: timeouts, and answers before a route is found.
 import { randomUUIDv7 } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Config } from '../config.ts';
@@ -38,7 +38,7 @@ export function buildServer(
     connectionTimeout: Math.max(longestStandstillMs, 2 * requestDeadlineMs),
     http: {
       requireHostHeader: false,
-      // Node takes the longer of the two timeouts for a whole request, and its own one for headers is a minute.
+      // Node takes the longer of the two timeouts for a whole request. Its own default for headers is a minute.
       headersTimeout: longestArrivalMs,
       connectionsCheckingInterval: 1000,
     },

@@ -26,7 +26,7 @@ const requestsEndAfterMs = 5000;
 const waitingConnections = 4096;
 
 /**
- * How much garbage the heap may hold beside what is in use before it is collected, in percent. By itself V8 lets a small
+ * How much garbage the heap may hold beside live data before it is collected, in percent. By itself V8 lets a small
  * heap become several times as large, and a long import makes it so.
  */
 const mostGarbagePercent = 100;

@@ -20,8 +20,8 @@ import { restoreBackup } from '../features/backup/restore.ts';
 type Say = (sentence: string) => void;
 
 /**
- * A start that is killed at any point can be repeated: one rename switches from the old data to the new. The old
- * folder then gets a name that no earlier Stamm opens by mistake.
+ * A start that is killed at any point can be repeated: one rename switches to the new data. The old folder then gets a
+ * name that no earlier Stamm opens by mistake.
  */
 export async function moveEarlierData(
   { DATABASE_URL, DATA_DIR, EARLIER_POSTGRES: named }: Config,

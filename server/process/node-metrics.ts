@@ -1,4 +1,4 @@
-// What a node shows to Prometheus: the metrics of its processes added up, and what one of them measures for all.
+// The metrics that a node shows to Prometheus: those of its processes added up, and those of the node.
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { openDatabase } from '../database/database.ts';

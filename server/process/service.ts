@@ -93,7 +93,7 @@ export async function listenUntilStopped(
           process.stderr.write(await announce(listening));
           await Promise.race([serveUntilDrained(app, stop, drainMs), processes.failed]);
         } finally {
-          // Nobody should find a link of a service that has been stopped, in a terminal or a log, and use it later.
+          // Nobody should find the link of a stopped service, in a terminal or a log, and use it later.
           if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
         }
       } finally {
@@ -156,7 +156,7 @@ function startProcesses(config: Config, log: FastifyBaseLogger): Processes {
   };
 }
 
-/** What is where, and under it what to do next. */
+/** The addresses, and under them the next steps. */
 export function startBlock({ origin, connection, metricsUrl }: Listening, next: string): string {
   const metrics = metricsUrl ? `\n  Metrics     ${metricsUrl}` : '';
   return `

@@ -58,7 +58,7 @@ async function findObstacle(
     return `${DATA_DIR} holds other files than Stamm's and does not belong to ${name}`;
   }
   const files = neededFiles.map((file) => path.join(checkout, file)).filter((file) => existsSync(file));
-  // Only where the database is not ours may it matter who connects: by peer authentication, or with files of a certificate.
+  // Who connects may matter only for a foreign database: by peer authentication, or with files of a certificate.
   const connection = DATABASE_URL === undefined ? undefined : service;
   const obstacle = await probe(account, { files, connection });
   return obstacle && `the user ${name} cannot serve (${obstacle})`;

@@ -1,4 +1,4 @@
-// How the process is asked to end: SIGTERM with time to drain, Ctrl-C without, and a second signal that waits for nothing.
+// How the process is asked to end: SIGTERM with time to drain, Ctrl-C without, and a second signal immediately.
 
 /** How long a stop may take after the drain before the process ends anyway. */
 const stopTimeoutMs = 20_000;

@@ -1,5 +1,5 @@
-// Hourly: removes what is kept for a limited time. Every two seconds: makes links that were left open, writes missing
-// words and folds texts anew. Every process does both; each step is idempotent.
+// Hourly: removes data that is kept for a limited time. Every two seconds: makes links that were left open, writes
+// missing words and folds texts anew. Every process does both; each step is idempotent.
 import { forgetOldDevices } from '../auth/devices.ts';
 import { forgetEndedKeyUse } from '../auth/key-use.ts';
 import { forgetOldSignIns } from '../auth/sessions.ts';

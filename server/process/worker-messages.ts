@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Account } from '../database/embedded/programs.ts';
 import type { Measurements } from './process-metrics.ts';
 
-/** Orders to a worker: to start, to end in one way or another, to measure, or the count that it asked for. */
+/** Orders to a worker: to start, end or measure, or the count that it asked for. */
 export type Order =
   | { kind: 'start'; config: Config; connection: pg.ClientConfig; account: Account; sendsWebhooks: boolean }
   | { kind: 'drain' }

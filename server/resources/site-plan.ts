@@ -43,7 +43,7 @@ export function toSitePlan(row: PlanRow, holidayRule: HolidayRule): VisitPlan {
   return toVisitPlan(new SiteOfRow(row), find, holidayRule);
 }
 
-/** Reads what is asked for: most sites have no visit on the days in question. */
+/** Reads on demand: most sites have no visit on the days in question. */
 class SiteOfRow implements VisitSite {
   // Depends on another table, so the pages of visits say it.
   readonly hasEmployee = true;

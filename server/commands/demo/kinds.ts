@@ -1,4 +1,4 @@
-// How the kinds of customers differ: when they are open, who is in charge, where plants stand, how often care comes.
+// How the kinds of customers differ: opening hours, contacts, places of plants, and how often care comes.
 export interface Kind {
   roles: readonly string[];
   openingHours: readonly { dayOfWeek: string; opens: string; closes: string }[];

@@ -2,7 +2,7 @@
 
 const nowhere = '0198c0de-0000-7000-8000-00000000dead';
 
-/** Changes to what is otherwise made, by external id; undefined takes a field away. */
+/** Changes to the generated data, by external id; undefined takes a field away. */
 export const oddities: Record<string, Record<string, unknown>> = {
   // References to what never arrived.
   'ST-10002-3': { contactPersonId: nowhere },

@@ -1,5 +1,5 @@
-// Keeps postgres.log short while the server runs. The server holds the file open, so its content moves, not the file: it
-// appends, and goes on at the new end.
+// Keeps postgres.log short while the server runs. The server holds the file open, so its content moves, not the file.
+// The server goes on at the new end.
 import {
   closeSync,
   constants,

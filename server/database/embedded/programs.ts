@@ -7,7 +7,7 @@ import { findPackageJSON } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The message says what is wrong and what to do. */
+/** The message names the problem and the fix. */
 export class EmbeddedPostgresError extends Error {
   override name = 'EmbeddedPostgresError';
 }
@@ -115,7 +115,7 @@ export function findEarlierPrograms(major: number, named: string | undefined): P
 
 /**
  * The installed programs if they run, else a private copy in the data directory. They do not run if the account cannot
- * enter the checkout, or if npm skipped the install script that creates their library links.
+ * enter the checkout. Nor do they if npm skipped the install script that links their libraries.
  */
 export async function prepareRunnablePrograms(
   installed: Programs,

@@ -51,8 +51,8 @@ export async function prepareCluster(cluster: Cluster): Promise<string> {
 }
 
 /**
- * Starts the server and waits until it is ready. Also returns if another process was faster, or if processes of a killed
- * server are still ending: the caller checks again.
+ * Starts the server and waits until it is ready. Also returns if another process was faster, or if a killed server is
+ * still ending. The caller checks again.
  */
 export async function startServer(
   cluster: Cluster,
@@ -139,7 +139,7 @@ async function initialise(
 /** PostgreSQL's own default: each connection slot costs memory. */
 const fewestConnections = 100;
 
-/** PostgreSQL's default, and less where a container has little: with 256 MB for everything, 128 MB leave an import too few. */
+/** PostgreSQL's default, and less in a small container. With 256 MB for everything, 128 MB leave an import too few. */
 function sharedBuffersInMB(): number {
   // Without a limit it is 0, or on some kernels more than there is.
   const limit = Math.min(process.constrainedMemory() || totalmem(), totalmem());

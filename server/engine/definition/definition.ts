@@ -38,7 +38,7 @@ export interface Definition {
   readonly careFields: readonly string[];
   /** Fields that the role Pflege does not see in the office. */
   readonly hiddenFromCare: readonly string[];
-  /** A body that can be sent as it is after the examples of the resources before it, whose objects it names. */
+  /** A body that can be sent unchanged, after the examples of the resources that it names. */
   readonly example: { readonly externalId: string; readonly [field: string]: unknown };
 }
 
@@ -64,7 +64,7 @@ export interface Attention {
   readonly field: string;
   /** On the columns of the table, which is named "subject". */
   readonly condition: string;
-  /** SQL text of what is found: an entry that was left as it is comes back when this changes. */
+  /** SQL text of the finding: a dismissed entry comes back when this changes. */
   readonly finding: string;
   /** No index has the answer: the check reads every row. */
   readonly needsScan?: boolean;
@@ -217,7 +217,7 @@ export function uniqueColumnsOf({ fields, uniqueFields }: Definition): Column[] 
   return uniqueFields.flatMap((name) => columns.filter(({ path }) => path.join('.') === name));
 }
 
-/** Columns that say whether a list has the known shape, so that the attention list need not look into it. */
+/** Columns that say whether a list has the known shape. The attention list need not look into it. */
 export function shapeColumnsOf(definition: Definition): { name: string; list: Column }[] {
   return columnsOf(definition.fields)
     .filter(({ field }) => field.knownItem)
@@ -236,7 +236,7 @@ export function startColumn({ name }: Column): string {
   return `${name}_start`;
 }
 
-/** How a resource names others: the column of the id, how a body may name it instead, and where it is looked for. */
+/** How a resource names others: the column of the id, its other name in a body, and its table. */
 export interface Reference {
   readonly column: Column;
   readonly externalName: string;

@@ -1,5 +1,5 @@
-// The kinds of fields that a definition is made of. A field is data: its JSON Schema, which validates it and
-// documents it, the type of its column, and its titles.
+// The kinds of fields that a definition is made of. A field is data: the JSON Schema that validates and documents it,
+// the type of its column, and its titles.
 import type { ObjectShape } from '../../../core/shape.ts';
 import type { Language } from '../../messages.ts';
 import type { Format } from './formats.ts';
@@ -194,8 +194,8 @@ function twinOf(name: string, { de }: Field): Field {
 }
 
 /**
- * The schema of an object with these fields. Unknown members are allowed: they are ignored and named in the answer.
- * Whether an owner is named by one of its two ids is not for the schema to say, but for the validation.
+ * The schema of an object with these fields. Unknown members are allowed: they are ignored and named in the answer. The
+ * validation, not the schema, demands that one of its two ids names an owner.
  */
 export function objectSchema(fields: Fields): JsonSchema {
   const entries = Object.entries(fields);

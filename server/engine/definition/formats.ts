@@ -56,7 +56,7 @@ const furtherCurrencies =
   'BOV CHE CHW CLF COU MXV USN UYI UYW VED XAD XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX';
 const currencies = new Set([...Intl.supportedValuesOf('currency'), ...furtherCurrencies.split(' ')]);
 
-/** 8, 12, 13 or 14 digits are in use; the standard's check digit makes any length from 8 to 14 sound. */
+/** 8, 12, 13 or 14 digits are in use. The standard's check digit makes any length from 8 to 14 sound. */
 function isGtin(text: string): boolean {
   if (!/^\d{8,14}$/.test(text)) return false;
   const digits = [...text].reverse().map(Number);

@@ -147,7 +147,7 @@ function membersOf(fields: Fields, parents: readonly string[] = []): Members {
   return { list, byName };
 }
 
-/** The known members as they are stored: as they were sent, but for ids in lower case, exact numbers and defaults. */
+/** The known members as they were sent, except for ids in lower case, exact numbers and defaults. */
 function toStored(
   { list }: Members,
   sent: Record<string, unknown>,
@@ -200,7 +200,7 @@ function toStoredMember(
   }
 }
 
-/** What the validated double could not show: too many decimal places, or a limit that is missed by less than it holds. */
+/** Errors that the double hides: too many decimal places, or a limit missed by less than its precision. */
 function findExactErrors(
   { schema }: Field,
   sent: unknown,
@@ -217,7 +217,7 @@ function findExactErrors(
 
 const maxDepth = 50;
 
-/** Lists hold values of any shape, but what is stored must also be readable again: bounded in depth. */
+/** Lists hold values of any shape, but a limited depth: they must be readable again. */
 function findNestingErrors(root: unknown, path: FieldError['path']): FieldError[] {
   const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

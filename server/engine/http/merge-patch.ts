@@ -85,7 +85,7 @@ function mergeFields(
   return merged;
 }
 
-/** A reference has two names: a patch that sends one of them replaces what is stored under the other. */
+/** A reference has two names: a patch that sends one of them also replaces the other. */
 function withoutRenamed(references: readonly Reference[], stored: Record<string, unknown>, patch: object) {
   const kept = { ...stored };
   for (const { column, externalName } of references) {

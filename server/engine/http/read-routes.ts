@@ -176,7 +176,7 @@ function buildReads(
   };
 }
 
-/** Objects that are asked for at the same time are read with one statement, whichever tenants they belong to. */
+/** Objects that are requested at the same time are read with one statement, for any tenants. */
 function buildReadOne(
   definition: Definition,
   json: string,
@@ -195,7 +195,7 @@ function buildReadOne(
     async run(asked) {
       const tenantIds = asked.map(({ tenantId }) => tenantId);
       const values = [tenantIds, asked.map(({ name }) => name)];
-      // For a list of one id PostgreSQL would make a new plan each time, which takes longer than reading the row.
+      // For a list of one id PostgreSQL would plan each time, which takes longer than reading the row.
       const { rows } = await database.queryInTenants<Found & { place: string }>(
         [...new Set(tenantIds)],
         { ...statement, values },

@@ -131,7 +131,7 @@ async function mergeAlone(
   return stored.json;
 }
 
-/** Undefined for a merge that needs a transaction of its own, to be written or to learn what is wrong with it. */
+/** Undefined for a merge that needs its own transaction, to be written or to find its errors. */
 function toUpsert(
   { definition, check, writes }: WritableResource,
   body: JsonBody,

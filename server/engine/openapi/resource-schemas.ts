@@ -1,4 +1,4 @@
-// The schemas of a resource: the body that creates it, the body that changes it, the object, and a page of objects.
+// The schemas of a resource: the body that creates it, the body that changes it, the object, and a page.
 import type { ObjectShape, Shape } from '../../../core/shape.ts';
 import { type Definition, ownersOf, referencesOf } from '../definition/definition.ts';
 import {
@@ -73,7 +73,7 @@ export function knownItemSchemas(resources: readonly Definition[]): JsonSchema[]
 
 /**
  * Code generators make nothing useful of `anyOf` with one of two required ids. The description says it instead. They
- * also make fields with a default required, so that it too is in the description.
+ * also make fields with a default required, which puts the default into the description.
  */
 function creationSchema(definition: Definition): JsonSchema {
   const { properties, ...rest } = objectSchema(definition.fields);

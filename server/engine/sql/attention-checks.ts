@@ -25,11 +25,11 @@ export interface AttentionCheck {
   /** Rows of the table, named "subject", that need attention. */
   table: string;
   condition: string;
-  /** SQL text of what is found: an entry that was left as it is comes back when this changes. */
+  /** SQL text of the finding: a dismissed entry comes back when this changes. */
   finding: string;
   /** No index has the answer: the check reads every row. */
   needsScan: boolean;
-  /** Of duplicates, which are one entry: a condition on the object that stands for all, and the ids of the others. */
+  /** For duplicates, which are one entry: a condition on the object that stands for all, and the other ids. */
   group?: { isFirst: string; others: string };
   judge?: Judge | undefined;
 }
@@ -170,7 +170,7 @@ export function isJudged(
   return !judge || judge.needsAttention(judged, business);
 }
 
-/** By a statement of its own: on a cluster it is on the coordinator, and the objects are on the workers. */
+/** By a statement of its own: on a cluster it is on the coordinator, and the objects are on workers. */
 export async function readBusiness(client: pg.ClientBase, tenantId: string): Promise<Business> {
   const { rows } = await client.query<{ holidayRule: HolidayRule }>(
     'SELECT holiday_rule AS "holidayRule" FROM tenant WHERE tenant_id = $1',

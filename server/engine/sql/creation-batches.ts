@@ -17,7 +17,7 @@ import type { Writes } from './row-store.ts';
 import type { Inserted, NewRow, Outcome, Stored } from './rows.ts';
 
 export interface CreationBatches {
-  /** Resolves with the id when the row is durable: the row's own, or that of the request that this one repeats. */
+  /** Resolves when the row is durable, with its id or that of the request that this one repeats. */
   create(creation: Creation, deadline: number): Promise<Created>;
 }
 
@@ -58,7 +58,7 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
     return writeEach(creations);
   }
 
-  /** Writes of one tenant run one after the other: in parallel they would hold every connection and wait for its journal. */
+  /** Writes of one tenant run one after the other. In parallel they would hold every connection and wait for its journal. */
   async function writeEach(creations: readonly Creation[]): Promise<CreationOutcome[]> {
     const outcomes = new Map<Creation, CreationOutcome>();
     const tenants = Map.groupBy(creations, tenantOf).values();

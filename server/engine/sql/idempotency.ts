@@ -1,4 +1,4 @@
-// Requests with the same Idempotency-Key and body create one row and get the same answer for a day, on any node.
+// Requests with the same Idempotency-Key and body create one row. For a day they get the same answer, on any node.
 import { createHash, hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
@@ -49,7 +49,7 @@ export function readClaim(
 type Reply = { id: string; isReplay: boolean } | ApiError;
 
 /**
- * Claims the keys of these creations, and answers those that need no row: replayed, in progress elsewhere, or used for
+ * Claims the keys of these creations. Answers those that need no row: replayed, in progress elsewhere, or used for
  * another body. An advisory lock detects "in progress" without waiting; it ends with the transaction.
  */
 export async function claimKeys(

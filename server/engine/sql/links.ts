@@ -12,7 +12,7 @@ import { findByExternalId, type Statement } from './statements.ts';
 /** A written row with the author of the change. */
 type Written = Row & { tenant_id: string; id: string };
 
-/** What one statement links. More are left to `linkWaiting`, so that no request takes longer than its object is worth. */
+/** What one statement links. `linkWaiting` links the rest, which keeps requests short. */
 const maxLinks = 500;
 
 const authorColumns = ['actor', 'actor_id', 'request_id', 'origin'] as const;

@@ -253,7 +253,7 @@ function choicesOf({ column: { field } }: Filter): readonly string[] {
   return field.kind === 'flag' ? ['true', 'false'] : (field.schema.enum as readonly string[]);
 }
 
-/** A value shorter than a start is all of it: with a second condition the planner would expect far too few rows. */
+/** A value shorter than a start is all of it: with a second condition the planner expects too few rows. */
 function filterCondition({ column }: Filter, parameter: string, value: string): string {
   const condition = `subject.${column.name} = ${parameter}::${sqlType(column)}`;
   if (column.field.filter !== 'start') return condition;

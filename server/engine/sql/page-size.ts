@@ -24,7 +24,7 @@ export function jsonBytes(column: string): string {
     ELSE octet_length(${column}::text) END, 0)`;
 }
 
-/** The rows of a page: at most `limit`, at most about 4 MB, and at least one if there is any. */
+/** The rows of a page: at most `limit` and about 4 MB, and at least one if there is any. */
 export function cutPage<Row extends { json: string | null }>(
   rows: readonly Row[],
   limit: number,

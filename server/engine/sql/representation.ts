@@ -34,7 +34,7 @@ export function representation(
   return `'{' || ${joined(members)} || '}'`;
 }
 
-/** The external id of the object that a row names; of one that has not arrived, the one that was sent. */
+/** The external id of the object that a row names. If that object has not arrived, the one that was sent. */
 export function externalIdOf(
   { column, externalColumn, resources, isOwner }: Reference,
   alias: string,

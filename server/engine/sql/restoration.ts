@@ -1,4 +1,4 @@
-// Moves a deletion out of the bin, back to where it was or away for good, inside a transaction that somebody else opens.
+// Moves a deletion out of the bin, back or away for good, inside a transaction that the caller opens.
 import type pg from 'pg';
 import { ApiError } from '../../errors.ts';
 import { type Author, authorColumns } from '../../http/conventions.ts';
@@ -132,8 +132,8 @@ export interface Removed {
 }
 
 /**
- * Removes objects from the bin for good, with everything in it that belongs to them and could not come back alone. Answers
- * with all of them, the objects themselves first.
+ * Removes objects from the bin for good, with everything in it that belongs to them. Answers with all of them, the
+ * objects themselves first.
  */
 export async function removeFromBin(
   client: pg.ClientBase,

@@ -18,7 +18,7 @@ export function detailsOf({ searchedBy }: Definition, alias: string): string {
   return `concat_ws(E'\\x01', ${items.join(', ')})`;
 }
 
-/** The same as texts in which each word has a space before it: cheaper where only a few are looked for. */
+/** The same as texts in which each word has a space before it: cheaper for few words. */
 export function describedItems({ searchedBy }: Definition, alias: string): string[] {
   const { words, codes, phones } = searchedBy;
   return [
@@ -93,7 +93,7 @@ export const deletedWords = `removed_words AS (
       WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
     )`;
 
-/** Of all rows that are stored, or of some tenants': for rows that came without their words, as from a backup. */
+/** For all stored rows, or those of some tenants, that came without their words, as from a backup. */
 export async function writeMissingWords(
   client: pg.ClientBase,
   definitions: readonly Definition[],

@@ -4,7 +4,7 @@ import { describedItems } from './search-words.ts';
 
 const longestQuery = 200;
 
-/** What is asked for, word by word; a telephone number that stands alone is one word. */
+/** The searched words; a telephone number that stands alone is one word. */
 export function searchTokens(text: string): string[] {
   const asked = text.slice(0, longestQuery).replaceAll('\0', ' ').toWellFormed().trim();
   const digits = asked.replaceAll(/[^\d+]/g, '');

@@ -49,7 +49,7 @@ export function sentRecord(definition: Definition): string {
   return columns.map(({ name, type }) => `${name} ${type}`).join(', ');
 }
 
-/** The column of `sent` with the id that a row's reference has, which may have been named by its external id. */
+/** The column of `sent` with the id of a row's reference, which the body may name by external id. */
 export function resolvedId({ column }: Reference): string {
   return `resolved_${column.name}`;
 }
@@ -61,7 +61,7 @@ export function resolveOwner(owner: Owner): string {
     ELSE ${currentId(`sent.${column.name}`)} END AS ${resolvedId(owner)}`;
 }
 
-/** An SQL expression: the id of the object of the same tenant that has this external id, or had it before a merge. */
+/** An SQL expression: the id of the tenant's object that has this external id, or had it before a merge. */
 export function findByExternalId(resource: string, externalId: string, tenantId = 'sent.tenant_id'): string {
   const table = tableOf(resource);
   return `coalesce((SELECT ${table}.id FROM ${table} WHERE ${table}.tenant_id = ${tenantId} AND ${table}.external_id = ${externalId}),
@@ -98,8 +98,8 @@ function holder({ name }: Definition): string {
 }
 
 /**
- * Inserts any number of rows, of any tenants, with their journal entries. Returns the ids of those that were written, and
- * of those that lack nothing but a free external id, with its holder. A row without its owner, or with another unique
+ * Inserts any number of rows, of any tenants, with their journal entries. Returns the ids of the written rows. Also
+ * returns rows that lack only a free external id, with its holder. A row without its owner, or with another unique
  * value that is taken, is left out.
  */
 export function buildInsert(definition: Definition): Statement {

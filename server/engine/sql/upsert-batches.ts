@@ -1,6 +1,6 @@
-// Upserts that arrive together are compared together, and what differs is written together. What is unchanged is answered
-// without a write. Nothing is locked before it is written. An upsert that was overtaken or rejected gets its own
-// transaction, which waits and explains.
+// Upserts that arrive together are compared together, and what differs is written together. An unchanged object is
+// answered without a write. Nothing is locked before it is written. An upsert that was overtaken or rejected gets its
+// own transaction, which waits and explains.
 import type { Database } from '../../database/database.ts';
 import { DeadlineError, isDatabaseAway, OutcomeUnknownError, toReadError } from '../../database/errors.ts';
 import { buildTenantBatches, runApart } from '../../database/tenant-batches.ts';

@@ -1,4 +1,5 @@
-// The SQL of upserts that arrive together: one statement compares them with what is stored, one writes what differs.
+// The SQL of upserts that arrive together: one statement compares them with the stored objects, one writes the
+// differences.
 import {
   columnsOf,
   type Definition,

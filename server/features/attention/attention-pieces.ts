@@ -1,4 +1,4 @@
-// The checks of the attention list, one after the other and in pieces, so that each request ends in time.
+// The checks of the attention list, one after the other and in pieces, so each request ends in time.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../../database/database.ts';
 import type { Business } from '../../engine/definition/definition.ts';
@@ -121,7 +121,7 @@ function indexedQuery(check: Condition): string {
     WHERE subject.tenant_id = $1 AND subject.id > $2 AND (${check.condition}) ORDER BY subject.id LIMIT $3`;
 }
 
-/** The next rows in the order of ids, and where they end; scanned_to is NULL behind the last of all. */
+/** The next rows in the order of ids, and their end; scanned_to is NULL behind the last of all. */
 function scanQuery(check: Condition): string {
   const { table, condition, group } = check;
   return `WITH piece AS MATERIALIZED (

@@ -83,8 +83,8 @@ export async function attentionRoutes(
 type PlacedEntry = AttentionEntry & { check: number };
 
 /**
- * One check after the other, each in the order of ids, until the page is full or the time is up. A page can therefore
- * be short, or even empty, and still have a next one.
+ * One check after the other, in the order of ids, until the page is full or the time is up. A page can therefore be
+ * short, or even empty, and still have a next one.
  */
 async function findEntries(
   database: Database,

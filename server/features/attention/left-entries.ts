@@ -1,7 +1,7 @@
 // Entries that the office has looked at and left as they are. They come back when the check finds something else.
 import type { AttentionCheck } from '../../engine/sql/attention-checks.ts';
 
-/** Hashed, since what is found may be an address or a foreign id. */
+/** Hashed: a finding may be an address or a foreign id. */
 export function hashedFinding({ finding }: AttentionCheck): string {
   return `md5(concat(${finding}))`;
 }

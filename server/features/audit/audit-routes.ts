@@ -94,7 +94,7 @@ export async function auditRoutes(app: FastifyInstance, { database }: { database
   }
 }
 
-/** In the order of the titles. Strangers choose some of these texts, so that all of them are guarded. */
+/** In the order of the titles. Strangers choose some of these texts, so all of them are guarded. */
 function toLine(row: AuditRow, language: Language): string {
   const cells = [
     row.at,

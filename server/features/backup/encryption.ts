@@ -1,5 +1,5 @@
-// AES-256-GCM over a stream, in frames, so that a file of any size is read and written with little memory. The last frame is
-// marked: a file that was cut off, or whose frames were moved, does not decrypt.
+// AES-256-GCM over a stream in frames, which takes little memory for a file of any size. The last frame is marked: a
+// file that was cut off, or whose frames were moved, does not decrypt.
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
 import { promisify } from 'node:util';

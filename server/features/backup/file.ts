@@ -42,7 +42,7 @@ export interface Totals {
   bytes: number;
 }
 
-/** Writes beside `path` and renames at the end, so that a file of that name is always whole. */
+/** Writes beside `path` and renames at the end: a file of that name is always whole. */
 export async function writeBackup(
   path: string,
   header: Omit<Header, 'encryption'>,
@@ -147,8 +147,8 @@ async function readHead(path: string): Promise<{ header: Header; head: string; s
 }
 
 /**
- * Hands each section to `take`, which has to read its rows. Throws a UsageError at the end if the content is not what was
- * written: nobody may keep what was read before this returns.
+ * Hands each section to `take`, which has to read its rows. Throws a UsageError at the end if the content differs from
+ * the written one. Discard everything that was read then.
  */
 export async function readBackup(
   path: string,
@@ -213,7 +213,7 @@ async function readSections(
     return data;
   }
 
-  /** The end of the rows is a line of its own; the line before a first row is the section's header. */
+  /** The end of the rows is a line of its own. The line before a first row is the section's header. */
   async function* readRows(): AsyncGenerator<Buffer> {
     const mark = endOfRows.subarray(1);
     for (let isLineStart = true; ; ) {

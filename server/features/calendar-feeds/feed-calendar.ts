@@ -28,7 +28,7 @@ export interface FeedVisits {
   includedSites: number | null;
 }
 
-/** Day by day, so that a calendar that is full ends early instead of leaving out sites. */
+/** Day by day: a full calendar ends early instead of leaving out sites. */
 export async function collectVisits(
   { sites, hasMore }: FeedSites,
   today: string = Temporal.Now.plainDateISO('UTC').toString(),

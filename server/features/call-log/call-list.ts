@@ -52,7 +52,7 @@ export function toRequest(row: RequestRow, language: Language) {
   };
 }
 
-/** Another version of the service, beside this one or before it, may have recorded a code that this one does not know. */
+/** Another version of the service may have recorded a code that this one does not know. */
 export function recordedText(code: ErrorCode | FieldErrorCode, language: Language, params?: object): string {
   return isCode(code) ? text(code, language, params) : code;
 }
@@ -133,7 +133,7 @@ function readTexts(request: FastifyRequest, fieldErrors: FieldError[]): Record<s
   return texts;
 }
 
-/** Ids begin with their time, so that a period is a range of the primary key. */
+/** Ids begin with their time: a period is a range of the primary key. */
 function readPeriod(
   tenantId: string,
   { from, until }: Record<string, string | undefined>,

@@ -12,11 +12,11 @@ const flushIntervalMs = 1000;
 const maxEntries = 1000;
 /** Of those that succeeded: nobody reads each line of a synchronisation at full speed, and each would cost a row. */
 const maxServed = 200;
-/** A flood that is refused for its rate looks the same in every line; of each tenant a few of them are enough. */
+/** The lines of a flood above the rate limit look alike: a few of each tenant are enough. */
 const maxRateLimited = 10;
 const maxBodyBytes = 16 * 1024;
 
-/** So many new rows of a tenant are a reason to look at the bounds; otherwise that is done once an hour. */
+/** So many new rows of a tenant are a reason to check the bounds; otherwise that happens hourly. */
 const rowsBetweenTrims = 5000;
 
 function hourName(tenantId: string, time: number): string {
@@ -176,7 +176,7 @@ function splitByTenant(entries: readonly Entry[], hours: readonly Hour[]): Part[
   }));
 }
 
-/** A body that is too long cannot be shown without its personal data, since a part of it is no JSON. */
+/** A truncated body is no JSON, so it cannot be shown without its personal data. */
 function bodyOf({ body }: FastifyRequest): string | undefined {
   const bytes = (body as JsonBody | undefined)?.bytes;
   return bytes && bytes.length <= maxBodyBytes ? bytes.toString('utf8') : undefined;

@@ -9,7 +9,7 @@ import { type RequestRow, requestColumns, toRequest } from './call-list.ts';
 
 const pollIntervalMs = 1000;
 const heartbeatMs = 15_000;
-/** A row becomes visible a little after the time that it bears; so long is looked back for rows that came late. */
+/** A row becomes visible a little after its own time: look back this long for late rows. */
 const overlapSeconds = 5;
 const maxRows = 500;
 const maxListeners = { inAll: 200, ofTenant: 20 };
@@ -56,7 +56,7 @@ export class RequestStreams {
     // A browser that has gone is no failure, and an error that nobody hears ends the process.
     stream.on('error', () => {});
     try {
-      // What is there already is not news.
+      // Existing calls are not news.
       if (!feed.isPrimed) await this.#readNews(tenantId, feed);
       feed.isPrimed = true;
     } catch (error) {

@@ -9,7 +9,7 @@ import { maskKeys } from '../../http/key-mask.ts';
 const maxTextLength = 500;
 const maxIgnoredFields = 50;
 
-/** Bounds of what is kept: each tenant, all of them together, and bodies, which are the largest part. */
+/** Bounds of the record: each tenant, all of them together, and bodies, which are the largest part. */
 const bounds = { rowsEach: 100_000, rowsInAll: 2_000_000, bodiesEach: 2000 };
 export const hourMs = 3_600_000;
 
@@ -157,7 +157,7 @@ export async function eraseRecordedCalls(
   );
 }
 
-/** Keeps the record within its bounds, for these tenants, or for all of them over a connection that has the time. */
+/** Keeps the record within its bounds, for these tenants, or for all of them over a patient connection. */
 export async function trimRecordedCalls(
   database: Database,
   days: number,

@@ -22,7 +22,7 @@ const maxLimit = 1000;
 const scannedEntries = 10_000;
 const inclusions = ['data', 'externalIds'];
 
-/** Entries in `order` as pages have them; `condition` begins with $1, the tenant, and $3 is one entry more than the page. */
+/** Entries in `order`. `condition` begins with $1, the tenant; $3 is one entry more than the page. */
 export function buildEntryQuery(condition: string, order: string): string {
   const json = selectWithinPage(entryRepresentation, { sizes: [jsonBytes('entry.changes')], order });
   return `SELECT entry.position, entry.resource, entry.resource_id, entry.actor_id, ${json} AS json FROM (
@@ -46,7 +46,7 @@ const matchingEntries = buildEntryQuery(
   'entry.position',
 );
 
-/** With the head in the same snapshot: what is committed meanwhile is after the next cursor. */
+/** With the head in the same snapshot: later commits are after the next cursor. */
 const feedQuery = `
   SELECT head.last_position >= $2 AS is_known, head.last_position > $2 + ${scannedEntries} AS has_more,
     least(head.last_position, $2 + ${scannedEntries}) AS scanned_up_to, page.*

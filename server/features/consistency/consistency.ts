@@ -1,4 +1,5 @@
-// Whether what is stored agrees with itself. Each check is a statement that returns what disagrees; nothing is changed.
+// Whether the stored data agrees with itself. Each check is a statement that returns what disagrees; nothing is
+// changed.
 import type pg from 'pg';
 import { reachTenants } from '../../auth/tenants.ts';
 import { seeTenants } from '../../database/transactions.ts';
@@ -98,7 +99,7 @@ function objectsWithoutJournal({ name, table }: Definition): string {
       SELECT FROM ${table} AS object WHERE object.tenant_id = newest.tenant_id AND object.id = newest.resource_id)`;
 }
 
-/** What is in the bin does not exist, and its newest entry is its deletion. */
+/** An object in the bin does not exist, and its newest entry is its deletion. */
 function binOffTheJournal({ name, table }: Definition): string {
   return `
     SELECT format('${name} %s: in the bin with version %s, in the journal %s %s', bin.id, bin.version, newest.action, newest.version) AS what

@@ -11,7 +11,7 @@ const renewAfterMs = 60_000;
 const prepare = `SET temp_tablespaces = '';
   CREATE TEMPORARY TABLE write_probe (at timestamptz) ON COMMIT DELETE ROWS`;
 
-/** The commit empties the table's file, so that each row takes a new page from the disk. It writes no log. */
+/** The commit empties the table's file: each row takes a new page from the disk. It writes no log. */
 const writeRow = 'WITH written AS (INSERT INTO pg_temp.write_probe VALUES (now()))';
 
 const readState = `SELECT pg_is_in_recovery() AS is_standby,
@@ -77,7 +77,7 @@ export function buildWriteProbe(database: Database): WriteProbe {
       try {
         await Promise.race([write(), expired]);
       } catch (error) {
-        // One that is still connecting is waited for by the next check: a database that hangs gets one at a time.
+        // The next check waits for one that is still connecting: a database that hangs gets one at a time.
         if (opened?.client) close();
         throw error;
       } finally {

@@ -13,7 +13,7 @@ interface Chunk {
 }
 
 export interface Step extends Undoing {
-  /** A time of performance.now(): what is not undone by then waits for the next step. */
+  /** A time of performance.now(): the rest waits for the next step. */
   until: number;
 }
 

@@ -189,7 +189,7 @@ function withFormerValues(current: Stored, changes: string): JsonBody {
 
 /**
  * The last entry of each object that somebody else wrote behind the entry that is undone. Entries of an undone import
- * and of its undo cancel each other: they count only for objects left as they were.
+ * and of its undo cancel each other. They count only for objects left as they were.
  */
 async function findLaterEntries(
   { client, tenantId, importId, author }: Undoing,

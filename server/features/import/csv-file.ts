@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { type CsvErrorCode, CsvFormatError, guessSeparator, type Separator } from '../../../core/csv.ts';
 import { type CsvRow, type Encoding, findEncoding, readRows } from '../../../core/csv-file.ts';
 
-/** What is wrong with the file as a whole, in a sentence. */
+/** The error of the file as a whole, in a sentence. */
 export class CsvError extends Error {}
 
 export interface CsvFile {

@@ -39,7 +39,7 @@ const roundTripMs = 500;
 
 export async function importRoutes(api: FastifyInstance, options: ImportRouteOptions): Promise<void> {
   const resources = prepareResources(options.resources);
-  // The body is read while it is answered, so that nothing parses it before.
+  // The body is read while it is answered: nothing parses it before.
   api.removeAllContentTypeParsers();
   api.addContentTypeParser('*', (_request, _payload, done) => done(null));
 

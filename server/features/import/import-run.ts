@@ -1,5 +1,5 @@
-// An import from its lines to its answers. It reads no line before somebody wants the next answer, so that a client
-// that does not read is not read from either.
+// An import from its lines to its answers. It reads no line before somebody wants the next answer. So a client that
+// does not read is not read from either.
 import { isDatabaseAway, toApiError } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
@@ -39,7 +39,7 @@ export interface ImportOptions extends Writer {
 export type ImportAnswer = LineResult | { summary: Summary };
 
 /**
- * Answers for each line, or for all or nothing with the rejected lines alone if there are any; at last with the summary. The
+ * Answers for each line; for all or nothing only the rejected lines, if there are any. The summary comes last. The
  * session is closed by then.
  */
 export async function* runImport(
@@ -73,7 +73,7 @@ async function* countResults(
   }
 }
 
-/** The results of all lines in their order, but for those that had to wait for their owner: they come last. */
+/** The results of all lines in their order. Lines that had to wait for their owner come last. */
 async function* writeInput(
   session: ImportSession,
   resources: readonly ImportedResource[],

@@ -46,7 +46,7 @@ export type ImportConfig = Pick<Config, 'IMPORT_TRANSACTION_MAX_MINUTES'> & {
 
 export interface Imports {
   open: OpenSession;
-  /** Ends all of them in order, because the process ends: what is under way is stored and answered. */
+  /** Ends all of them in order before the process ends: work under way is stored and answered. */
   stop(): void;
 }
 

@@ -16,7 +16,7 @@ interface LaneOptions {
   isOneTransaction: boolean;
   /** Run once the journal's head is locked. */
   links: readonly Statement[];
-  /** What is stored belongs to it, and is undone with it. */
+  /** The stored lines belong to it, and are undone with it. */
   run: ImportRun;
 }
 
@@ -28,11 +28,11 @@ export interface ImportRun {
 export interface Lanes {
   /** How many writes may run at the same time. */
   lanes: number;
-  /** Runs `work` so that it is stored as a whole or, if it throws, not at all. */
+  /** Runs `work`, which is stored as a whole or, if it throws, not at all. */
   write<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
   /** Stores everything, where it is one transaction. */
   commit(): Promise<void>;
-  /** Forgets what is not stored yet. */
+  /** Forgets everything that is not stored yet. */
   close(): Promise<void>;
 }
 
@@ -56,8 +56,8 @@ export function buildTurns(most: number): InTurn {
 }
 
 /**
- * What is one transaction has one connection, and waits for no turn: others may wait for what it has locked. Otherwise
- * each write takes a connection that is free.
+ * One transaction has one connection and waits for no turn: others may wait for its locks. Otherwise each write takes a
+ * connection that is free.
  */
 export async function openLanes(
   database: Database,

@@ -33,7 +33,7 @@ export const defaultImportLimits: ImportLimits = {
 /** Two writes at a time keep two cores busy; more would take them from everybody else. */
 export const lanesOfAnImport = 2;
 
-/** Each import has connections beside the pool and up to 40 MB of lines, so all workers share a few places. */
+/** Each import has connections beside the pool and up to 40 MB of lines. So all workers share a few places. */
 export function importPlaces(workers: number): number {
   return Math.max(2, Math.ceil(defaultImportLimits.places / workers));
 }

@@ -72,7 +72,7 @@ export function prepareResources(definitions: readonly Definition[]): ImportedRe
 
 export type CheckLine = (line: Line) => CheckedLine | RejectedLine;
 
-/** `errors` of an earlier report may stand beside type and data, so a corrected line can be sent as it is. */
+/** A report's `errors` may stand beside type and data: a corrected line can be sent as it is. */
 const envelopeNames = new Set(['type', 'data', 'errors', 'action']);
 
 export function buildLineCheck(resources: readonly ImportedResource[]): CheckLine {

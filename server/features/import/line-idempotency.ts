@@ -73,7 +73,7 @@ function claimLine(key: string, line: Line & { bytes: Buffer }, resourceId: stri
   };
 }
 
-/** Takes the keys that are free, and answers for the others: with the id of what they made, or that they were reused. */
+/** Takes the free keys. Answers for the others: with the id of their object, or that they were reused. */
 async function takeKeys(
   client: pg.ClientBase,
   tenantId: string,

@@ -1,5 +1,5 @@
-// Lines of a chunk in phases: each writes first and deletes then. Lines that do not concern each other share a phase, so a
-// chunk takes few statements, in any order of its lines.
+// Lines of a chunk in phases: each writes first and deletes then. Lines that do not concern each other share a phase: a
+// chunk takes few statements, in any order of lines.
 import type { CheckedLine } from './line-check.ts';
 
 export interface Phase {

@@ -1,5 +1,5 @@
-// Writes checked lines inside a transaction that the caller opens and commits. A rejected line does not affect the others;
-// a line whose externalId is known replaces the object, or is merged into it.
+// Writes checked lines inside a transaction that the caller opens and commits. A rejected line does not affect the
+// others. A known externalId replaces the object, or merges into it.
 import type pg from 'pg';
 import { type Checked, isObject } from '../../engine/definition/validation.ts';
 import { mergeInto, parseStored, underOwnName } from '../../engine/http/merge-patch.ts';
@@ -29,7 +29,7 @@ export async function writeLines(
   return outcomes;
 }
 
-/** Owners are written before what they own, so that lines may name each other in any order. */
+/** Owners are written before their dependants: lines may name each other in any order. */
 async function upsertLines(
   client: pg.ClientBase,
   resources: readonly ImportedResource[],
@@ -58,7 +58,7 @@ async function upsertLines(
   }
 }
 
-/** Lines that name their object by its id or by a former name, with the id and the name that it has now. */
+/** Lines that name their object by id or by a former name, with its current id and name. */
 type CurrentNames = ReadonlyMap<CheckedLine, { id: string; name: string; isFormer: boolean }>;
 
 async function findCurrentNames(

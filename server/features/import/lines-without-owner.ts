@@ -1,5 +1,5 @@
-// Lines whose owner has not been seen yet. They are tried again when the input has ended, so that the order of lines
-// does not matter. There is room for so many; what comes beyond has to come after its owner.
+// Lines whose owner has not been seen yet. They are tried again at the end of the input: the order of lines does not
+// matter. There is room for so many; what comes beyond has to come after its owner.
 import type { CheckedLine, ImportedResource } from './line-check.ts';
 import type { LineOutcome } from './line-outcomes.ts';
 import { type Line, maxChunkLines } from './lines.ts';

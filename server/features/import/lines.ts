@@ -1,4 +1,4 @@
-// From a stream of bytes to numbered lines, a chunk of them at a time, holding no more than one chunk.
+// From a stream of bytes to numbered lines, holding no more than one chunk of them.
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -67,7 +67,7 @@ function buildSplitter(maxLineBytes: number) {
     return isBlank(bytes) ? [] : [{ number, bytes }];
   }
 
-  /** Counts the blank lines that begin here, and returns where they end: megabytes of them cost one look at each byte. */
+  /** Counts the blank lines that begin here, and returns where they end. Each byte costs one look. */
   function skipBlankLines(bytes: Buffer, start: number): number {
     if (length > 0) return start;
     let lineStart = start;

@@ -1,5 +1,5 @@
-// Chunks of an import that do not concern each other are written at the same time, and the next is checked meanwhile. A
-// chunk that names an object of an earlier chunk waits for it: the order of lines keeps its meaning.
+// Chunks of an import that do not concern each other are written in parallel. The next is checked meanwhile. A chunk
+// that names an object of an earlier chunk waits for it: the order of lines keeps its meaning.
 import type { CheckedLine, RejectedLine } from './line-check.ts';
 import type { Line } from './lines.ts';
 

@@ -1,4 +1,4 @@
-// What is answered for a line, and at the end for all of them.
+// The answer to a line, and at the end to all of them.
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { errorBody } from '../../http/error-body.ts';
 import type { Language } from '../../messages.ts';

@@ -9,7 +9,7 @@ interface Taking {
   onLines(count: number): void;
 }
 
-/** Counts only the time in which lines are wanted: a busy service must not end an import whose lines wait unread. */
+/** Counts only the time in which lines are wanted: a busy service must not end an import whose lines wait. */
 export async function* takeLines(
   input: AsyncIterable<Line[]>,
   { signal, idleMs, onIdle, onLines }: Taking,

@@ -24,7 +24,7 @@ interface AddressGroup extends PostalAddress {
 const maxClusters = 2000;
 /** In a world that is 256 pixels wide at zoom 0: leaves room between marks. */
 const cellPixels = 48;
-/** Sites of one house lie closer than any zoom could part them, about a metre, and are named one by one. */
+/** Sites of one house lie about a metre apart, closer than any zoom shows. They are named one by one. */
 const sameHouseDegrees = 0.00001;
 const maxSitesOfPlace = 50;
 /** From here on exact and approximate sites are apart, because zooming in further would not part them. */

@@ -1,4 +1,4 @@
-// Positions that the geocoder proposes: what is still to ask, what it answered, and what the office has to decide.
+// Positions that the geocoder proposes: open questions, its answers, and the office's decisions.
 import type { Database } from '../../database/database.ts';
 import type { GeocoderAnswer, StreetAddress } from './geocoder.ts';
 
@@ -13,7 +13,7 @@ export interface SiteToAsk extends StreetAddress {
   addressHash: string;
 }
 
-/** The next site after `after`, in the order of ids, that has no position and was not asked for with its address. */
+/** The next site after `after`, in the order of ids, that has no position and an address not asked for. */
 export async function findSiteToAsk(
   database: Database,
   tenantId: string,

@@ -1,4 +1,4 @@
-// Merges objects into one: it keeps the chosen fields, gets everything that refers to the others, and answers for their names.
+// Merges objects into one: it keeps the chosen fields, gets all references, and answers to all names.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
@@ -96,7 +96,7 @@ function buildMerge(definition: Definition, resources: readonly Definition[]) {
     if ([...deleted.values()].some((outcome) => outcome instanceof ApiError))
       throw new RaceError('A merged object has dependants.');
 
-    // No version of a merged object may be one of the winner's: an ETag that was read of the former must not fit.
+    // No version of a merged object may be one of the winner's: an old ETag must not fit.
     const newest = Math.max(winner.version, ...losers.map(({ version }) => version));
     const current = { ...winner, version: newest };
     const update = { row, current, changes: findChanges(winner, after, row) };

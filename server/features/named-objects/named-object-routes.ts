@@ -1,4 +1,4 @@
-// Many objects of a resource by their ids in one request: what the web app shows where a table names other objects.
+// Many objects of a resource by their ids in one request: the web app names them in other tables.
 import type { FastifyInstance } from 'fastify';
 import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';

@@ -6,7 +6,7 @@ import { isStorableText } from '../../http/json-body.ts';
 
 export const textBounds = { count: 10, minLength: 4, maxLength: 200 };
 
-/** Shorter than any text that may be named, so that no field grows beyond its length. */
+/** Shorter than any text that may be named: no field grows beyond its length. */
 export const redaction = '[…]';
 
 export interface NamedTexts {

@@ -153,14 +153,14 @@ async function clearTraces(
     tenantId,
     ids,
   ]);
-  // The key stays taken, so that a late retry does not bring the person back.
+  // The key stays taken: a late retry must not bring the person back.
   await client.query(
     `UPDATE idempotent_request SET fingerprint = '' WHERE tenant_id = $1 AND resource_id = ANY ($2)`,
     [tenantId, ids],
   );
 }
 
-/** A search reads all that a business has: one at a time, so that it takes no connections from others. */
+/** A search reads all data of a business: one at a time leaves connections to others. */
 async function demandTurn(client: pg.ClientBase, tenantId: string): Promise<void> {
   const { rows } = await client.query<{ is_free: boolean }>(
     `SELECT pg_try_advisory_xact_lock(hashtextextended('stamm: erase texts ' || $1, 0)) AS is_free`,

@@ -1,4 +1,4 @@
-// The head of the OpenAPI document, whose paths come from the schemas of the routes; and the Postman collection made from it.
+// The head of the OpenAPI document, whose paths come from the routes' schemas, and the Postman collection from it.
 import type { SwaggerOptions } from '@fastify/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { finishDocument } from '../../engine/openapi/answers.ts';

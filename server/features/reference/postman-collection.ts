@@ -1,5 +1,5 @@
-// A Postman collection (v2.1) from the OpenAPI document. Its requests stand in an order in which all of them succeed:
-// owners first, deletions last, and nothing is left at the end.
+// A Postman collection (v2.1) from the OpenAPI document. Its requests stand in an order in which all succeed: owners
+// first, deletions last. Nothing is left at the end.
 import type { Definition } from '../../engine/definition/definition.ts';
 
 type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';

@@ -1,4 +1,4 @@
-// Ends what is kept for a time only. Each process does it once an hour, in small pieces that hold up nobody.
+// Deletes expired data. Each process does it once an hour, in small pieces that hold up nobody.
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
 import { binDays } from '../../engine/sql/bin.ts';

@@ -6,7 +6,7 @@ import { searchedIds } from '../../engine/sql/search.ts';
 export interface FoundRow {
   type: string;
   id: string;
-  /** By path; what is not stored is null. */
+  /** By path; a missing value is null. */
   texts: Record<string, string | null>;
   /** In the order of the definition's paths. */
   names: (string | null)[];
@@ -16,7 +16,7 @@ export interface FoundRow {
 const rankedOfEach = 60;
 const most = 1000;
 
-/** $1 is the tenant, $2 what is asked for. */
+/** $1 is the tenant, $2 the searched text. */
 export function buildSearch(definition: Definition, all: readonly Definition[], isTolerant: boolean): string {
   const { names, words, codes, phones, through } = definition.searchedBy;
   const texts = [...names, ...words, ...codes, ...phones].map(

@@ -163,7 +163,7 @@ function writeCell(place: string, cell: NonNullable<TableCell> | { kind: 'title'
 }
 
 function writeText(place: string, text: string, number: number): string {
-  // Too long for a cell: a value that the import refuses, instead of one that it would take for the whole.
+  // Too long for a cell: a value that the import rejects, instead of one that looks complete.
   const fitting = text.length > maxCellLength ? `… ${text.length}` : text;
   return `<c r="${place}" s="${number}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(fitting)}</t></is></c>`;
 }

@@ -1,5 +1,5 @@
-// Serves the office's web app from memory: the files of web/build.ts. Every path that is neither a file nor the service's
-// own is a page of the app, whose router resolves it.
+// Serves the office's web app from memory: the files of web/build.ts. Every path that is neither a file nor the
+// service's own is a page that the app's router resolves.
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The log of deliveries, and what is sent by hand: a test, or one delivery again.
+// The log of deliveries, and sending by hand: a test, or one delivery again.
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';

@@ -50,7 +50,7 @@ async function readLastPosition(client: pg.ClientBase, tenantId: string): Promis
   return rows[0]?.last_position ?? '0';
 }
 
-/** What is wrong with an address, apart from what only a request would show. */
+/** The error of an address, as far as it shows without a request. */
 export function urlError(config: OutgoingConfig, url: string): Omit<FieldError, 'path'> | undefined {
   if (url.length > maxUrlLength) return { code: 'too_long', params: { max: maxUrlLength } };
   if (!URL.canParse(url)) return { code: 'invalid_url' };
@@ -142,8 +142,8 @@ export async function deleteEndpoint(client: pg.ClientBase, tenantId: string, id
 }
 
 /**
- * Moves the cursor back to the first delivery since a moment: everything from there on is sent again, in its order. The
- * lease ends, so a sender that is at work cannot move it forward again. Answers when that first delivery was.
+ * Moves the cursor back to the first delivery since a moment: everything after it is sent again, in order. The lease
+ * ends, so a sender that is at work cannot move it forward again. Answers when that first delivery was.
  */
 export async function resendSince(
   client: pg.ClientBase,

@@ -79,7 +79,7 @@ export class WebhookSender {
     this.#schedule(0);
   }
 
-  /** Lets requests that are under way finish for a moment. What is cut off is sent again by the next sender. */
+  /** Lets requests that are under way finish for a moment. The next sender repeats an interrupted one. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#timer);
