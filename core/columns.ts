@@ -22,10 +22,10 @@ export const idColumn: ImportColumn = {
     path: 'id',
     kind: 'uuid',
     isRequired: false,
-    title: { de: 'Id', en: 'Id' },
+    title: { de: 'ID', en: 'Id' },
     description: '',
   },
-  titles: { de: 'Id', en: 'Id' },
+  titles: { de: 'ID', en: 'Id' },
 };
 
 /** For each reference a column with the number or name of its object. */
@@ -91,7 +91,7 @@ export function columnsOf(definition: Definition): ImportColumn[] {
     const { field, path, titles } = column;
     if (!field.reference) return [column];
     // The German title of a reference names the object; the column holds its id.
-    const byId = { ...column, titles: { ...titles, de: `${titles.de} Id` } };
+    const byId = { ...column, titles: { ...titles, de: `${titles.de} ID` } };
     if (!field.reference.isOwner) return [byId];
     const byExternalId: ImportColumn = {
       path: externalName(path),
@@ -110,7 +110,7 @@ export function columnsOf(definition: Definition): ImportColumn[] {
 }
 
 export function externalTitles({ de, en }: Titles): Titles {
-  return { de: `${de} externe Id`, en: en.replace(/ id$/, ' external id') };
+  return { de: `${de} externe ID`, en: en.replace(/ id$/, ' external id') };
 }
 
 /** customerId is customerExternalId. */

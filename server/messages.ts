@@ -147,7 +147,7 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
   },
   merged_object: {
     en: 'Merged into another record. Use the id of that record.',
-    de: 'Mit einem anderen Eintrag zusammengeführt. Bitte dessen Id verwenden.',
+    de: 'Mit einem anderen Eintrag zusammengeführt. Bitte dessen ID verwenden.',
   },
   too_many_references: {
     en: 'Too many records refer to it. Move some of them first.',
@@ -371,7 +371,7 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
   },
   reference_not_found: {
     en: 'No {resource} has this id.',
-    de: 'Kein Eintrag vom Typ {resource} hat diese Id.',
+    de: 'Kein Eintrag vom Typ {resource} hat diese ID.',
   },
   differs_from_path: {
     en: 'Must equal the path, or be absent.',
@@ -388,11 +388,11 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
 
   unresolved_reference: {
     en: 'No record has this id yet.',
-    de: 'Noch kein Eintrag hat diese Id.',
+    de: 'Noch kein Eintrag hat diese ID.',
   },
   pending_reference: {
     en: 'Kept until a record has this external id.',
-    de: 'Wird verknüpft, sobald ein Eintrag diese externe Id hat.',
+    de: 'Wird verknüpft, sobald ein Eintrag diese externe ID hat.',
   },
   unknown_shape: {
     en: 'An entry has an unknown shape and is not used for planning.',

@@ -123,7 +123,7 @@ test('a CSV with external ids has one column for each', async () => {
   assert.equal(row['Assigned employee external id'], 'M-1');
   assert.equal(titles!.length, new Set(titles).size);
   const german = await get('/sites.csv?include=externalIds&locale=de', { headers });
-  assert.ok(readCsv(german.body, ';')[0]!.includes('Kunde externe Id'));
+  assert.ok(readCsv(german.body, ';')[0]!.includes('Kunde externe ID'));
 });
 
 test('a read with external ids shows a changed external id under the same version', async () => {

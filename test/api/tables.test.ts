@@ -53,7 +53,7 @@ test('a workbook has names beside ids, dates and numbers as such, and lists in w
   const rows = await workbookOf('/sites.xlsx?locale=de');
   const cell = (title: string) => column(rows, title)[0];
   assert.deepEqual(
-    [cell('Bezeichnung'), cell('Kunde'), cell('Kunde Id'), cell('Mitarbeiter'), cell('Id')],
+    [cell('Bezeichnung'), cell('Kunde'), cell('Kunde ID'), cell('Mitarbeiter'), cell('ID')],
     ['=1+1', 'Möbelhaus "Süd" & Söhne', customerId, 'Jonas Harms', siteId],
   );
   assert.deepEqual([cell('Anfahrtspauschale'), cell('Adresse PLZ')], [24.9, '01067']);
@@ -64,20 +64,20 @@ test('a workbook has names beside ids, dates and numbers as such, and lists in w
   );
   // As Excel itself writes what XML cannot hold.
   assert.equal(cell('Bemerkung'), ' Zeile 1_x000D_\nZeile 2 _x0001_ _x005F_x0041_');
-  assert.ok(rows[0]!.indexOf('Id') > rows[0]!.indexOf('Geändert am'));
+  assert.ok(rows[0]!.indexOf('ID') > rows[0]!.indexOf('Geändert am'));
   assert.equal(column(await workbookOf('/sites.xlsx?locale=en'), 'Opening hours')[0], 'Mon–Wed 08:00–17:00');
 });
 
 test('a table has the chosen columns, the name and the id', async () => {
   const rows = await workbookOf('/sites.xlsx?locale=de&columns=customerId,address.city,createdAt');
-  assert.deepEqual(rows[0], ['Bezeichnung', 'Kunde', 'Adresse Ort', 'Angelegt am', 'Id', 'Kunde Id']);
+  assert.deepEqual(rows[0], ['Bezeichnung', 'Kunde', 'Adresse Ort', 'Angelegt am', 'ID', 'Kunde ID']);
   const address = await workbookOf('/sites.xlsx?locale=de&columns=address');
   assert.deepEqual(
     address[0]!.slice(1, -1),
     ['Straße', 'Hausnummer', 'PLZ', 'Ort'].map((name) => `Adresse ${name}`),
   );
   const people = await workbookOf('/employees.xlsx?locale=de&columns=phone');
-  assert.deepEqual(people[0], ['Nachname', 'Vorname', 'Telefon', 'Id']);
+  assert.deepEqual(people[0], ['Nachname', 'Vorname', 'Telefon', 'ID']);
   const unknown = await app.inject({
     url: '/api/v1/sites.xlsx?columns=price',
     headers: { apikey: tenant.key },
@@ -95,7 +95,7 @@ test("the office's CSV is written as an office writes, under a name in its langu
     /^attachment; filename="sites-[\d-]{10}\.csv"; filename\*=UTF-8''Standorte-[\d-]{10}\.csv$/,
   );
   assert.deepEqual(readCsv(german.body, ';'), [
-    ['Bezeichnung', 'Kunde', 'Anfahrtspauschale', 'Gültig ab', 'Id', 'Kunde Id'],
+    ['Bezeichnung', 'Kunde', 'Anfahrtspauschale', 'Gültig ab', 'ID', 'Kunde ID'],
     ["'=1+1", 'Möbelhaus "Süd" & Söhne', '24,9', '01.03.2026', siteId, customerId],
   ]);
   const english = await person.call('GET', '/tables/sites.csv?locale=en&columns=validFrom,callOutFee');
@@ -124,7 +124,7 @@ test('a nurse gets no file, and a tenant no names of another', async () => {
   assert.equal(rows.length, 2);
   assert.deepEqual(column(rows, 'Kunde'), ['Fremd']);
   assert.deepEqual(column(rows, 'Empfänger der Servicenachweise'), ['(ohne Namen)']);
-  assert.deepEqual(column(rows, 'Empfänger der Servicenachweise Id'), [customerId]);
+  assert.deepEqual(column(rows, 'Empfänger der Servicenachweise ID'), [customerId]);
 });
 
 test('a workbook over several pages is complete', async () => {

@@ -87,10 +87,10 @@ describe('search', { skip: withoutChromium }, () => {
     await page.getByRole('link', { name: 'Foyer' }).waitFor();
     await page.keyboard.press('/');
     const field = page.getByRole('searchbox', { name: 'Standorte durchsuchen' });
-    await page.getByRole('tooltip').getByText('Externe Id').waitFor();
+    await page.getByRole('tooltip').getByText('Externe ID').waitFor();
     for (const [q, text] of [
       ['20251', 'PLZ: 20251'],
-      ['ST-20251', 'Externe Id: ST-20251'],
+      ['ST-20251', 'Externe ID: ST-20251'],
       ['Ueberseering 20251', 'Straße: Überseering'],
     ] as const) {
       await field.fill(q);

@@ -50,7 +50,7 @@ const findOne = async (collection: string, externalId: string) => {
 
 test('a German file with semicolons, Windows-1252, decimal commas and German days is understood', async () => {
   const customers = [
-    'Firma;Adresse Straße;Adresse Hausnummer;PLZ;Ort;Externe Id;Status;Farbe',
+    'Firma;Adresse Straße;Adresse Hausnummer;PLZ;Ort;Externe ID;Status;Farbe',
     'Müller & Söhne;Große Straße;;20095;Köln;K-1;inaktiv;grün',
     ';;;;;;;',
   ].join('\r\n');
@@ -64,7 +64,7 @@ test('a German file with semicolons, Windows-1252, decimal commas and German day
   );
 
   const sites = [
-    'Kunde externe Id;BEZEICHNUNG;address.streetName;Hausnummer;Adresse PLZ;Adresse Ort;Breitengrad;Längengrad;Termin nötig;Schluessel vorhanden;Anfahrtspauschale;Gültig ab;Gültig bis;Öffnungszeiten;Vorbereitungszeit in Minuten;Externe Id',
+    'Kunde externe ID;BEZEICHNUNG;address.streetName;Hausnummer;Adresse PLZ;Adresse Ort;Breitengrad;Längengrad;Termin nötig;Schluessel vorhanden;Anfahrtspauschale;Gültig ab;Gültig bis;Öffnungszeiten;Vorbereitungszeit in Minuten;Externe ID',
     'K-1;"Foyer; ""Nord""";Ballindamm;17a;20095;Hamburg;53,550;-0,5;ja;x;1.234,50;1.2.2026;2026-12-31;"[{""dayOfWeek"":""MONDAY"",""n"":1.50}]";1.000;S-1',
     'K-1;Hof;Ballindamm;17a;01067;Hamburg;53.5503;;Nein;0;1.234;;;;;S-2',
   ].join('\n');
@@ -118,7 +118,7 @@ test('what an export writes can be imported again without changing anything', as
 
 test('rejected rows go to a report, which can be corrected and imported', async () => {
   const rows = [
-    'Firma;Straße;Hausnummer;PLZ;Ort;Telefon;Bemerkung;Externe Id;Notiz',
+    'Firma;Straße;Hausnummer;PLZ;Ort;Telefon;Bemerkung;Externe ID;Notiz',
     'Gut;Weg;1;20095;Hamburg;+49 40 1;;R-1;',
     `;Weg;2;;Hamburg;'+49 40 2;"=1+1; ""x""\nzwei";R-2;@note`,
     "Auch gut;Weg;3;20095;Hamburg;;'t Hoekje;R-3;-",
@@ -130,7 +130,7 @@ test('rejected rows go to a report, which can be corrected and imported', async 
   const sentences = 'Firma: Pflichtfeld. Adresse PLZ: Pflichtfeld.';
   assert.equal(
     text,
-    `\ufeffFirma;Straße;Hausnummer;PLZ;Ort;Telefon;Bemerkung;Externe Id;Notiz;Fehler\r\n;Weg;2;;Hamburg;'+49 40 2;"'=1+1; ""x""\nzwei";R-2;'@note;${sentences}\r\n`,
+    `\ufeffFirma;Straße;Hausnummer;PLZ;Ort;Telefon;Bemerkung;Externe ID;Notiz;Fehler\r\n;Weg;2;;Hamburg;'+49 40 2;"'=1+1; ""x""\nzwei";R-2;'@note;${sentences}\r\n`,
   );
   const corrected = text.replace('\r\n;Weg;2;;', '\r\nGut;Weg;2;20095;');
   const { json: second, stderr } = await importFile('invalid.errors.csv', corrected);
@@ -165,7 +165,7 @@ test('lines of NDJSON have their report too', async () => {
 });
 
 test('a dry run stores nothing, and all or nothing stores nothing beside a rejected row', async () => {
-  const rows = 'Vorname;Nachname;Externe Id\nA;B;D-1\n;B;D-2\n';
+  const rows = 'Vorname;Nachname;Externe ID\nA;B;D-1\n;B;D-2\n';
   const dry = await importFile('dry.csv', rows, '--dry-run');
   assert.deepEqual([dry.json.created, dry.json.failed, dry.json.dryRun, dry.exitCode], [1, 1, true, 1]);
   const all = await importFile('all.csv', rows, '--mode', 'all-or-nothing');
@@ -177,7 +177,7 @@ test('a dry run stores nothing, and all or nothing stores nothing beside a rejec
 
 test('the journal says that the command line did it, in one tenant only', async () => {
   const stranger = await createTenant();
-  await importFile('who.csv', 'Vorname;Nachname;Externe Id\nA;B;W-1\n');
+  await importFile('who.csv', 'Vorname;Nachname;Externe ID\nA;B;W-1\n');
   const { rows } = await owner.query(
     `SELECT tenant_id, actor, request_id FROM journal WHERE external_id = 'W-1'`,
   );
@@ -219,11 +219,11 @@ test('repeated titles, a total and a note are left out and named, as in the offi
 const mistakes: [what: string, content: string, type: string | undefined, sentence: RegExp][] = [
   [
     'titles that fit several types',
-    'Bezeichnung;Externe Id\nx;1\n',
+    'Bezeichnung;Externe ID\nx;1\n',
     undefined,
     /Say it with --type: customer, /,
   ],
-  ['titles that no type has', 'a;b\n1;2\n', 'site', /No column .* is one of a site\. Known are: Kunde Id,/],
+  ['titles that no type has', 'a;b\n1;2\n', 'site', /No column .* is one of a site\. Known are: Kunde ID,/],
   [
     'two columns for one field',
     'Firma;companyName\nx;y\n',
@@ -279,7 +279,7 @@ test('what is missing at the command line is named', async () => {
 
 test('a template has the titles of its type, and can be filled in', async () => {
   const { stdout } = await stamm('template', 'employee');
-  assert.equal(stdout, '\ufeffVorname;Nachname;Personalnummer;E-Mail;Telefon;Aktiv;Externe Id\n');
+  assert.equal(stdout, '\ufeffVorname;Nachname;Personalnummer;E-Mail;Telefon;Aktiv;Externe ID\n');
   const english = await stamm('template', 'employee', '--language', 'en');
   const titles = english.stdout.trimEnd();
   assert.equal(titles.split(separators.de)[2], 'Employee number');

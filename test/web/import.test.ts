@@ -76,7 +76,7 @@ describe('the import of a file', () => {
     });
     assert.equal(titleOf('product', 'vatRate')?.en, 'VAT rate');
     assert.deepEqual(titleOf('site', 'customerExternalId'), {
-      de: 'Kunde externe Id',
+      de: 'Kunde externe ID',
       en: 'Customer external id',
     });
   });
@@ -208,7 +208,7 @@ describe('the import of a file', () => {
   });
 
   test('says what every row needs and no column brings', () => {
-    const titles = ['Name', 'Straße', 'Ort', 'Kunde externe Id', 'Breitengrad'];
+    const titles = ['Name', 'Straße', 'Ort', 'Kunde externe ID', 'Breitengrad'];
     const site = definitionOf('site');
     assert.deepEqual(
       missingColumns(site, guessColumns(site, titles)).map((some) => some.map(({ path }) => path)),

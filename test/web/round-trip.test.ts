@@ -148,7 +148,7 @@ test('an emptied cell clears its field, and a row of another business is refused
   const kahl = rows.find((row) => row[0] === 'Kahl')!;
   kahl[rows[0]!.indexOf('Bemerkung')] = null as never;
   const foreign = [...kahl];
-  foreign[rows[0]!.indexOf('Id')] = '0190b7a8-0000-7000-8000-000000000000';
+  foreign[rows[0]!.indexOf('ID')] = '0190b7a8-0000-7000-8000-000000000000';
   const { summary, results } = await importOf('site', await rewrite([rows[0]!, kahl, foreign]));
   assert.deepEqual([summary.replaced, summary.failed], [1, 1]);
   assert.equal(results[1].code, 'not_found');
@@ -166,7 +166,7 @@ test('an emptied name clears the reference, though its id is in a column of its 
   const row = rows.find(([name]) => name === 'Vertraglich')!;
   const place = titles!.indexOf('Vertrag');
   assert.equal(row[place], '(ohne Namen)');
-  assert.equal(row[titles!.indexOf('Vertrag Id')], unnumbered);
+  assert.equal(row[titles!.indexOf('Vertrag ID')], unnumbered);
   row[place] = null as never;
   const { summary } = await importOf('site', await rewrite([titles!, row]));
   assert.equal(summary.replaced, 1);

@@ -175,7 +175,7 @@ function refuseTextsBeyondIndex({ name, fields, uniqueFields, nameField }: Defin
 }
 
 const externalId = text({
-  de: 'Externe Id',
+  de: 'Externe ID',
   maxLength: externalIdSchema.maxLength,
   mayBeEmpty: false,
   description: 'The id of this object in your own system, unique among your objects of this type.',

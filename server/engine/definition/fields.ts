@@ -190,7 +190,7 @@ export function withTwins(fields: Fields): Fields {
 
 function twinOf(name: string, { de }: Field): Field {
   const description = `Your own id of it, instead of \`${name}\`. Kept, and answered, until an object has this external id.`;
-  return field('text', externalIdSchema, { de: `${de} externe Id`, description }, { twinOf: name });
+  return field('text', externalIdSchema, { de: `${de} externe ID`, description }, { twinOf: name });
 }
 
 /**

@@ -7,7 +7,7 @@ import { describeFields } from './description.ts';
 
 /** Columns that the service fills. An import ignores them. */
 export const keptTitles: Readonly<Record<string, Titles>> = {
-  id: { en: 'Id', de: 'Id' },
+  id: { en: 'Id', de: 'ID' },
   version: { en: 'Version', de: 'Version' },
   createdAt: { en: 'Created at', de: 'Angelegt am' },
   updatedAt: { en: 'Updated at', de: 'Geändert am' },

@@ -68,7 +68,7 @@ export function tableColumnsOf(definition: Definition): TableColumn[] {
     { path: 'id', valuePath: 'id', titles: idColumn.titles },
     ...leaves
       .filter(({ field }) => field.reference)
-      .map(({ path, titles }) => ({ path, valuePath: path, titles: { ...titles, de: `${titles.de} Id` } })),
+      .map(({ path, titles }) => ({ path, valuePath: path, titles: { ...titles, de: `${titles.de} ID` } })),
     // Chosen with its reference.
     ...leaves
       .filter(({ field }) => field.twinOf)

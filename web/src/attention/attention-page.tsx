@@ -95,6 +95,7 @@ export function AttentionPage() {
             </Chip.Group>
             <Select
               hiddenFrom="sm"
+              className={classes.code}
               aria-label={t('table.filters')}
               placeholder={t('attention.all')}
               clearable
@@ -107,7 +108,7 @@ export function AttentionPage() {
               }))}
             />
             <Select
-              w={180}
+              className={classes.resource}
               aria-label={t('navigation.data')}
               placeholder={t('navigation.data')}
               clearable

@@ -27,8 +27,16 @@ export function CorrectionPage() {
   const [isAllowed, setIsAllowed] = useState(false);
   const masked = useQuery({ ...requestQuery(id, false), staleTime: 0 });
   const definition = masked.data && definitionAt(definitions, masked.data.path);
+  const trail = [{ title: t('requests.title'), to: '/requests' }];
   if (masked.error)
-    return toApiError(masked.error).status === 404 ? <NotFoundPage /> : <FailureNote error={masked.error} />;
+    return toApiError(masked.error).status === 404 ? (
+      <NotFoundPage />
+    ) : (
+      <>
+        <PageHead title={t('requests.one')} trail={trail} />
+        <FailureNote error={masked.error} onRetry={() => masked.refetch()} />
+      </>
+    );
   if (!masked.data) return <Lines count={8} />;
   if (!definition || masked.data.body === null || !isCreation(masked.data, definition))
     return <NotFoundPage />;
@@ -37,7 +45,7 @@ export function CorrectionPage() {
       <PageHead
         title={t('requests.correctTitle', { what: nounOf(definition) })}
         text={t('requests.correctText', { when: formatTime(masked.data.at) })}
-        trail={[{ title: t('requests.title'), to: '/requests' }]}
+        trail={trail}
       />
       {masked.data.correction ? (
         <CorrectionNote correction={masked.data.correction} />

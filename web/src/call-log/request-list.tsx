@@ -117,7 +117,7 @@ function Row({ request, isNew, onOpen }: RowProps) {
         )}
         {fields.length === 0 && request.code && (
           <Text size="xs" c="dimmed" component="span" className={classes.hint}>
-            {request.code}
+            {request.message ?? request.code}
           </Text>
         )}
         {request.status < 400 && request.ignoredFields.length > 0 && (

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toApiError } from '../api/client.ts';
+import { call } from '../api/client.ts';
 import {
   type Definition,
   type Entity,
@@ -14,10 +14,11 @@ import {
 } from '../api/definitions.ts';
 import { recordQuery, useForgetReadings } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
-import { FailureNote, NotAllowedPage, NotFoundPage } from '../frame/failure.tsx';
+import { NotAllowedPage, NotFoundPage } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
+import { RecordFailure } from '../records/record-failure.tsx';
 import { useUndo } from '../records/use-undo.ts';
 import { decimalSeparator } from '../texts/format.ts';
 import { forCare } from './form-layout.ts';
@@ -46,7 +47,8 @@ function Creation({ definition }: { definition: Definition }) {
     count: 0,
     values: startValues(definition, decimalSeparator(), given),
   }));
-  if (given.copyOf && source.error) return <FailureNote error={source.error} />;
+  if (given.copyOf && source.error)
+    return <RecordFailure definition={definition} error={source.error} onRetry={() => source.refetch()} />;
   if (given.copyOf && !source.data) return <Lines count={8} />;
   const isCopy = source.data !== undefined && started.count === 0;
   const initial = isCopy ? copyValues(definition, source.data, decimalSeparator()) : started.values;
@@ -140,12 +142,7 @@ export function EditingPage() {
   if (!definition) return <NotFoundPage />;
   if (!isAdministrator && definition.careFields.length === 0) return <NotAllowedPage />;
   const changeable = isAdministrator ? definition : forCare(definition);
-  if (error)
-    return toApiError(error).status === 404 ? (
-      <NotFoundPage />
-    ) : (
-      <FailureNote error={error} onRetry={() => refetch()} />
-    );
+  if (error) return <RecordFailure definition={definition} error={error} onRetry={() => refetch()} />;
   return entity ? <Editing key={entity.id} definition={changeable} stored={entity} /> : <Lines count={8} />;
 }
 

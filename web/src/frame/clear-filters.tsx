@@ -6,7 +6,7 @@ export function ClearFilters({ onClear }: { onClear: () => void }) {
   const { t } = useTranslation();
   return (
     <Button variant="subtle" leftSection={<Icon name="close" size={14} />} onClick={onClear}>
-      {t('requests.clear')}
+      {t('actions.clearFilters')}
     </Button>
   );
 }

@@ -49,7 +49,7 @@ export function PageHead({ title, text, trail = [], badge, actions }: PageHeadPr
           )}
         </Stack>
         {actions && (
-          <Group gap="xs" align="flex-end">
+          <Group gap="xs" align="flex-end" className={classes.actions}>
             {actions}
           </Group>
         )}

@@ -32,7 +32,7 @@ export function VisitsCard() {
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Lines count={5} />}
-      {data?.length === 0 && <p className={record.none}>{t('daySheet.none')}</p>}
+      {data?.length === 0 && <p className={record.none}>{t('today.none')}</p>}
       <ul className={record.list}>
         {data?.slice(0, shownVisits).map((visit) => (
           <li key={`${visit.siteId} ${windowsText(visit)}`}>

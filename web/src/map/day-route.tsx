@@ -1,7 +1,7 @@
 // The visits of an employee on a day, in the order of the nearest next stop.
-import { Group, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { distanceInKm, orderByNearest } from '../../../core/route.ts';
 import { call, queryString } from '../api/client.ts';
@@ -74,11 +74,17 @@ export function DayRoute({ employeeId, day = '', onChange, onRoute }: DayRoutePr
     onRoute(route);
     return () => onRoute([]);
   }, [route, onRoute]);
+  const box = useRef<HTMLDivElement>(null);
+  // On a phone it opens below the map.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when it opens.
+  useEffect(() => {
+    if (!employeeId) box.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   const km = route.slice(1).reduce((sum, stop, index) => sum + distanceInKm(route[index]!, stop), 0);
   return (
-    <div className={classes.section}>
+    <div ref={box}>
       <Card title={t('map.route')} icon="calendar">
-        <Group align="flex-start" gap="md">
+        <div className={classes.choice}>
           <ReferencePicker
             resources={['employee']}
             label={t('map.routeEmployee')}
@@ -90,7 +96,7 @@ export function DayRoute({ employeeId, day = '', onChange, onRoute }: DayRoutePr
             value={day}
             onChange={(chosen) => onChange({ employeeId, day: chosen })}
           />
-        </Group>
+        </div>
         {error && <FailureNote error={error} />}
         {data && (
           <Text size="sm" c="dimmed" mt="sm" role="status">

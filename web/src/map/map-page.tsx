@@ -167,7 +167,14 @@ export function MapPage() {
             </div>
           )}
         </div>
-        <SeenList clusters={clusters} isEmpty={total === 0} onOpen={open} />
+        <div className={classes.side}>
+          {choice && (
+            <Suspense>
+              <DayRoute {...choice} onChange={setChoice} onRoute={showRoute} />
+            </Suspense>
+          )}
+          <SeenList clusters={clusters} isEmpty={total === 0} onOpen={open} />
+        </div>
       </div>
       {house && (
         <Dialog
@@ -188,11 +195,6 @@ export function MapPage() {
             ))}
           </Stack>
         </Dialog>
-      )}
-      {choice && (
-        <Suspense>
-          <DayRoute {...choice} onChange={setChoice} onRoute={showRoute} />
-        </Suspense>
       )}
       {settings.data?.hasGeocoder && (
         <Suspense>

@@ -81,11 +81,13 @@ export function DaySheetPage() {
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!visits && !error && <Lines count={8} />}
       {visits && shown.length === 0 && (
-        <EmptyNote icon="calendar" title={t('daySheet.none')}>
-          <ButtonLink to="/visits" variant="light" mt="sm">
-            {t('daySheet.toVisits')}
-          </ButtonLink>
-        </EmptyNote>
+        <div className="panel">
+          <EmptyNote icon="calendar" title={t('daySheet.none')}>
+            <ButtonLink to="/visits" variant="light" mt="sm">
+              {t('daySheet.toVisits')}
+            </ButtonLink>
+          </EmptyNote>
+        </div>
       )}
       {shown.map(({ key, title, visits: own }) => (
         <PersonSheet key={key} name={title} day={day} visits={own} />

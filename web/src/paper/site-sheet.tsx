@@ -16,6 +16,7 @@ import { PageHead } from '../frame/page-head.tsx';
 import { usePrintPage } from '../frame/printing.ts';
 import { Icon } from '../icons.tsx';
 import { describeInterval } from '../records/interval-words.ts';
+import { RecordFailure } from '../records/record-failure.tsx';
 import { NamedText, Value } from '../records/value.tsx';
 import { Week } from '../records/week.tsx';
 import { addressParts } from '../tables/columns.ts';
@@ -27,10 +28,11 @@ import classes from './sheet.module.css';
 
 export function SiteSheetPage() {
   const { id = '' } = useParams({ strict: false });
+  const definition = useDefinition('sites')!;
   const { data: site, error, refetch } = useQuery(recordQuery('sites', id));
   const customer = useNamed(['customer'], idIn(site, 'customerId'));
   const contact = useNamed(['contact-person'], idIn(site, 'contactPersonId'));
-  if (error) return <FailureNote error={error} onRetry={() => refetch()} />;
+  if (error) return <RecordFailure definition={definition} error={error} onRetry={() => refetch()} />;
   // Names that arrive later would push down what is read already.
   if (!site || customer.isLoading || contact.isLoading) return <Lines count={8} />;
   return <Sheet site={site} customer={customer.data} contact={contact.data} />;

@@ -52,7 +52,7 @@ export function TodayVisits() {
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Lines count={1} />}
-      {data?.length === 0 && <p className={record.none}>{t('daySheet.none')}</p>}
+      {data?.length === 0 && <p className={record.none}>{t('today.none')}</p>}
       <ol className={record.list}>
         {ordered.map((visit) => (
           <Stop key={`${visit.siteId} ${windowsText(visit)}`} visit={visit} showsPerson={!own} />

@@ -11,7 +11,7 @@ import { type Definition, labelOf, pluralOf, useDefinition } from '../api/defini
 import { recordQuery } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { Card } from '../frame/card.tsx';
-import { FailureNote, NotFoundPage } from '../frame/failure.tsx';
+import { NotFoundPage } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
@@ -22,6 +22,7 @@ import { Deletion } from './deletion.tsx';
 import { Details } from './details.tsx';
 import { History } from './history.tsx';
 import classes from './record.module.css';
+import { RecordFailure } from './record-failure.tsx';
 import { Related } from './related.tsx';
 import { UnknownItems } from './unknown-items.tsx';
 import { StatusBadge } from './value.tsx';
@@ -49,7 +50,7 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
     return toApiError(error).status === 404 ? (
       <DeletedRecord definition={definition} id={id} />
     ) : (
-      <FailureNote error={error} onRetry={() => refetch()} />
+      <RecordFailure definition={definition} error={error} onRetry={() => refetch()} />
     );
   }
   if (!entity) return <Lines count={8} />;

@@ -38,7 +38,7 @@ export function findOwnMatches(definition: Definition, entity: Entity, q: string
   return texts.length === 0 ? [] : findMatch(q, texts).matched;
 }
 
-/** "Name, Straße, PLZ, Ort, Externe Id, Kunde" */
+/** "Name, Straße, PLZ, Ort, Externe ID, Kunde" */
 export function searchedTitles(definition: Definition): string[] {
   const { fields, through } = definition.searchedBy;
   const paths = [...fields, ...through.filter((steps) => steps.length === 1).map(([step]) => step!.field)];

@@ -115,7 +115,7 @@ function SearchPanel({ takeEarly, onClose }: SearchDialogProps) {
         {error ? (
           <FailureNote error={error} onRetry={() => refetch()} />
         ) : isAsking && data && ordered.length === 0 ? (
-          <Stack align="center" gap="xs" py="xl" ta="center">
+          <Stack align="center" gap="xs" py="xl" px="md" ta="center" style={{ textWrap: 'balance' }}>
             <Text fw={550}>{t('search.none', { text: typed })}</Text>
             <Text size="sm" c="dimmed">
               {t('search.noneText')}

@@ -122,7 +122,7 @@ function KeyCard({ apiKey, onNewKey }: { apiKey: Key | null; onNewKey: (key: str
           </Group>
         </Group>
       ) : (
-        <EmptyNote icon="key" title={t('api.key')} text={t('api.none')}>
+        <EmptyNote icon="key" title={t('api.none')} text={t('api.noneText')}>
           <Button mt="sm" onClick={() => setQuestion('make')}>
             {t('api.make')}
           </Button>

@@ -131,7 +131,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
           />
           <Select
             aria-label={t('table.sortBy')}
-            w={240}
+            className={classes.sorts}
             allowDeselect={false}
             data={definition.sorts.map((value) => ({ value, label: sortTitle(definition, value, t) }))}
             value={parameters.sort}
@@ -176,7 +176,9 @@ function ResourceTable({ definition }: { definition: Definition }) {
             >
               {isAdministrator && (
                 <Group gap="xs" mt="xs" justify="center">
-                  <ButtonLink to={`/data/${collection}/new`}>{t('table.createFirst')}</ButtonLink>
+                  <ButtonLink to={`/data/${collection}/new`} variant="light">
+                    {t('table.createFirst')}
+                  </ButtonLink>
                   <ButtonLink to="/import" variant="default">
                     {t('table.importFile')}
                   </ButtonLink>

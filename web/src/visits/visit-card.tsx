@@ -84,7 +84,7 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
       <Marks visit={visit} />
       {isOpen && (
         <Dialog onClose={() => setIsOpen(false)} title={t('visits.reassign')}>
-          <Stack mih={320}>
+          <Stack>
             <Text size="sm">{t('visits.reassignText', { name: site?.name ?? '' })}</Text>
             <ReferencePicker
               resources={['employee']}
@@ -102,7 +102,7 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
   );
 }
 
-/** Names are German, whatever language the office reads: browsers hyphenate by it. */
+/** Names are German in either language, and browsers hyphenate by it. */
 const inNames = { lang: 'de' };
 
 /** Lines break between times, never inside one. */

@@ -162,11 +162,13 @@ export function VisitsPage() {
         </Text>
       )}
       {data?.visits.length === 0 && (
-        <EmptyNote icon="calendar" title={t('visits.none')} text={t('visits.noneText')}>
-          <ButtonLink to="/data/sites" variant="light" mt="sm">
-            {t('visits.toSites')}
-          </ButtonLink>
-        </EmptyNote>
+        <div className="panel">
+          <EmptyNote icon="calendar" title={t('visits.none')} text={t('visits.noneText')}>
+            <ButtonLink to="/data/sites" variant="light" mt="sm">
+              {t('visits.toSites')}
+            </ButtonLink>
+          </EmptyNote>
+        </div>
       )}
       {data && data.visits.length > 0 && (
         <div aria-busy={isPlaceholderData}>
