@@ -13,7 +13,10 @@ Zahnarztpraxis Dr. Aydın;Osterstraße;92;20259;Hamburg;040 4911223
 Kanzlei Brandt & Söhne;Große Bleichen;31;20354;Hamburg;040 3567890`;
 
 async function openFirst(page: Page): Promise<void> {
-  await page.locator('[data-row="0"]').click();
+  const link = page.locator('[data-row="0"] th').getByRole('link');
+  const name = await link.innerText();
+  await link.click();
+  await page.getByRole('heading', { level: 1, name }).waitFor();
 }
 
 async function pasteTable(page: Page): Promise<void> {
@@ -22,6 +25,7 @@ async function pasteTable(page: Page): Promise<void> {
     clipboardData.setData('text/plain', text);
     document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
   }, table);
+  await page.getByText('The first 3 rows are valid.').waitFor();
 }
 
 const pictures: { name: string; at: string; isDark?: boolean; prepare?: (page: Page) => Promise<void> }[] = [
@@ -48,8 +52,9 @@ for (const { name, at, isDark, prepare } of pictures) {
   await page.waitForURL(`${origin}/`);
   await page.goto(origin + at, { waitUntil: 'networkidle' });
   await prepare?.(page);
-  await page.waitForLoadState('networkidle');
-  await page.waitForTimeout(1000);
+  await page.mouse.move(0, 0);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForFunction(() => !document.querySelector('.mantine-Skeleton-root, .mantine-Loader-root'));
   await page.screenshot({ path: path.join(folder, `${name}.png`), animations: 'disabled' });
   await page.close();
 }

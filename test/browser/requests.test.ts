@@ -85,14 +85,17 @@ describe('requests of other systems', { skip: withoutChromium }, () => {
     for (let index = 0; index < 3; index += 1) {
       await office.post('/customer', { ...validCustomer, email: 'kein-at' });
     }
+    await office.get('/nowhere');
     // They are recorded about once a second, and the groups are counted when the page opens.
     await until('the calls are recorded', async () => {
       const { rows } = await office.owner.query(
-        `SELECT count(*)::integer AS count FROM recorded_request WHERE status = 400 AND path = '/api/v1/customer'`,
+        `SELECT count(*)::integer AS count FROM recorded_request
+         WHERE (status, path) IN ((400, '/api/v1/customer'), (403, '/api/v1/nowhere'))`,
       );
-      return rows[0].count === 3;
+      return rows[0].count === 4;
     });
     await page.goto(`${office.origin}/requests`);
+    await page.getByRole('row', { name: /nowhere 403 Unknown path or method/ }).waitFor();
     await page.getByRole('button', { name: /^3 × E-?mail/i }).click();
     await page.waitForURL(/field=email/);
     await page

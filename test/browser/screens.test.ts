@@ -47,6 +47,11 @@ describe('screens', { skip: withoutChromium }, () => {
       checkScreens(office, full.email, language, [
         ...full.screens,
         { name: 'sites-failing', path: '/data/sites', failing: '**/app/sites?*' },
+        {
+          name: 'site-failing',
+          path: '/data/sites/0198c0de-0000-7000-8000-000000000001',
+          failing: '**/app/sites/*',
+        },
       ]));
 
     test(`of a business without data hold together, in ${language}`, () =>

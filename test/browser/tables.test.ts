@@ -162,6 +162,13 @@ describe('tables', { skip: withoutChromium }, () => {
     await page.getByText('1 Eintrag gelöscht').waitFor();
     await dialog.getByRole('button', { name: 'Schließen' }).last().click();
     await page.getByRole('region', { name: 'Auswahl' }).waitFor({ state: 'detached' });
+
+    await page.getByRole('checkbox', { name: 'Alle geladenen auswählen' }).check();
+    await page.getByRole('button', { name: 'Löschen' }).click();
+    await dialog.getByRole('button', { name: 'Löschen' }).click();
+    await page.getByRole('dialog', { name: 'Nichts geändert' }).waitFor();
+    assert.equal(await page.getByText('0 Einträge gelöscht').count(), 0);
+    await dialog.getByRole('button', { name: 'Schließen' }).last().click();
   });
 
   test('delete many ticked rows, and bring them back with everything', async () => {

@@ -162,18 +162,20 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
           value={rule.startDate ?? ''}
           onChange={(day) => set({ startDate: day || undefined })}
         />
-        <TimeInput
-          label={t('form.timeFrom')}
-          isLabelShown
-          value={rule.timeFrom ?? ''}
-          onChange={(timeFrom) => set({ timeFrom })}
-        />
-        <TimeInput
-          label={t('form.timeUntil')}
-          isLabelShown
-          value={rule.timeUntil ?? ''}
-          onChange={(timeUntil) => set({ timeUntil })}
-        />
+        <Group align="flex-end" gap="xs" wrap="nowrap">
+          <TimeInput
+            label={t('form.timeFrom')}
+            isLabelShown
+            value={rule.timeFrom ?? ''}
+            onChange={(timeFrom) => set({ timeFrom })}
+          />
+          <TimeInput
+            label={t('form.timeUntil')}
+            isLabelShown
+            value={rule.timeUntil ?? ''}
+            onChange={(timeUntil) => set({ timeUntil })}
+          />
+        </Group>
         <Button size="sm" variant="subtle" onClick={() => setIsMore(!isMore)} aria-expanded={isMore}>
           {t(isMore ? 'form.less' : 'form.more')}
         </Button>

@@ -160,7 +160,7 @@ function Facts({ definition, entity }: { definition: Definition; entity: Entity 
         {field.name === 'status' ? (
           <Value field={field} value={entity[field.name]} />
         ) : (
-          plainText(field, entity[field.name], entity)
+          <span className={classes.fact}>{plainText(field, entity[field.name], entity)}</span>
         )}
       </Fragment>
     ));

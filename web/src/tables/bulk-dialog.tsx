@@ -60,10 +60,11 @@ export function BulkDialog({
     onSuccess: async (ended) => {
       await forgetReadings();
       const { importId } = ended;
-      tell(
-        doneText(ended.done),
-        importId === undefined ? undefined : { label: t('undo.undo'), run: () => undo(importId) },
-      );
+      if (ended.done > 0)
+        tell(
+          doneText(ended.done),
+          importId === undefined ? undefined : { label: t('undo.undo'), run: () => undo(importId) },
+        );
       if (ended.failed.length > 0) return setResult(ended);
       onDone();
       onClose();
@@ -87,7 +88,7 @@ export function BulkDialog({
     onClose();
   }
   return (
-    <Dialog onClose={close} title={t('bulk.failedTitle')}>
+    <Dialog onClose={close} title={t(done > 0 ? 'bulk.failedTitle' : 'bulk.nothingTitle')}>
       <BulkFailures definition={definition} result={result} onClose={close} />
     </Dialog>
   );

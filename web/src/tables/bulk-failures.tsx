@@ -26,7 +26,7 @@ export function BulkFailures({ definition, result, onClose }: BulkFailuresProps)
         <Stack gap="xs">
           {failed.slice(0, mostShown).map(({ entity, message }) => (
             <div key={entity.id}>
-              <AnchorLink to={`/data/${definition.collection}/${entity.id}`}>
+              <AnchorLink to={`/data/${definition.collection}/${entity.id}`} size="sm">
                 {labelOf(definition, entity)}
               </AnchorLink>
               <Text size="xs" c="dimmed">

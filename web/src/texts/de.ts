@@ -233,6 +233,7 @@ export const de: Texts = {
     undoFailed_one: '{{count}} Eintrag ließ sich nicht zurücksetzen.',
     undoFailed_other: '{{count}} Einträge ließen sich nicht zurücksetzen.',
     failedTitle: 'Teilweise fehlgeschlagen',
+    nothingTitle: 'Nichts geändert',
     failed_one: '{{formatted}} Eintrag blieb, wie er war:',
     failed_other: '{{formatted}} Einträge blieben, wie sie waren:',
     tooMany: 'Mehr als 10.000 auf einmal gehen nicht. Bitte enger filtern.',
