@@ -97,24 +97,24 @@ export const settings = {
   DATA_DIR: setting({
     meaning: 'Where the PostgreSQL that Stamm brings keeps its data. Not used with `DATABASE_URL`.',
     default:
-      '`data` in the checkout; `/var/lib/stamm` for root where only root may enter it, and in a release for root or where that folder exists',
+      '`data` in the checkout; `/var/lib/stamm` for root where only root may enter the checkout. A release uses `/var/lib/stamm` for root, or if it exists',
     parse: (text) => (text === undefined ? defaultDataDir(checkout, isRelease) : path.resolve(text)),
   }),
   DATABASE_URL: setting({
     meaning:
-      'A PostgreSQL (15 or newer) to use instead of the one that Stamm brings. The login owns the database and has `CREATEROLE`: requests use a login that Stamm makes, which is only a member of `stamm_service`. A login of that kind is enough to serve where somebody else migrates.',
+      'A PostgreSQL (15 or newer) to use instead of the one that Stamm brings. The login owns the database and has `CREATEROLE`. Requests use a login that Stamm makes, a member of `stamm_service` only. A login of that kind is enough to serve where somebody else migrates.',
     default: 'none',
     parse: urlWithProtocol('postgres:', 'postgresql:'),
   }),
   EARLIER_POSTGRES: setting({
     meaning:
-      'Folder with the programs (`bin/postgres`) of an earlier PostgreSQL, for a start that moves its data to the one that Stamm brings.',
+      'Folder with the programs (`bin/postgres`) of an earlier PostgreSQL. A start uses them to move its data to the current one.',
     default: 'the programs that a release brings for this, else those of Debian',
     parse: (text) => text,
   }),
   DATABASE_WAIT_SECONDS: setting({
     meaning:
-      'How long a start waits for the database in `DATABASE_URL` while it does not answer, or takes no writes because it is a standby.',
+      'How long a start waits for the database in `DATABASE_URL` if it does not answer or is a standby.',
     default: '60',
     parse: integerBetween(0, 86_400, 60),
   }),
@@ -135,7 +135,7 @@ export const settings = {
   }),
   DATABASE_CONNECTIONS: setting({
     meaning:
-      'How many connections the workers open to the database at most, all together, beside two for each running import and one for health checks. Each worker has 4 at least.',
+      'How many connections all workers together open to the database at most. Each running import adds two, health checks one. Each worker has 4 at least.',
     default: '20',
     parse: integerBetween(4, 1000, 20),
   }),
@@ -224,7 +224,7 @@ export const settings = {
   }),
   TRUST_PROXY: setting({
     meaning:
-      'Addresses or networks of the proxies in front of Stamm, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; `loopback`, `linklocal` and `uniquelocal` name the usual ones. Without it all people behind a proxy share one address, and its limits.',
+      'Addresses or networks of the proxies in front of Stamm, separated by commas. Stamm believes their `X-Forwarded-For` and `X-Forwarded-Proto`. `loopback`, `linklocal` and `uniquelocal` name the usual ones. Without it all people behind a proxy share one address, and its limits.',
     default: 'none',
     parse: proxies,
   }),
@@ -272,7 +272,7 @@ export const settings = {
   }),
   MAP_TILES_URL: setting({
     meaning:
-      'Tiles of the map in the office: `https://tiles.example/{z}/{x}/{y}.png` for pictures, or the address of a MapLibre style whose parts are on the same host. Browsers ask this host directly. Needs `MAP_ATTRIBUTION`.',
+      'Tiles of the map in the office: `https://tiles.example/{z}/{x}/{y}.png` for pictures, or the address of a MapLibre style. All parts of a style are on the same host. Browsers ask this host directly. Needs `MAP_ATTRIBUTION`.',
     default: 'none: the map shows outlines, towns and postcodes',
     parse: (text, { MAP_ATTRIBUTION }) => {
       const url = urlWithProtocol('http:', 'https:')(text);
@@ -337,7 +337,7 @@ export const settings = {
   }),
   LOG_LEVEL: setting({
     meaning:
-      'What is logged: `fatal`, `error`, `warn`, `info` (one line per request), `debug` (also one per SQL statement, with its time and rows) or `silent`.',
+      'Log level: `fatal`, `error`, `warn`, `info` (one line per request), `debug` (also one per SQL statement, with its time and rows) or `silent`.',
     default: 'info',
     parse: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
   }),

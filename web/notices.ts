@@ -6,7 +6,7 @@ import type { Plugin, Rolldown } from 'vite';
 
 const modules = path.resolve(import.meta.dirname, '../node_modules');
 
-/** The map's outline is cut from the first; the reference page is the second; the others write helpers into the bundle. */
+/** The map's outline is cut from the first. The second is the reference page. The others write helpers into the bundle. */
 const otherPackages = ['world-atlas', '@scalar/fastify-api-reference', 'vite', 'rolldown'];
 
 /** Workers are bundles of their own, made before the app's. */

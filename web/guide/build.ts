@@ -1,5 +1,5 @@
-// Builds the guide into web/guide/dist: the pages, one style sheet and one script. Quick, so it has a fingerprint of its
-// own: a new line in the changelog does not build the web app again.
+// Builds the guide into web/guide/dist: the pages, one style sheet and one script. Quick, so it has its own
+// fingerprint: a new line in the changelog does not build the web app again.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// The drawings of Tabler Icons (MIT, © Paweł Kuna) that the app uses; the package has 89 MB for fifty of them.
+// The drawings of Tabler Icons (MIT, © Paweł Kuna) that the app uses. The package has 89 MB for fifty of them.
 const paths = {
   home: 'M5 12l-2 0l9 -9l9 9l-2 0M5 12v7a2 2 0 0 0 2 2h10a2 2 0 0 0 2 -2v-7M9 21v-6a2 2 0 0 1 2 -2h2a2 2 0 0 1 2 2v6',
   customer:

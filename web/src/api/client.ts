@@ -142,7 +142,7 @@ export function toApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError(0, { message: String(error) });
 }
 
-/** Leaves out what is empty, since the service refuses empty parameters. */
+/** Leaves out empty parameters, which the service rejects. */
 export function queryString(parameters: Record<string, string | number | boolean | undefined>): string {
   const entries = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
   const query = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));

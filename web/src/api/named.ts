@@ -66,7 +66,7 @@ export function useOwner(definition: Definition, entity: Entity | undefined) {
   return useNamed(owner?.reference?.resources ?? [], typeof id === 'string' ? id : undefined).data;
 }
 
-/** What an id names, in whichever of the resources it is; null if in none. Deleted objects only where asked for. */
+/** The object of an id, in any of the resources; null if in none. Deleted objects only where asked for. */
 export function useNamed(resources: readonly string[], id: string | undefined, includesDeleted = false) {
   return useQuery({
     ...useNamedQuery(resources)(id),

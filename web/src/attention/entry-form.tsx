@@ -24,7 +24,7 @@ interface EntryFormProps {
 
 export function EntryForm(props: EntryFormProps) {
   const { definition, entity } = props;
-  // What the list showed may be older than what is stored.
+  // The list may show older values than the stored ones.
   const { data, error } = useQuery({ ...recordQuery(definition.collection, entity.id), staleTime: 0 });
   if (error) return <FailureNote error={error} />;
   if (!data) return <Lines />;

@@ -1,4 +1,4 @@
-// What an entry is about: the record, to whom it belongs, and what is wrong with it.
+// An entry: the record, its owner, and its problem.
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';

@@ -76,7 +76,7 @@ function Correction({ id, definition }: { id: string; definition: Definition }) 
       const request = await call<RequestWithBody>('GET', `/requests/${id}?reveal=true`, { signal });
       return { request, owners: await findOwners(definition, request.body ?? '{}', signal) };
     },
-    // What is typed must not change under the hands.
+    // Typed text must not change under the hands.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     gcTime: 0,

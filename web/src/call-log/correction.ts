@@ -48,7 +48,7 @@ function toShown(field: Field, value: unknown): unknown {
   }
 }
 
-/** Whether the form already sends the value as it should be: the number 20095 as a text, 31.12.2026 as a day. */
+/** Whether the form already sends the right value: the number 20095 as a text, 31.12.2026 as a day. */
 export function isRepaired(
   field: Field,
   { code, sent, shown }: { code: string | undefined; sent: unknown; shown: unknown },

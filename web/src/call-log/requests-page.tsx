@@ -1,4 +1,4 @@
-// The calls of other systems: what arrives, what is refused and why.
+// The calls of other systems, and why some were rejected.
 import { SegmentedControl } from '@mantine/core';
 import { lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense } from 'react';

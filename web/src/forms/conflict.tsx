@@ -20,7 +20,7 @@ interface ConflictProps {
   mine: Values;
   /** As it is stored now; undefined if it was deleted. */
   current: Entity | undefined;
-  /** Gets what is stored now with the chosen values in it. */
+  /** Gets the stored object with the chosen values in it. */
   onSave: (values: Values) => Promise<void>;
   onTakeTheirs: () => void;
   onClose: () => void;

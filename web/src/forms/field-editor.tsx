@@ -1,4 +1,4 @@
-// One field of a record, edited where it stands: the same inputs, validation, conflict dialog and undo as in the form.
+// One field of a record, edited in place: the same inputs, validation, conflict dialog and undo as in the form.
 import { Button, Group, Stack } from '@mantine/core';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';

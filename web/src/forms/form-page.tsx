@@ -76,7 +76,7 @@ function Creation({ definition }: { definition: Definition }) {
 interface CreationFormProps {
   definition: Definition;
   initial: Values;
-  /** What is known to be wrong with these values, by field. */
+  /** The known errors of these values, by field. */
   errors?: ReadonlyMap<string, string>;
   onCreated?: (id: string) => Promise<void>;
   /** Begins another record after this one is saved. */

@@ -1,4 +1,4 @@
-// The parts of a form: what identifies a record first, then the rest, then what is seldom needed, folded.
+// The parts of a form: identifying fields first, then the rest, then seldom needed ones, folded.
 import { Button, Collapse, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -181,7 +181,7 @@ function classOf(field: Field): string | undefined {
   return undefined;
 }
 
-/** What is offered first belongs to the customer or the site that was chosen. */
+/** The first choices belong to the chosen customer or site. */
 function nearOf(values: Values): Record<string, string | undefined> {
   const idOf = (path: string) => (values[path] ? String(values[path]) : undefined);
   return { customerId: idOf('customerId'), siteId: idOf('siteId') };

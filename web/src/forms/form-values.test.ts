@@ -104,7 +104,7 @@ test('a patch holds what was changed, and null for what was cleared', () => {
   });
 });
 
-test('an invalid number, an incomplete time and days in the wrong order are found in the form, and numbers sent as typed', () => {
+test('the form finds an invalid number, an incomplete time and days in the wrong order, and sends numbers as typed', () => {
   const values = startValues(definition, ',', {});
   const errors = findLocalErrors(
     definition,

@@ -111,7 +111,7 @@ function endsBeforeStart(item: unknown): boolean {
   return isBefore(endDate, startDate) || isBefore(validUntil, validFrom);
 }
 
-/** What is sent for a field; undefined for nothing. The service refuses a text that is no number, with all other errors. */
+/** The sent value of a field; undefined for nothing. The service refuses a text that is no number, with all other errors. */
 function toJson(field: Field, value: unknown, separator: string): unknown {
   if (numberKinds.includes(field.kind)) {
     const text = String(value ?? '').trim();
@@ -147,7 +147,7 @@ export function toPatch(definition: Definition, before: Values, now: Values, sep
   return patch;
 }
 
-/** What somebody typed as a time, as HH:mm where it can be one: "8", "830" and "8.30" are half of an office's times. */
+/** A typed time as HH:mm where it can be one: "8", "830" and "8.30" are half of an office's times. */
 export function toTime(text: string): string {
   const match = /^(\d{1,2})(?:[:.,h]?(\d{2}))?$/.exec(text.trim().replaceAll(/\s/g, ''));
   if (!match) return text;

@@ -22,7 +22,7 @@ interface ReferencePickerProps {
   required?: boolean;
   /** Offered before anything is typed, such as the persons of the customer that was chosen. */
   near?: Record<string, string | undefined>;
-  /** Searched for before anything is typed, and the name of what is created. */
+  /** Searched for before anything is typed, and the name of a new object. */
   suggested?: string;
 }
 
@@ -121,7 +121,7 @@ export function ReferencePicker({
         filter={({ options }) => options}
         onSearchChange={setSearch}
         onDropdownOpen={() => setIsOpen(true)}
-        // What is typed replaces the chosen name.
+        // Typing replaces the chosen name.
         onFocus={({ currentTarget }) => currentTarget.select()}
         placeholder={t('form.search')}
         nothingFoundMessage={

@@ -28,7 +28,7 @@ function createAsking(load: () => Promise<ComponentType<AskingProps>>) {
       const Dialog = await load();
       return await new Promise<boolean>((resolve) => set({ Dialog, onClose: resolve }));
     } catch {
-      // The dialog did not load: the call fails, and what is typed stays.
+      // The dialog did not load: the call fails, and the typed text stays.
       return false;
     } finally {
       asking = undefined;

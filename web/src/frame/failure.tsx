@@ -1,4 +1,4 @@
-// What is shown where something could not be: in place, or instead of a page.
+// Shown instead of something that failed: in place, or instead of a page.
 import { Alert, Button, Center, Code, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { toApiError } from '../api/client.ts';

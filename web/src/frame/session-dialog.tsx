@@ -27,7 +27,7 @@ export function SessionDialog({ onClose }: AskingProps) {
   });
 
   async function enter(me: Me) {
-    // Somebody else's passkey: what is typed here stays a draft of the person who typed it.
+    // Somebody else's passkey: text typed here stays a draft of the person who typed it.
     if (me.person.id !== before?.person.id) window.location.assign('/');
     else {
       client.setQueryData(sessionQuery.queryKey, me);

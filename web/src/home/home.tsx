@@ -1,4 +1,4 @@
-// The first page after the sign-in: what is there, what needs attention, what has changed.
+// The first page after the sign-in: counts, attention, latest changes.
 import { Group, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

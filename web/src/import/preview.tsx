@@ -1,4 +1,4 @@
-// The first rows as the service would take them, with what is wrong in the cells.
+// The first rows as the service would take them, with the errors in the cells.
 import { Badge, Loader, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useId } from 'react';

@@ -40,7 +40,7 @@ export interface OpenTable {
   chooseTitleRow: (titleRow: number) => Promise<OpenTable>;
 }
 
-/** What is wrong with the file as a whole. */
+/** The error of the file as a whole. */
 export type FileErrorCode = 'empty' | 'oldWorkbook' | 'tooLarge' | 'binary' | CsvErrorCode;
 
 export class TableFileError extends Error {

@@ -1,4 +1,4 @@
-// Large cities for orientation, the most important first. What is far from Germany needs only its capitals.
+// Large cities for orientation, the most important first. Far from Germany the capitals are enough.
 import type { Position } from './view.ts';
 
 export interface City extends Position {
@@ -186,7 +186,7 @@ export const cities: City[] = lines
     return { from: Number(from), name: { de, en }, lat: Number(lat), lng: Number(lng) };
   });
 
-/** About 60 km: what is farther away from every city is not near it. */
+/** About 60 km: places farther away from every city are not near it. */
 const nearDegrees = 0.55;
 
 export function nearestCity({ lat, lng }: Position): City | undefined {

@@ -1,4 +1,4 @@
-// Which names of towns and postcodes fit on the map: none overlaps another or a mark, and none is cut off.
+// Which names of towns and postcodes fit on the map. None overlaps another or a mark, and none is cut off.
 import { type City, cities } from './cities.ts';
 import type { Places } from './places.ts';
 import { type Position, type Size, toPixels, type View } from './view.ts';

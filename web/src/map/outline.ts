@@ -1,4 +1,4 @@
-// The countries of the world as shapes to draw, decoded from TopoJSON and projected once; moving the map only moves them.
+// The countries of the world as shapes, decoded from TopoJSON and projected once. Moving the map only moves them.
 import worldUrl from 'world-atlas/countries-50m.json?url';
 import europeUrl from '../../generated/europe.json?url';
 import { isInEurope } from './europe.ts';
@@ -82,7 +82,7 @@ function toCountries(
   });
 }
 
-/** A shape across the date line goes on beyond the edge of the world, instead of back through all of it. */
+/** A shape across the date line goes on beyond the edge of the world, instead of back through it. */
 function unwrap(ring: readonly Point[]): Point[] {
   let shift = 0;
   return ring.map(([x, y], index) => {

@@ -27,7 +27,7 @@ describe('the view of the map', () => {
     assert.ok(Math.abs(toPosition(toWorld({ lat: -33.9, lng: 151.2 })).lat + 33.9) < 1e-9);
   });
 
-  test('keeps what is under the pointer while it zooms', () => {
+  test('keeps the place under the pointer while it zooms', () => {
     const before = fromPixels(germany, size, 123, 456);
     const after = fromPixels(zoomView(germany, size, 2.5, 123, 456), size, 123, 456);
     assert.ok(Math.abs(before.lat - after.lat) < 1e-9 && Math.abs(before.lng - after.lng) < 1e-9);

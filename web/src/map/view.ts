@@ -64,7 +64,7 @@ export function moveView(view: View, left: number, top: number): View {
   return clampView({ ...view, x: view.x + left / scale, y: view.y + top / scale });
 }
 
-/** What is under the given pixel stays there. */
+/** The place under the given pixel stays there. */
 export function zoomView(
   view: View,
   size: Size,

@@ -41,7 +41,7 @@ function Labels({ definition }: { definition: Definition }) {
   const sheet = labelSheets.find(({ id }) => id === sheetId) ?? labelSheets[0]!;
   const first = Math.min(start, placesOf(sheet)) - 1;
   const records = data?.records.filter((record) => parameters.id || !isGone(record)) ?? [];
-  // A label without its site's name is no label: the browser prints what is on the page, whenever it is asked to.
+  // A label without its site's name is no label, and the browser prints the page at any time.
   const isNaming = useIsNaming(
     ['site'],
     shown.includes('site')

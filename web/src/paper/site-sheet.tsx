@@ -1,4 +1,4 @@
-// A site on paper, for the person who goes there: the way in, whom to ask, and the plants by room.
+// A site on paper, for the person who goes there: access, contacts, and the plants by room.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';

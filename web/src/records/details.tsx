@@ -1,4 +1,4 @@
-// The values of an object, those that are there; what is missing is not worth a line each.
+// The values that an object has; missing ones are not worth a line each.
 import { ActionIcon, Button, CopyButton, Menu, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazyRouteComponent } from '@tanstack/react-router';

@@ -44,7 +44,7 @@ function RelatedList({ definition, field, id }: { definition: Definition; field:
   const parameters = { [field.name]: id, sort: 'name' };
   const { data, error, refetch } = useQuery(fewQuery(definition.collection, parameters, shownItems));
   const isOwned = field.reference?.isOwner ?? false;
-  // Only what is owned is worth an empty place: anything else names this object seldom.
+  // Only dependants are worth an empty place: anything else seldom names this object.
   if (!isOwned && (!data || data.data.length === 0)) return null;
   const total = data?.total ?? 0;
   const search = { [field.name]: id };

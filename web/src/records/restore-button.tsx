@@ -9,7 +9,7 @@ import { obstacleOf, useRestore } from './use-restore.ts';
 interface RestoreButtonProps {
   definition: Definition;
   id: string;
-  /** What is restored, for those who do not see the row. */
+  /** The restored object, for those who do not see the row. */
   name: string;
   isPrimary?: boolean;
 }

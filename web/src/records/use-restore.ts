@@ -29,7 +29,7 @@ export function useRestore(definition: Definition, id: string, onRestored?: () =
   });
 }
 
-/** Words for the two reasons why a restoration is refused, with the names of what is in the way. */
+/** Words for the two reasons why a restoration is rejected, with the names of the objects in the way. */
 export interface Obstacle {
   text: string;
   /** The page to go to. */

@@ -1,4 +1,4 @@
-// The frame of pages that need nobody to be signed in: a card beside a calm picture of what this is.
+// The frame of pages without a session: a card beside a calm picture.
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';

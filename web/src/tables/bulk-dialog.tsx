@@ -1,4 +1,4 @@
-// What a change and a deletion of many records share: reading them, saying which of them failed, and the way back.
+// Shared by a change and a deletion of many records: reading them, naming those that failed, and undo.
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';

@@ -35,7 +35,7 @@ interface EntityTableProps {
   sort: string;
   onSort: (sort: string) => void;
   isLoading: boolean;
-  /** What is shown is still what was found before. */
+  /** The page still shows the previous result. */
   isStale: boolean;
   isEnd: boolean;
   onEnd: () => void;
@@ -54,8 +54,8 @@ const tallRowHeight = 64;
 const narrowest = 60;
 
 /**
- * On a wide screen the table fills what is left of it, and scrolls by itself in both directions. On a narrow one it is a
- * list that scrolls with the page.
+ * On a wide screen the table fills the rest of the page, and scrolls by itself in both directions. On a narrow one it
+ * is a list that scrolls with the page.
  */
 export function EntityTable(props: EntityTableProps) {
   const { t } = useTranslation();

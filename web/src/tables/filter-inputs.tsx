@@ -167,7 +167,7 @@ function RangeInputs({
   );
 }
 
-/** What is no day yet is not asked for. */
+/** An incomplete day is not asked for. */
 function DayBound({ label, value, error, onChange }: TypedInputProps & { error: string | undefined }) {
   const [typed, setTyped] = useState(value ?? '');
   return (

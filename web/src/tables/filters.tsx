@@ -88,7 +88,7 @@ function activeFiltersOf(
   });
 }
 
-/** What is filtered by at present, each with a way to take it away. */
+/** The active filters, each with a way to remove it. */
 export function ActiveFilters({ definition, filters, onChange }: FilterProps) {
   const { t } = useTranslation();
   const active = activeFiltersOf(definition, filters, t as (key: string, values: object) => string);

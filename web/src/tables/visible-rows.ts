@@ -7,7 +7,7 @@ interface Options {
   /** What holds the rows. It scrolls by itself, or with the page. */
   box: RefObject<HTMLElement | null>;
   isScrolledByPage: boolean;
-  /** What stays at the top and hides what is under it. */
+  /** Stays at the top and hides the content under it. */
   headHeight: number;
 }
 

@@ -71,7 +71,7 @@ const justNow = { de: 'gerade eben', en: 'just now' } as const;
 
 const onDays = { de: 'am', en: 'on' } as const;
 
-/** "3 hours ago" for what is recent, "on" its date for what is older than a week. */
+/** "3 hours ago" for recent times, "on" the date for those older than a week. */
 export function formatAgo(moment: string, now = Date.now()): string {
   const seconds = (new Date(moment).getTime() - now) / 1000;
   if (seconds < -7 * 86_400) return `${onDays[currentLanguage()]} ${formatDay(moment.slice(0, 10))}`;
