@@ -337,7 +337,7 @@ export const settings = {
   }),
   LOG_LEVEL: setting({
     meaning:
-      'Log level: `fatal`, `error`, `warn`, `info` (one line per request), `debug` (also one per SQL statement, with its time and rows) or `silent`.',
+      'Log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. `info` has a line per request, `debug` also one per SQL statement, with its time and rows.',
     default: 'info',
     parse: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'info'),
   }),

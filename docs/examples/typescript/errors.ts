@@ -1,4 +1,4 @@
-// Sends invalid data and prints every invalid field. The client repeats what is safe and obeys Retry-After.
+// Sends invalid data and prints every invalid field. The client repeats safe requests and obeys Retry-After.
 import { createStamm, StammError } from '@stamm/client';
 
 const stamm = createStamm({
