@@ -1,5 +1,5 @@
-// The least that a node:http server can do for the same requests: it parses the body and answers, and stores nothing.
-// A GET gets as many bytes as its path says, so that answers are as long as those of the service.
+// The least that a node:http server can do for the same requests: it parses the body, answers and stores nothing. A GET
+// gets as many bytes as its path says: answers are as long as those of the service.
 import { createServer } from 'node:http';
 
 const answer = JSON.stringify({ id: '0198c0de-0000-7000-8000-000000000001' });

@@ -1,6 +1,6 @@
 // A program of its own that sends requests and tells what became of them. Without a rate each connection sends its next
-// request when the last is answered (closed loop). With one, requests are due at fixed times, however slow the service is
-// (open loop), and their latency counts from when they were due: a service that stalls cannot hide it.
+// request when the last is answered (closed loop). With one, requests are due at fixed times, however slow the service
+// is (open loop). Their latency counts from when they were due: a service that stalls cannot hide it.
 import { type Connection, openConnection } from './http-connection.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
 import { readRequests } from './requests.ts';
@@ -10,7 +10,7 @@ const order: LoadOrder = JSON.parse(process.argv[2]!);
 const { hostname, port, host } = new URL(order.origin);
 const requests = readRequests(order.requestsFile, host);
 
-/** At a rate there is a first second whose latencies do not count: it is the generator that comes to speed then. */
+/** At a rate, the latencies of the first second do not count, because the generator is still speeding up. */
 const leadSeconds = order.ratePerSecond === undefined ? 0 : 1;
 const seconds = order.seconds + leadSeconds;
 
@@ -19,7 +19,7 @@ const drainMs = 10_000;
 
 const statuses: Record<string, number> = {};
 const served: { dueAt: number; ms: number }[] = [];
-/** What was not served: how long after it was sent the refusal came, of the first second and of all later ones. */
+/** Rejected requests: how long after sending the answer came, in the first second and later. */
 const refusedFirst: number[] = [];
 const refusedLater: number[] = [];
 let broken = 0;

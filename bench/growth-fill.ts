@@ -1,5 +1,5 @@
-// Millions of sites with distinct values, filled in by SQL: 5,000 tenants, of which number 0 has a tenth of all sites, and
-// twenty keep the size that they have in the smallest table, to separate the effect of others from their own growth.
+// Millions of sites with distinct values, filled in by SQL. Of 5,000 tenants, number 0 has a tenth of all sites. Twenty
+// keep their size of the smallest table, to separate the effect of others from their own growth.
 import { createApiKey } from '../server/auth/api-keys.ts';
 import { selectWords, wordColumns, writeMissingWords } from '../server/engine/sql/search-words.ts';
 import { customer } from '../server/resources/customer.ts';

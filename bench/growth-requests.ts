@@ -16,7 +16,7 @@ interface Sample {
   name: string;
   /** Its place in the list of its tenant: 0 is the first, 1 the last. */
   depth: number;
-  /** As many letters of its second word as it takes until no more than a page of sites have a word that begins so. */
+  /** As many letters of its second word as it takes to match no more than a page of sites. */
   beginning: string;
 }
 

@@ -1,5 +1,5 @@
-// A kept-alive connection of the generator: prepared bytes out, status in. It reads no more of an answer than where it
-// ends, into one buffer for all connections, so that the generator takes little of the machine from what it measures.
+// A kept-alive connection of the generator: prepared bytes out, status in. It reads only the end of an answer, into one
+// buffer for all connections. So the generator takes little of the machine.
 import { connect, type Socket } from 'node:net';
 
 export interface Connection {
@@ -8,7 +8,7 @@ export interface Connection {
   send(request: Buffer, onAnswer: (status: number) => void): void;
 }
 
-/** What arrives is looked at before the next read, whichever connection that is on. */
+/** Read bytes are handled before the next read of any connection. */
 const arrival = Buffer.allocUnsafeSlow(64 * 1024);
 
 const headEnd = Buffer.from('\r\n\r\n');

@@ -54,7 +54,7 @@ export async function importAndCheck(prepared: Prepared, order: Omit<ImportOrder
   return report;
 }
 
-/** COPY from a file on the server, which PostgreSQL has written itself, and the words: nothing but the insertion is timed. */
+/** COPY from a file that PostgreSQL has written on the server, and the words: only the insertion is timed. */
 export async function copyRows(
   { owner }: BenchDatabase,
   { workDir, tenant, prefix, lines }: { workDir: string; tenant: number; prefix: string; lines: number },

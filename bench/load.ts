@@ -1,5 +1,5 @@
-// Load on a service: with wrk where the machine has it, because it takes the least from what it measures, else, and
-// wherever a rate is given, with a generator of our own.
+// Load on a service. wrk takes the least from the machine, so it is used where installed. Otherwise, and for a given
+// rate, our own generator runs.
 import path from 'node:path';
 import { findProgram, runOwn, runProgram } from './processes.ts';
 import { type Latency, summarize } from './statistics.ts';

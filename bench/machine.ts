@@ -74,7 +74,8 @@ export function readProcessorMs(pid: number): number {
 
 function readTicks(pid: number): number {
   const stat = readOf(pid, 'stat');
-  // Behind the name, which may contain anything: of the process and of its ended children, in user mode and in the kernel.
+  // Behind the name, which may contain anything. For the process and its ended children, in user mode and in the
+  // kernel.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }

@@ -1,5 +1,5 @@
-// The same work straight in PostgreSQL: single-row inserts, with pgbench where the machine has it and else with 64
-// connections of our own; and pages of a list, with pgbench only.
+// The same work straight in PostgreSQL. Single-row inserts use pgbench, or else 64 connections of our own. Pages of a
+// list use pgbench only.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -75,8 +75,8 @@ interface Script {
 }
 
 /**
- * The list statement of the service, as its role and for one tenant after the other: the most pages that PostgreSQL
- * gives on this machine. `statement` has the tenant as $1 and the number of rows as $2. Needs pgbench.
+ * The list statement of the service, as its role and for one tenant after the other. That is the most pages PostgreSQL
+ * gives here. `statement` has the tenant as $1 and the number of rows as $2. Needs pgbench.
  */
 export async function runPages(
   { connection }: BenchDatabase,

@@ -1,4 +1,4 @@
-// What a run starts, and how all of it ends: the newest first, at the end, after a failure and on Ctrl-C alike.
+// The processes of a run, and their end: the newest first, at the end, after a failure and on Ctrl-C.
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a deployment has beside the service and PostgreSQL, from the machine's packages: a Redis, and a proxy in front of nodes.
+// Programs beside the service and PostgreSQL, from the machine's packages: a Redis, and a proxy in front of nodes.
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';

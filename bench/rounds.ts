@@ -1,4 +1,4 @@
-// Rounds of a comparison: each thing once a round, in turn, so that what the machine does meanwhile meets all of them.
+// Rounds of a comparison: each thing once per round, in turn. So other work on the machine meets all of them.
 import type { Bench } from './scenario.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 

@@ -62,7 +62,7 @@ export function createAndCheck(
   return checkCreations(database, load.connections, () => run(order));
 }
 
-/** Runs a load of creations, and fails unless each answer was 201 and stands for a row and a journal entry. */
+/** Runs a load of creations. Fails unless each answer was 201 and stands for a row and a journal entry. */
 export async function checkCreations(
   database: BenchDatabase,
   connections: number,

@@ -47,7 +47,7 @@ export function spreadOf(rounds: readonly number[]): Spread {
   return { median: median(rounds), min: Math.min(...rounds), max: Math.max(...rounds), rounds };
 }
 
-/** Round by round, because the two of a round met the same machine: what else ran on it meanwhile counts for both. */
+/** Round by round, because the two of a round met the same machine: other work counts for both. */
 export function ratiosOf(measured: Spread, reference: Spread): Spread {
   return spreadOf(measured.rounds.map((value, round) => value / reference.rounds[round]!));
 }

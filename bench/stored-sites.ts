@@ -1,4 +1,4 @@
-// Sites to be read: a thousand for each tenant, and requests that read them one by one and page by page.
+// Sites to read: a thousand for each tenant, and requests that read them one by one and in pages.
 import { settle } from './postgres.ts';
 import type { Request } from './requests.ts';
 import type { Prepared } from './service.ts';

@@ -1,4 +1,4 @@
-// Tenants, keys and customers with ids that can be computed, so that pgbench and the service write the very same rows.
+// Tenants, keys and customers with computable ids: pgbench and the service write the same rows.
 import { createApiKey } from '../server/auth/api-keys.ts';
 import { writeMissingWords } from '../server/engine/sql/search-words.ts';
 import { customer } from '../server/resources/customer.ts';

@@ -33,7 +33,7 @@ export async function buildBillOfMaterials(): Promise<string> {
   const { stdout } = await promisify(execFile)('npm', words, { cwd: root, maxBuffer });
   const document: BillOfMaterials = JSON.parse(stdout);
   leaveOutTools(document, await readRuntimePackages());
-  // The same lockfile gives the same file: without a time, a random number, the version of npm and the name of the folder.
+  // The same lockfile gives the same file: without time, random number, version of npm and name of the folder.
   delete document.serialNumber;
   delete document.metadata.timestamp;
   delete document.metadata.tools;

@@ -15,7 +15,7 @@ export async function findWorkers(coordinator: pg.ClientConfig): Promise<pg.Clie
   return rows.map(({ host, port }) => ({ ...coordinator, host, port }));
 }
 
-/** On a cluster a copy has the nodes and shards of its template; a new database is joined to the workers. */
+/** On a cluster a copy has the nodes and shards of its template. A new database is joined to the workers. */
 export async function createDatabase(
   { connection, workers }: Servers,
   name: string,

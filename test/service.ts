@@ -59,7 +59,7 @@ export type TestService = Awaited<ReturnType<typeof startService>>;
 
 type ServiceConfig = AppConfig & Pick<Config, 'REQUEST_DEADLINE_MS'>;
 
-/** Tests send more than a person would, on machines that may be slow; those that are about limits set them themselves. */
+/** Tests send more than a person would, on machines that may be slow. Tests of limits set them themselves. */
 export const generousLimits: ServiceConfig = {
   BODY_LIMIT_BYTES: 102_400,
   FAILED_AUTH_LIMIT_PER_MINUTE: 1_000_000,

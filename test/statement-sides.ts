@@ -1,5 +1,6 @@
 // On a cluster some tables are on the coordinator and some on the workers. Every statement that a test has the service
-// send is checked here, on any PostgreSQL: one that names tables of both sides would fail there, or crash the coordinator.
+// send is checked here, on any PostgreSQL. One that names tables of both sides would fail there, or crash the
+// coordinator.
 import pg from 'pg';
 import { findWorkerTables } from '../server/database/distribution.ts';
 import { buildTablePattern } from '../server/database/shards.ts';

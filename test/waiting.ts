@@ -1,5 +1,5 @@
-// Waits of tests. The machine may be slow, or stand still for a while: a condition has plenty of time, and a measured time
-// does not count the machine's own delays.
+// Waits of tests. The machine may be slow, or stand still for a while. A condition has plenty of time, and a measured
+// time does not count the machine's own delays.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 

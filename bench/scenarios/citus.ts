@@ -253,7 +253,7 @@ function medianTimes(rounds: readonly Times[]): Times {
 /** Simple enough for Citus to route itself. */
 const statement = 'SELECT id, name, version FROM site WHERE tenant_id = $1 AND id = $2';
 
-/** One read of one row in a transaction of its tenant: planned by Citus, and as the service sends its statements. */
+/** One read of one row in a transaction of its tenant: planned by Citus, and as the service sends it. */
 async function measureStatements(bench: Bench, cluster: Deployment): Promise<Map<string, Times>> {
   const login = await openServiceLogin(cluster.connection);
   const database = openDatabase(login.client, { maxConnections: 1 });

@@ -40,7 +40,7 @@ export const cost: Scenario = {
   },
 };
 
-/** As `npm start` does it: with its own PostgreSQL, which the first start sets up, and with a cache of compiled code. */
+/** As `npm start` does it: with its own PostgreSQL, which the first start sets up, and with compiled code cached. */
 async function measureStarts({ options, postgres }: Bench) {
   const settings = {
     DATA_DIR: path.join(postgres.workDir, 'first-start'),

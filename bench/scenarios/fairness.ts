@@ -24,7 +24,7 @@ const marginSeconds = 2;
 
 interface Attack {
   name: string;
-  /** Whether it may keep all cores busy: its requests are within the rate limit, and each of them is real work. */
+  /** Whether it may keep all cores busy: its requests are within the rate limit, and each is real work. */
   isWork: boolean;
   start(prepared: Prepared, cookie: string, seconds: number): Promise<{ stop(): Promise<string> }>;
 }

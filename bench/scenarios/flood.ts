@@ -15,7 +15,7 @@ export interface Flood {
   answersToFlood: string;
 }
 
-/** Once with no limit in the way, and once with the default one, under which most of the flood is refused. */
+/** Once without a limit, and once with the default one, which rejects most of the flood. */
 export async function measureFlood(bench: Bench): Promise<Flood[]> {
   return [
     await floodWithLimit(bench, 'no rate limit', 'flood', {}),

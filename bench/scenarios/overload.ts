@@ -76,7 +76,7 @@ async function measureOverload({ options, say }: Bench, prepared: Prepared): Pro
   };
 }
 
-/** The second with which three begin whose p99 is within twice the usual one: a later slow one is the machine's own. */
+/** The first second of three whose p99 is within twice the usual one. A later slow one is the machine's own. */
 function findRecovery({ p99BySecond }: LoadReport, usualP99: number): number | undefined {
   const isNormal = (second: number) => p99BySecond[second]! <= usualP99 * 2;
   return [...p99BySecond.keys()]

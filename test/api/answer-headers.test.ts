@@ -1,4 +1,4 @@
-// No cache between the service and its clients may keep an answer, whichever route or refusal it comes from.
+// No cache between the service and its clients may keep an answer, for any route or error.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -46,7 +46,7 @@ async function createSite(body: object, headers: Headers): Promise<string> {
   return response.json().id;
 }
 
-test('what is complete and known needs no attention', async () => {
+test('complete objects of known shape need no attention', async () => {
   const { headers, site } = await startTenant();
   const openingHours = [{ dayOfWeek: 'FRIDAY', opens: '22:00', closes: '24:00', validFrom: '2026-01-01' }];
   const attendingIntervals = [
@@ -146,7 +146,7 @@ async function createEmployee(headers: Headers, changes: object = {}): Promise<s
   return (await service.post('/employee', body, { headers })).json().id;
 }
 
-test('a site that is closed on the day of a visit is on the list until hours or interval allow the visit', async () => {
+test('a site that is closed on the day of a visit is listed until hours or interval allow the visit', async () => {
   const { headers, site } = await startTenant();
   const assignedEmployeeId = await createEmployee(headers);
   const openSite = { ...site, assignedEmployeeId, openingHours };
@@ -256,7 +256,7 @@ test('the same company at the same address, and the same name at the same custom
 
 test('what needs every row to be looked at is found behind thousands of others, too', async () => {
   const { tenantId, key } = await service.createTenant();
-  // Two pieces of the look and a bit; the first and the last have the same name at the same address.
+  // Two pieces of the look and a bit. The first and the last have the same name at the same address.
   await service.owner.query(
     `INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
        address_city, status)

@@ -1,4 +1,4 @@
-// The bin: what was deleted can be restored for 30 days, as one, and is gone for every other call until then.
+// The bin: a deleted object can be restored for 30 days, as one. For every other call it is gone.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

@@ -49,7 +49,7 @@ test('the role that requests run as owns nothing and bypasses nothing', async ()
   for (const table of await tenantTables()) assert.notEqual(table.owner, serviceRole, table.name);
 });
 
-test('that role has no right on tables that belong to no tenant: functions that do one thing are the only way', async () => {
+test('that role has no right on tables of no tenant: functions that do one thing are the only way', async () => {
   const { rows } = await owner.query(
     `SELECT name, privilege FROM unnest($1::text[]) AS name,
        unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS privilege

@@ -7,7 +7,7 @@ import { startWatch } from '../waiting.ts';
 import { type Held, holdTable, untilLocked } from './locks.ts';
 
 const deadlineMs = 5000;
-/** Between the half that is left of a deadline and a deadline of its own, of which `startWatch` deducts the machine's delays. */
+/** Between the half that is left of a deadline and a deadline of its own. `startWatch` deducts the machine's delays. */
 const longestSecondWaitMs = 0.75 * deadlineMs;
 const connection = await createTestDatabase();
 const service = await startService({ connection, REQUEST_DEADLINE_MS: deadlineMs });
@@ -25,7 +25,7 @@ function untilHalfTime(): Promise<void> {
   return untilLocked(service.owner, 1, deadlineMs / 2);
 }
 
-test('a change that waits for its row and then for the journal fails in time, and nothing of it is stored', async () => {
+test('a change that waits for its row and then for the journal fails in time and stores nothing', async () => {
   const id = await service.createCustomer({ comment: 'before' });
   const row = await holdLock('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [
     service.tenant.tenantId,

@@ -1,5 +1,5 @@
-// Holds answers to the committed OpenAPI document: a status or media type that it does not declare, or a body of another
-// shape, fails the test that received it. Every answer of `app.inject` in tests passes through here.
+// Holds answers to the committed OpenAPI document. An undeclared status or media type, or a body of another shape,
+// fails the test that received it. Every answer of `app.inject` in tests passes through here.
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import document from '../../generated/openapi.json' with { type: 'json' };

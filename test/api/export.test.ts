@@ -231,7 +231,7 @@ test('no text is taken for a formula, and numbers stay numbers', async () => {
   assert.match((await own.get('/customers.csv?locale=de')).body, /;"-33,8688";"-151,2093";/);
 });
 
-test('a cell with any separator has quotes, whichever one the file uses', async () => {
+test('a cell with any separator has quotes, for every separator of the file', async () => {
   const own = await emptyTenant();
   for (const description of ['a;b', 'a,b', 'a\tb', 'a"b', 'a\nb'])
     await own.create('/product', { name: 'x', kind: 'SERVICE', description });

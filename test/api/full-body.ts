@@ -1,7 +1,7 @@
 import type { Definition } from '../../server/engine/definition/definition.ts';
 import type { Field, Fields } from '../../server/engine/definition/fields.ts';
 
-/** A body with a value for every field of any resource; `idOf` names an object of a resource that it refers to. */
+/** A body with a value for every field of any resource. `idOf` names an object that it refers to. */
 export function fullBody(definition: Definition, idOf: (resource: string) => string): object {
   return fill(definition.fields, idOf);
 }

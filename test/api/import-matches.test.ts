@@ -45,7 +45,7 @@ test('a name that was assigned by hand is remembered for the business, until it 
   assert.equal((await remember({ name: 'alsterblk' })).statusCode, 204);
   assert.equal((await match(person, 'alsterblk')).rememberedId, undefined);
 
-  // What is deleted is not offered.
+  // Deleted objects are not offered.
   await remember({ name: 'alsterblk', id });
   await service.delete(`/customers/${id}`, { headers });
   assert.equal((await match(person, 'alsterblk')).rememberedId, undefined);

@@ -87,7 +87,7 @@ test('everything that undoing kept is listed, page by page', async () => {
   assert.equal((await person.call('GET', `/imports/${importId}/kept?after=x`)).statusCode, 400);
 });
 
-test('an import is undone: what it created goes to the bin, what it changed is as before, what it deleted is back', async () => {
+test('an undone import: created objects go to the bin, changed ones are as before, deleted ones are back', async () => {
   const { person, read } = await startBusiness();
   const before = await sendPart(person, undefined, [
     customerLine('K-1', { comment: 'alt', address: { ...validAddress, location: { lat: 53.5, lng: 10 } } }),

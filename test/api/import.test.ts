@@ -104,7 +104,7 @@ test('the order of lines holds over any number of them, though many are written 
   assert.deepEqual([data[0].comment, data[0].version], ['third', 3]);
 });
 
-test('what is no import is refused as everywhere', async () => {
+test('a body that is no import is refused as everywhere', async () => {
   const line = JSON.stringify(customerLine('REFUSED'));
   const json = await refusedImport({ ...target, headers: { 'content-type': 'application/json' } }, line);
   assert.deepEqual([json.status, json.body.code], [413, 'content_type']);

@@ -106,7 +106,7 @@ for (const [path, { body, required, lengths = {}, ranges = {}, choices = {} }] o
       .errors.map(({ field, code }: { field: string; code: string }) => `${field}: ${code}`);
   };
 
-  test(`${path} demands what is required, and nothing else`, async () => {
+  test(`${path} demands the required fields, and nothing else`, async () => {
     for (const field of required) {
       const code = field === 'botanicalName' ? 'required_one_of' : 'required';
       assert.deepEqual(await faultsOf({ [field]: undefined }), [`${field}: ${code}`]);

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { askAllNodes, findTableParts, runOn } from '../cluster.ts';
 import { until } from '../waiting.ts';
 
-/** Statements of the database that wait for a lock, each of them for at least so long, and where they do. */
+/** Statements of the database that wait for a lock for at least so long, and where they wait. */
 async function findWaiting(owner: pg.Client, sinceMs = 0) {
   // In a transaction PostgreSQL would show the same sessions again and again.
   await owner.query('SELECT pg_stat_clear_snapshot()');

@@ -75,7 +75,7 @@ for (const [index, cut] of cuts.entries()) {
 }
 
 test('a change, a replacement and a deletion whose commit is lost say that they may be stored', async () => {
-  // Each of an object that no call has named yet: the record of such a call would hold its id, and be cut off instead.
+  // Each of an object that no call has named yet. The record of such a call would hold its id, and be cut off instead.
   const changed = await createCustomer();
   proxy.cutNext('after the commit', changed);
   assertUnknown(await patch(`/customers/${changed}`, { comment: 'lost answer' }));

@@ -1,5 +1,5 @@
-// What a request costs does not grow with the data: PostgreSQL reports how it carried out each statement of a request,
-// those inside functions too, and none may read a table as a whole or many more rows than it answers with.
+// The cost of a request does not grow with the data. PostgreSQL reports how it carried out each statement, those inside
+// functions too. None may read a whole table, or many more rows than it answers with.
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { before, test } from 'node:test';
@@ -82,7 +82,7 @@ const mostRows = 600;
 /** A search collects so many ids and no more. */
 const mostMatches = 1100;
 
-/** Sends the request as often as it takes PostgreSQL to settle for a plan, and holds each plan to what it may do. */
+/** Sends the request until PostgreSQL settles for a plan, and holds each plan to the rules. */
 async function assertBounded(
   send: () => Promise<{ statusCode: number; body: string }>,
   indexes: readonly string[],
@@ -170,7 +170,7 @@ for (const [what, { path, indexes }] of Object.entries(requests)) {
 
 test('a creation: as many rows are read as are written', { skip }, async () => {
   await assertBounded(() => service.post('/customer/site', validSite(customerId)), ['customer_pkey']);
-  // The head of the journal is found by its key in the course of writing: a scan may come to read all heads.
+  // Writing finds the head of the journal by its key: a scan may come to read all heads.
   const scans = plans.flatMap(nodesOf).filter(({ 'Node Type': type }) => type.includes('Scan'));
   assert.ok(!scans.some(({ 'Relation Name': table }) => table === 'journal_head'));
 });

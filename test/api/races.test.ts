@@ -1,4 +1,4 @@
-// Writers that cross each other: every one of them gets an answer that is right in some order, and never a 500.
+// Writers that cross each other: each gets an answer that is right in some order, and never a 500.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -96,7 +96,7 @@ test('a tenant whose journal somebody holds holds up no other tenant, even of th
   assert.ok(waited);
 });
 
-test('a creation that was stored is answered with 201, also if what stood in the way of its neighbour is gone', async () => {
+test('a stored creation is answered with 201, also if the obstacle of its neighbour is gone', async () => {
   const customerNumber = randomUUID().slice(0, 30);
   const id = await createCustomer({ customerNumber });
   const { database, owner, tenant } = service;

@@ -19,9 +19,9 @@ export interface Exchange {
 }
 
 /**
- * Sends bytes and resolves as soon as this many answers are complete, or the server has closed the connection.
- * Rejects if neither happens: the connection hangs. `givesUpAfterMs` is for bytes that may be half a request, to
- * which no answer is due before the client ends its side.
+ * Sends bytes and resolves as soon as this many answers are complete, or the server has closed the connection. Rejects
+ * if neither happens: the connection hangs. `givesUpAfterMs` is for bytes that may be half a request. No answer is due
+ * before the client ends its side.
  */
 export function exchange(
   port: number,

@@ -136,7 +136,7 @@ test('messages come in the language of the reader', async () => {
   assert.match(response.json().data[0].errors[0].message, /^Darf nicht leer sein/);
 });
 
-test('a refused body is shown without personal data, and as it was sent when that is asked for, which is logged', async () => {
+test('a refused body is shown without personal data, or in full on request, which is logged', async () => {
   const { person, asKey } = await createBusiness();
   const body = {
     ...validSite('0198c0de-0000-7000-8000-00000000000f'),
@@ -464,7 +464,7 @@ test('calls arrive live, also those that another process served, and only at the
   leave.abort();
 });
 
-test('a code that only another version of the service knows is shown as it is, and ends neither list nor process', async () => {
+test('a code that only another version knows is shown as it is, and ends neither list nor process', async () => {
   const own = await startService();
   const { person, asKey, tenantId } = await createBusiness(own);
   const address = await own.app.listen({ host: '127.0.0.1', port: 0 });

@@ -427,7 +427,7 @@ test('a changed password ends all other sessions, and the old password', async (
   assert.deepEqual([await again(password), await again(newPassword)], [401, 200]);
 });
 
-test('a sign-in with the old password that is under way while it is changed, or its person removed, comes too late', async () => {
+test('a sign-in with the old password comes too late while it is changed, or its person removed', async () => {
   const { database } = service;
   const newHash = await hashPassword('vier Rosen am Tor');
   for (const change of [setPassword, removePerson]) {

@@ -12,7 +12,7 @@ function slowLines(): Record<string, unknown>[] {
   return logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'slow request');
 }
 
-test('a creation that waits for a lock leaves a line with its route, its id and the time of each part', async () => {
+test('a creation that waits for a lock logs its route, its id and the time of each part', async () => {
   await post('/customer', validCustomer);
   const before = slowLines().length;
   await owner.query('BEGIN');

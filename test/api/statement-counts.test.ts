@@ -56,8 +56,8 @@ async function send({ path, bodies, headers = () => ({}) }: Sent) {
 }
 
 /**
- * How many batches are made depends on the machine, what each of them takes does not: the transaction that writes, and
- * the one that explains, with a look-up per unique column and per way to name an owner.
+ * The number of batches depends on the machine, the statements of each do not. One transaction writes and one explains,
+ * with a look-up per unique column and per way to name an owner.
  */
 const mostOfABatch = 12;
 

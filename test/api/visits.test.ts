@@ -269,7 +269,7 @@ test('a cursor is refused with other days or filters, and good with another page
   assert.equal(rest.data.length, 5);
 });
 
-test('another business sees nothing, whichever ids it asks for', async () => {
+test('another business sees nothing, for any ids', async () => {
   const owner = await startTenant();
   const siteId = await owner.createSite();
   const stranger = await startTenant();

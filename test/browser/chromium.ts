@@ -10,7 +10,7 @@ const quietFlags = [
   '--disable-sync',
 ];
 
-/** A real Chromium, whichever this machine has. */
+/** A real Chromium of this machine. */
 export async function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: executablePath!,

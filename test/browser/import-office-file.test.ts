@@ -1,4 +1,4 @@
-// A German office imports a file as it has it: names with typing errors, a column that is missing, rows that exist already.
+// A German office imports its own file: names with typing errors, a missing column, rows that exist already.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson } from '../api/office.ts';
@@ -170,7 +170,7 @@ describe('a file of an office', { skip: withoutChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('creates a customer that it does not know, keeps it when it is undone, and leaves out total and repeated titles', async () => {
+  test('creates an unknown customer, keeps it after the undo, and leaves out total and repeated titles', async () => {
     const { page, complaints } = visit;
     await page.goto(`${office.origin}/import`);
     await page

@@ -103,7 +103,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
     const held = Promise.withResolvers<void>();
     await page.route('**/app/import', async (route) => {
       parts += 1;
-      // The answer to a part that was stored is lost once, and the part is sent again under the same key.
+      // The answer to a stored part is lost once, and the part is sent again under the same key.
       if (parts === 2) {
         await route.fetch();
         await route.abort();

@@ -1,4 +1,5 @@
-// The web app in a real browser: the built files, the real service on its own database, and a watch over what no page may do.
+// The web app in a real browser: the built files, the real service on its own database. A watch reports everything that
+// no page may do.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -107,7 +108,7 @@ async function untilFadedIn(): Promise<void> {
   }
 }
 
-/** What axe finds on the page, or in the dialog over it: axe does not know that a dialog hides the page. */
+/** The findings of axe on the page, or in the dialog over it: axe does not know that a dialog hides the page. */
 export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(untilFadedIn);
   // Not as a script element, which the content security policy would stop.

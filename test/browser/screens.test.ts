@@ -1,6 +1,6 @@
-// Every page in its states, light in German and dark in English, at three widths: everybody can use it, it asks no other
-// host, and nothing overflows, is cut off or covered. With SCREENS=folder each language has both themes, and a picture of each
-// for a person to look at (npm run screens).
+// Every page in its states, light in German and dark in English, at three widths. It is accessible and asks no other
+// host. Nothing overflows, is cut off or covered. With SCREENS=folder each language has both themes, and a picture of
+// each to look at (npm run screens).
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';

@@ -62,7 +62,7 @@ describe('webhooks in the settings', { skip: withoutChromium }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('an address and its types can be changed on a phone and on a wide screen, light and dark, in both languages', async () => {
+  test('an address and its types can be changed on phone and desktop, light and dark, in both languages', async () => {
     const office = await openOffice({ WEBHOOK_ALLOW_PRIVATE: true });
     const { email, call } = await createPerson(office);
     const made = await call('POST', '/webhooks', { url: receiver.url, resources: ['site'] });

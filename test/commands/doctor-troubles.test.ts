@@ -329,7 +329,7 @@ describe('a database that answers', () => {
   });
 });
 
-describe('what is around the service', () => {
+describe('the surroundings of the service', () => {
   test('port_taken, by a program that is not Stamm', async () => {
     const { port } = await listen((socket) => socket.destroy());
     const report = await examine({ PORT: String(port) });

@@ -261,7 +261,7 @@ test('a mistake at the command line gives a sentence, and stores nothing', async
   assert.match((await importFile('x.csv', rows, '--type', 'tree')).stderr, /There is no type "tree"/);
 });
 
-test('what is missing at the command line is named', async () => {
+test('missing arguments of the command line are named', async () => {
   const noTenant = await stamm('import', 'x.csv');
   assert.match(noTenant.stderr, /^Missing: --tenant\./);
   const noFile = await stamm('import', '--tenant', tenant.tenantId);

@@ -1,4 +1,4 @@
-// One command starts everything, says where it is, and ends everything; what stands in its way it says in a sentence.
+// One command starts everything, names its address, and ends everything. A sentence explains each obstacle.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -121,7 +121,7 @@ export function assertBalanced({ lost, doubled, invented, gaps, disorder }: Bala
   );
 }
 
-/** Reads the feed as an ERP does, while things break: page after page, each after the cursor of the one before. */
+/** Reads the feed as an ERP does, while things break: page after page, from cursor to cursor. */
 export function followFeed(origin: string, key: string) {
   const entries: Entry[] = [];
   let after = '0';

@@ -1,5 +1,5 @@
-// The clock of the machine jumps back an hour, as a correction by NTP or a resumed virtual machine does. libfaketime gives
-// the service and its PostgreSQL such a clock; monotonic time goes on, as it does on a real machine.
+// The clock of the machine jumps back an hour, as a correction by NTP or a resumed virtual machine does. libfaketime
+// gives the service and its PostgreSQL such a clock. Monotonic time goes on, as on a real machine.
 import assert from 'node:assert/strict';
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';

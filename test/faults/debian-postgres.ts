@@ -1,4 +1,4 @@
-// Debian's PostgreSQL 15 in a folder of the test: a server, and a copy of it that follows as a standby.
+// Debian's PostgreSQL 15 in a folder of the test: a server, and a copy that follows as a standby.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown } from 'node:fs/promises';

@@ -224,7 +224,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     assert.equal(serverPid(dataDir), undefined);
   });
 
-  test('a command beside the service leaves the server running, whichever of them started it', async (t) => {
+  test('a command beside the service leaves the server running, whether or not it started it', async (t) => {
     const dataDir = await makeDataDir(t);
     const starter = await openElsewhere(t, { dataDir, purpose: 'command' });
     await starter.opened;
@@ -318,7 +318,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     );
     killed.child.kill('SIGKILL');
     await killed.exit;
-    // The initdb of the killed process may outlive it for a moment, so its folder goes with this start or the next.
+    // The initdb of the killed process may outlive it for a moment: its folder goes with this start or the next.
     await until('the leftovers are gone', async () => {
       await (await openHere(t, { dataDir, purpose: 'serve' })).close();
       return findLeftovers().length === 0;

@@ -25,7 +25,7 @@ export interface Attempt {
 export interface Load {
   /** Everything that has been answered, or has failed, so far. */
   attempts: Attempt[];
-  /** Lets what is under way end. */
+  /** Lets requests under way end. */
   stop(): Promise<Attempt[]>;
 }
 

@@ -1,4 +1,4 @@
-// Whatever a crash or a person left in postmaster.pid, a service starts on its data, or says who has it.
+// With any leftover of a crash or a person in postmaster.pid, a service starts, or names who has the data.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Parts die, hang or are cut off under load: nothing is lost, doubled or invented, and the journal has no gaps.
+// Parts die, hang or are cut off under load. Nothing is lost, doubled or invented, and the journal has no gaps.
 import assert from 'node:assert/strict';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

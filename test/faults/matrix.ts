@@ -12,7 +12,7 @@ export interface Deployment {
   origin: string;
   tenantId: string;
   key: string;
-  /** Beside the service, to look at what is stored. */
+  /** Beside the service, to look at the stored rows. */
   connection: pg.ClientConfig;
   /** Ends what was started for one round. */
   close(): Promise<void>;

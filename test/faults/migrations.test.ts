@@ -81,7 +81,7 @@ async function isValid(connection: pg.ClientConfig, index: string): Promise<bool
   return rows[0]?.indisvalid;
 }
 
-test('reads and writes go on while a migration waits for a long reader, and a running node takes the next schema', async () => {
+test('reads and writes go on while a migration waits for a reader, and a running node takes the next schema', async () => {
   const { connection, node, key, load } = await startLoadedNode();
   const folder = await makeMigrations({
     '9001-colours.sql': `ALTER TABLE customer ADD COLUMN colour text DEFAULT 'green';
@@ -176,7 +176,7 @@ const git = (...words: string[]) =>
 
 /**
  * The last release, or why it cannot be had. Before the first one, the newest commit with another schema that ours
- * continues: until then migrations may still be replaced by others, which leads from one schema to no other.
+ * continues. Until then migrations may still be replaced by others, and such schemas do not lead to ours.
  */
 function findPreviousSchema(): { commit: string } | { reason: string } {
   if (!existsSync(path.join(checkout, '.git')))

@@ -56,7 +56,7 @@ function outcomesOf(attempts: readonly Attempt[]): string[] {
   return [...new Set(outcomes)].sort();
 }
 
-/** Ends a key under load, and tells what became of requests that were sent before the end was asked for, and after it was confirmed. */
+/** Ends a key under load. Reports the requests sent before the end was asked for, and after it was confirmed. */
 async function endUnderLoad<Result>(nodes: readonly StammProcess[], key: string, end: () => Promise<Result>) {
   const loads = startLoads(nodes, key);
   await answered(loads, 0);

@@ -1,4 +1,4 @@
-// A Patroni cluster of three with synchronous replication, etcd, and HAProxy in front of the leader and of two nodes of Stamm.
+// A Patroni cluster of three with synchronous replication, etcd, and HAProxy in front of leader and two nodes of Stamm.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

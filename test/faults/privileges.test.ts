@@ -1,4 +1,4 @@
-// Started as root, the service gives up what it does not need: the account, and the rights of the database's owner.
+// Started as root, the service gives up the account and the rights of the database's owner.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -35,7 +35,7 @@ async function cleanUp(): Promise<void> {
   if (failures.length > 0) throw new AggregateError(failures);
 }
 
-// Ctrl-C does not reach processes with a group of their own, and the runner's own listener would not wait for their end.
+// Ctrl-C does not reach processes in their own group, and the runner's listener would not wait for their end.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.removeAllListeners(signal);
   process.once(signal, () => cleanUp().finally(() => process.exit(1)));
@@ -72,7 +72,7 @@ function spawnInCheckout(command: readonly string[], env: Environment) {
     cwd: checkout,
     env: cleanEnvironment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, as a shell gives it: a test can signal all of it, as a terminal does.
+    // A group of its own, as a shell gives it: a test can signal all of it, like a terminal.
     detached: true,
   });
   const output = { stdout: '', stderr: '' };
@@ -82,7 +82,7 @@ function spawnInCheckout(command: readonly string[], env: Environment) {
   child.stderr.setEncoding('utf8').on('data', (text) => {
     output.stderr += text;
   });
-  // The streams close once no process of the group has them any more; its number is another's to have from then on.
+  // The streams close once no process of the group has them. From then on its number may be another's.
   let hasEnded = false;
   const ended: Promise<Ended> = once(child, 'close').then(([code, signal]) => {
     hasEnded = true;
@@ -106,7 +106,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 /** What people read at the start, and nothing behind it. */
 export const onlyStartBlock = /^\nStamm is running\.\n[\s\S]*\nStop with Ctrl-C\.\n\n$/;
 
-/** A start that is stopped early prints nothing; on a quick machine it may have got as far as the block. */
+/** A start that is stopped early prints nothing. On a quick machine it may have got as far as the block. */
 export function assertOnlyStartBlock(stderr: string): void {
   if (stderr !== '') assert.match(stderr, onlyStartBlock);
 }
@@ -254,7 +254,7 @@ export async function createTenant(owner: pg.Client): Promise<{ tenantId: string
   return { tenantId, key: (await createApiKey(owner, tenantId))! };
 }
 
-/** Waits until a node is not ready and refuses a creation, and checks that it says so to a load balancer and to a client. */
+/** Waits until a node is not ready and refuses a creation. Checks that load balancer and client learn it. */
 export async function untilUnavailable(origin: string, key: string): Promise<void> {
   const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
   await until('the node is not ready', async () => {
@@ -321,7 +321,7 @@ export function postmasterOf(dataDir: string): number {
   return Number.parseInt(readFileSync(path.join(dataDir, 'postgres-18/postmaster.pid'), 'utf8'), 10);
 }
 
-/** All processes below this data directory that go by a server's command line, of any version; none is the usual expectation. */
+/** All processes below this data directory with a server's command line, of any version. Usually none is expected. */
 export function findServers(dataDir: string): number[] {
   if (process.platform !== 'linux') {
     return existsSync(path.join(dataDir, 'postgres-18/postmaster.pid')) ? [postmasterOf(dataDir)] : [];

@@ -1,4 +1,4 @@
-// Starts programs of the machine, each in a folder of its own and on loopback, and ends them by their pid.
+// Starts programs of the machine, each in its own folder and on loopback, and ends them by pid.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A disk that takes no writes is named in a sentence, by a start, by commands and by the doctor. The kernel makes no disk
-// read-only while a server has files open on it, so all of this is about starts.
+// A disk that takes no writes is named in a sentence, by a start, by commands and by the doctor. The kernel makes no
+// disk read-only while a server has files open on it. So all of this is about starts.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { openImport, sendImport } from '../api/import-client.ts';
 import { startService, validAddress } from '../service.ts';
 
-/** A small heap, so that what is measured is what is needed and not what V8 has not yet cared to free. */
+/** A small heap, which measures needed memory and not memory that V8 has not freed yet. */
 const heap = ['--max-old-space-size=96', '--max-semi-space-size=2'];
 const maxGrowthBytes = 60 * 1024 * 1024;
 

@@ -66,7 +66,7 @@ describe('a release', () => {
       const doctor = async (env: Record<string, string>) => {
         const words = ['--mount', 'sh', '-c', `${mounts} && exec ${home}/bin/stamm doctor --json`];
         const options = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...env } };
-        // It fails, with what is wrong on stdout.
+        // It fails, with the reason on stdout.
         const { stdout } = await run('unshare', words, options).catch((error) => error);
         const { findings } = JSON.parse(stdout) as { findings: { check: string; message: string }[] };
         return (check: string) => findings.find((finding) => finding.check === check)?.message ?? '';

@@ -1,5 +1,5 @@
-// What is only there on a Citus cluster. CITUS_URL names its coordinator; "npm run test:scale" runs all API tests on it too,
-// before this file: a worker that crashes is everybody's.
+// Guarantees that exist on a Citus cluster only. CITUS_URL names its coordinator. "npm run test:scale" runs all API
+// tests on it too, before this file, because a crashed worker concerns everybody.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
@@ -32,7 +32,7 @@ async function workerOf({ tenantId }: Tenant): Promise<pg.ClientConfig> {
   return part!.node;
 }
 
-/** Ids are random, and so is the worker of each tenant: more tenants than asked for until every worker has one. */
+/** Ids are random, and so is the worker of each tenant: makes tenants until every worker has one. */
 async function createSpreadTenants(count: number): Promise<Tenant[]> {
   const tenants = await createTenants(count);
   const used = new Set<number>();

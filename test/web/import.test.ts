@@ -1,4 +1,4 @@
-// What the shared rules make of the real definitions, as the web app gets them and as the command line has them.
+// The shared rules on the real definitions, as the web app and the command line get them.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
