@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { attentionCodes } from '../../../core/codes.ts';
+import { type AttentionCode, attentionCodes } from '../../../core/codes.ts';
 import { call, queryString } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
@@ -31,35 +31,7 @@ export function AttentionPage() {
   const isAdministrator = useIsAdministrator();
   const code = attentionCodes.find((known) => known === search.code);
   const resource = definitions.find(({ name }) => name === search.resource)?.name;
-  const list = useInfiniteQuery({
-    queryKey: ['attention', code, resource],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<AttentionEntry>>(
-        'GET',
-        `/attention${queryString({ code, resource, cursor: pageParam, limit: pageSize })}`,
-        { signal },
-      ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-  });
-  const entries = list.data?.pages.flatMap((page) => page.data) ?? [];
-  // A busy service answers short pages, with a cursor to go on from.
-  const [wanted, setWanted] = useState(pageSize);
-  useEffect(() => {
-    if (entries.length < wanted && list.hasNextPage && !list.isFetching && !list.error) list.fetchNextPage();
-  }, [entries.length, wanted, list]);
-  const { data: counts, isPending: isCounting } = useQuery(attentionCountsQuery);
-  const countOf = (wantedCode?: string) =>
-    counts
-      ?.filter((one) => (!wantedCode || one.code === wantedCode) && (!resource || one.resource === resource))
-      .reduce((sum, one) => sum + one.count, 0);
-  const withCount = (label: string, value?: string) => {
-    const count = countOf(value);
-    return count === undefined ? label : `${label} (${formatNumber(count)})`;
-  };
   const isLeft = search.state === 'left';
-  // Kinds without an entry only take room, but the chosen one stays. Before they are counted, nothing says which.
-  const offered = attentionCodes.filter((value) => value === code || (!isCounting && countOf(value) !== 0));
   const change = (changes: object) =>
     navigate({ to: '/attention', search: toSearch({ ...search, ...changes }), replace: true });
   return (
@@ -78,82 +50,133 @@ export function AttentionPage() {
           <Tabs.Tab value="left">{t('attention.left')}</Tabs.Tab>
         </Tabs.List>
       </Tabs>
-      {isLeft ? (
-        <LeftEntries />
-      ) : (
-        <>
-          <Group mb="md" gap="sm" className="screen-only">
-            <Chip.Group value={code ?? ''} onChange={(value) => change({ code: String(value) || undefined })}>
-              <Group visibleFrom="sm" gap={6} role="group" aria-label={t('table.filters')}>
-                <Chip value="">{withCount(t('attention.all'))}</Chip>
-                {offered.map((value) => (
-                  <Chip key={value} value={value}>
-                    {withCount(t(`attention.codes.${value}`), value)}
-                  </Chip>
-                ))}
-              </Group>
-            </Chip.Group>
-            <Select
-              hiddenFrom="sm"
-              className={classes.code}
-              aria-label={t('table.filters')}
-              placeholder={t('attention.all')}
-              clearable
-              clearButtonProps={{ 'aria-label': t('actions.remove') }}
-              value={code ?? null}
-              onChange={(value) => change({ code: value ?? undefined })}
-              data={offered.map((value) => ({
-                value,
-                label: withCount(t(`attention.codes.${value}`), value),
-              }))}
-            />
-            <Select
-              className={classes.resource}
-              aria-label={t('navigation.data')}
-              placeholder={t('navigation.data')}
-              clearable
-              clearButtonProps={{ 'aria-label': t('actions.remove') }}
-              value={resource ?? null}
-              onChange={(value) => change({ resource: value ?? undefined })}
-              data={definitions.map((definition) => ({
-                value: definition.name,
-                label: pluralOf(definition),
-              }))}
-            />
-          </Group>
-          {list.error && <FailureNote error={list.error} onRetry={() => list.refetch()} />}
-          {list.isPending && <Lines count={8} height={28} />}
-          {list.data && entries.length === 0 && !list.hasNextPage && (
-            <div className="panel">
-              <EmptyNote
-                icon="check"
-                title={t('attention.none')}
-                text={code || resource ? t('attention.noneFilter') : t('attention.noneText')}
-              />
-            </div>
-          )}
-          {entries.length > 0 && (
-            <ul className={`panel ${classes.list}`}>
-              {entries.map((entry) => (
-                <Entry key={`${entry.resource} ${entry.id} ${entry.field} ${entry.code}`} entry={entry} />
-              ))}
-            </ul>
-          )}
-          {entries.length >= wanted && list.hasNextPage && (
-            <Center mt="md">
-              <Button
-                variant="default"
-                loading={list.isFetching}
-                onClick={() => setWanted(entries.length + pageSize)}
-              >
-                {t('actions.more')}
-              </Button>
-            </Center>
-          )}
-          {list.data && entries.length < wanted && list.hasNextPage && <Lines count={2} height={28} />}
-        </>
-      )}
+      {isLeft ? <LeftEntries /> : <OpenEntries code={code} resource={resource} onChange={change} />}
     </div>
+  );
+}
+
+interface Choice {
+  code: AttentionCode | undefined;
+  resource: string | undefined;
+}
+
+interface OpenEntriesProps extends Choice {
+  onChange: (changes: Partial<Choice>) => void;
+}
+
+function OpenEntries({ code, resource, onChange }: OpenEntriesProps) {
+  const { t } = useTranslation();
+  const list = useInfiniteQuery({
+    queryKey: ['attention', code, resource],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<AttentionEntry>>(
+        'GET',
+        `/attention${queryString({ code, resource, cursor: pageParam, limit: pageSize })}`,
+        { signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  });
+  const entries = list.data?.pages.flatMap((page) => page.data) ?? [];
+  // A busy service answers short pages, with a cursor to go on from.
+  const [wanted, setWanted] = useState(pageSize);
+  useEffect(() => {
+    if (entries.length < wanted && list.hasNextPage && !list.isFetching && !list.error) list.fetchNextPage();
+  }, [entries.length, wanted, list]);
+  return (
+    <>
+      <EntryFilters code={code} resource={resource} onChange={onChange} />
+      {list.error && <FailureNote error={list.error} onRetry={() => list.refetch()} />}
+      {list.isPending && <Lines count={8} height={28} />}
+      {list.data && entries.length === 0 && !list.hasNextPage && (
+        <div className="panel">
+          <EmptyNote
+            icon="check"
+            title={t('attention.none')}
+            text={code || resource ? t('attention.noneFilter') : t('attention.noneText')}
+          />
+        </div>
+      )}
+      {entries.length > 0 && (
+        <ul className={`panel ${classes.list}`}>
+          {entries.map((entry) => (
+            <Entry key={`${entry.resource} ${entry.id} ${entry.field} ${entry.code}`} entry={entry} />
+          ))}
+        </ul>
+      )}
+      {entries.length >= wanted && list.hasNextPage && (
+        <Center mt="md">
+          <Button
+            variant="default"
+            loading={list.isFetching}
+            onClick={() => setWanted(entries.length + pageSize)}
+          >
+            {t('actions.more')}
+          </Button>
+        </Center>
+      )}
+      {list.data && entries.length < wanted && list.hasNextPage && <Lines count={2} height={28} />}
+    </>
+  );
+}
+
+function EntryFilters({ code, resource, onChange }: OpenEntriesProps) {
+  const { t } = useTranslation();
+  const definitions = useDefinitions();
+  const { data: counts, isPending: isCounting } = useQuery(attentionCountsQuery);
+  const countOf = (wantedCode?: string) =>
+    counts
+      ?.filter((one) => (!wantedCode || one.code === wantedCode) && (!resource || one.resource === resource))
+      .reduce((sum, one) => sum + one.count, 0);
+  const withCount = (label: string, value?: string) => {
+    const count = countOf(value);
+    return count === undefined ? label : `${label} (${formatNumber(count)})`;
+  };
+  // Kinds without an entry only take room, but the chosen one stays. Before they are counted, nothing says which.
+  const offered = attentionCodes.filter((value) => value === code || (!isCounting && countOf(value) !== 0));
+  return (
+    <Group mb="md" gap="sm" className="screen-only">
+      <Chip.Group
+        value={code ?? ''}
+        onChange={(value) => onChange({ code: (value as AttentionCode) || undefined })}
+      >
+        <Group visibleFrom="sm" gap={6} role="group" aria-label={t('table.filters')}>
+          <Chip value="">{withCount(t('attention.all'))}</Chip>
+          {offered.map((value) => (
+            <Chip key={value} value={value}>
+              {withCount(t(`attention.codes.${value}`), value)}
+            </Chip>
+          ))}
+        </Group>
+      </Chip.Group>
+      <Select
+        hiddenFrom="sm"
+        className={classes.code}
+        aria-label={t('table.filters')}
+        placeholder={t('attention.all')}
+        clearable
+        clearButtonProps={{ 'aria-label': t('actions.remove') }}
+        value={code ?? null}
+        onChange={(value) => onChange({ code: (value as AttentionCode) ?? undefined })}
+        data={offered.map((value) => ({
+          value,
+          label: withCount(t(`attention.codes.${value}`), value),
+        }))}
+      />
+      <Select
+        className={classes.resource}
+        aria-label={t('navigation.data')}
+        placeholder={t('navigation.data')}
+        clearable
+        clearButtonProps={{ 'aria-label': t('actions.remove') }}
+        value={resource ?? null}
+        onChange={(value) => onChange({ resource: value ?? undefined })}
+        data={definitions.map((definition) => ({
+          value: definition.name,
+          label: pluralOf(definition),
+        }))}
+      />
+    </Group>
   );
 }
 

@@ -90,7 +90,6 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
   );
   const set = (changes: Partial<AttendingInterval>) => onChange({ ...rule, ...changes });
   const week = (Object.keys(weeks) as Week[]).find((name) => weeks[name] === rule.weekOfMonth);
-  const number = (text: string) => (text === '' ? undefined : Number(text));
   const complete = withoutEmpty(rule);
   return (
     <div className={classes.rule}>
@@ -102,7 +101,7 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
           min={1}
           max={52}
           value={rule.interval ?? 1}
-          onChange={({ currentTarget }) => set({ interval: number(currentTarget.value) ?? 1 })}
+          onChange={({ currentTarget }) => set({ interval: toNumber(currentTarget.value) ?? 1 })}
         />
         <Select
           w={130}
@@ -123,24 +122,12 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
         </ActionIcon>
       </Group>
       {rule.frequency !== 'DAILY' && (
-        <Stack gap={4}>
-          <Text size="sm" fw={500}>
-            {t('form.onDays')}
-          </Text>
-          <Chip.Group
-            multiple
-            value={rule.byDay ?? []}
-            onChange={(byDay) => set({ byDay: byDay as DayName[] })}
-          >
-            <Group gap={6}>
-              {weekdayNames('short').map((name, index) => (
-                <Chip key={name} value={dayNames[index]!} size="xs">
-                  {name}
-                </Chip>
-              ))}
-            </Group>
-          </Chip.Group>
-        </Stack>
+        <Chips
+          label={t('form.onDays')}
+          choices={weekdayNames('short').map((name, index) => ({ name, value: dayNames[index]! }))}
+          chosen={rule.byDay ?? []}
+          onChange={(byDay) => set({ byDay: byDay as DayName[] })}
+        />
       )}
       {(rule.frequency === 'MONTHLY' || rule.frequency === 'YEARLY') && (
         <Select
@@ -181,56 +168,7 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
         </Button>
       </Group>
       <Collapse expanded={isMore}>
-        <Stack gap="sm">
-          <Group align="flex-start" gap="xs">
-            <DayInput
-              w={150}
-              label={t('form.end')}
-              value={rule.endDate ?? ''}
-              error={
-                isBefore(rule.endDate, rule.startDate) &&
-                t('fieldError.dateOrder', { other: t('form.start') })
-              }
-              onChange={(day) => set({ endDate: day || undefined })}
-            />
-            <TextInput
-              type="number"
-              w={110}
-              label={t('form.duration')}
-              min={1}
-              max={1440}
-              value={rule.durationInMinutes ?? ''}
-              onChange={({ currentTarget }) => set({ durationInMinutes: number(currentTarget.value) })}
-            />
-            <TextInput
-              type="number"
-              w={150}
-              label={t('form.tolerance')}
-              min={0}
-              max={31}
-              value={rule.toleranceInDays ?? ''}
-              onChange={({ currentTarget }) => set({ toleranceInDays: number(currentTarget.value) })}
-            />
-          </Group>
-          <Stack gap={4}>
-            <Text size="sm" fw={500}>
-              {t('form.months')}
-            </Text>
-            <Chip.Group
-              multiple
-              value={(rule.byMonth ?? []).map(String)}
-              onChange={(months) => set({ byMonth: months.map(Number).sort((one, other) => one - other) })}
-            >
-              <Group gap={6}>
-                {monthNames('short').map((name, index) => (
-                  <Chip key={name} value={String(index + 1)} size="xs">
-                    {name}
-                  </Chip>
-                ))}
-              </Group>
-            </Chip.Group>
-          </Stack>
-        </Stack>
+        <RareParts rule={rule} onChange={set} />
       </Collapse>
       <Text size="sm" c="dimmed">
         {isAttendingInterval(complete) && describeInterval(complete, t)}
@@ -240,5 +178,81 @@ function RuleEditor({ rule, onChange, onRemove }: RuleEditorProps) {
         </Suspense>
       </Text>
     </div>
+  );
+}
+
+const toNumber = (text: string) => (text === '' ? undefined : Number(text));
+
+interface RarePartsProps {
+  rule: AttendingInterval;
+  onChange: (changes: Partial<AttendingInterval>) => void;
+}
+
+function RareParts({ rule, onChange }: RarePartsProps) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap="sm">
+      <Group align="flex-start" gap="xs">
+        <DayInput
+          w={150}
+          label={t('form.end')}
+          value={rule.endDate ?? ''}
+          error={
+            isBefore(rule.endDate, rule.startDate) && t('fieldError.dateOrder', { other: t('form.start') })
+          }
+          onChange={(day) => onChange({ endDate: day || undefined })}
+        />
+        <TextInput
+          type="number"
+          w={110}
+          label={t('form.duration')}
+          min={1}
+          max={1440}
+          value={rule.durationInMinutes ?? ''}
+          onChange={({ currentTarget }) => onChange({ durationInMinutes: toNumber(currentTarget.value) })}
+        />
+        <TextInput
+          type="number"
+          w={150}
+          label={t('form.tolerance')}
+          min={0}
+          max={31}
+          value={rule.toleranceInDays ?? ''}
+          onChange={({ currentTarget }) => onChange({ toleranceInDays: toNumber(currentTarget.value) })}
+        />
+      </Group>
+      <Chips
+        label={t('form.months')}
+        choices={monthNames('short').map((name, index) => ({ name, value: String(index + 1) }))}
+        chosen={(rule.byMonth ?? []).map(String)}
+        onChange={(months) => onChange({ byMonth: months.map(Number).sort((one, other) => one - other) })}
+      />
+    </Stack>
+  );
+}
+
+interface ChipsProps {
+  label: string;
+  choices: readonly { name: string; value: string }[];
+  chosen: string[];
+  onChange: (chosen: string[]) => void;
+}
+
+function Chips({ label, choices, chosen, onChange }: ChipsProps) {
+  return (
+    <Stack gap={4}>
+      <Text size="sm" fw={500}>
+        {label}
+      </Text>
+      <Chip.Group multiple value={chosen} onChange={onChange}>
+        <Group gap={6}>
+          {choices.map(({ name, value }) => (
+            <Chip key={name} value={value} size="xs">
+              {name}
+            </Chip>
+          ))}
+        </Group>
+      </Chip.Group>
+    </Stack>
   );
 }

@@ -57,24 +57,7 @@ export function RecordForm({
     withResolver: true,
   });
 
-  useEffect(() => {
-    const inputs = form.current?.querySelectorAll<HTMLInputElement>(
-      'input:not([type="hidden"], [role="switch"])',
-    );
-    // A picker would open its list.
-    const [first] = [...(inputs ?? [])].filter(
-      (input) => input.getAttribute('role') !== 'combobox' && !input.ariaHasPopup,
-    );
-    first?.focus({ preventScroll: true });
-  }, []);
-
-  // The first invalid field comes into view, and takes the keyboard.
-  useEffect(() => {
-    if (errors.size === 0) return;
-    const invalid = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]');
-    invalid?.scrollIntoView({ block: 'center' });
-    invalid?.focus({ preventScroll: true });
-  }, [errors]);
+  useFocus(form, errors);
 
   function change(path: string, value: unknown) {
     setValues((before) => ({ ...before, [path]: value }));
@@ -128,52 +111,99 @@ export function RecordForm({
           <FormSections definition={definition} values={values} errors={errors} onChange={change} />
         </WithCreation>
       </Stack>
-      <Group className={classes.foot} justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel} {...(next && { visibleFrom: 'xs' })}>
-          {t('actions.cancel')}
-        </Button>
-        {next && (
-          <ActionIcon
-            hiddenFrom="xs"
-            variant="default"
-            size={36}
-            aria-label={t('actions.cancel')}
-            onClick={onCancel}
-          >
-            <Icon name="close" size={16} />
-          </ActionIcon>
-        )}
-        {next && (
-          <Button variant="default" loading={isSaving} onClick={() => save(next.save, next.begin)}>
-            {t('form.saveAndNext')}
-          </Button>
-        )}
-        <Button type="submit" loading={isSaving}>
-          {saveTitle}
-        </Button>
-      </Group>
+      <FormFoot
+        saveTitle={saveTitle}
+        isSaving={isSaving}
+        onCancel={onCancel}
+        onSaveAndNext={next && (() => save(next.save, next.begin))}
+      />
       {blocker.status === 'blocked' && (
-        <Dialog onClose={() => blocker.reset?.()} title={t('form.leave')}>
-          <Text size="sm" mb="md">
-            {t('form.leaveText')}
-          </Text>
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                draft.drop();
-                blocker.proceed?.();
-              }}
-            >
-              {t('form.leaveYes')}
-            </Button>
-            <Button onClick={() => blocker.reset?.()} data-autofocus>
-              {t('form.leaveNo')}
-            </Button>
-          </Group>
-        </Dialog>
+        <LeaveDialog
+          onStay={() => blocker.reset?.()}
+          onLeave={() => {
+            draft.drop();
+            blocker.proceed?.();
+          }}
+        />
       )}
     </form>
+  );
+}
+
+/** The first field takes the keyboard, and later the first invalid one. */
+function useFocus(form: RefObject<HTMLFormElement | null>, errors: ReadonlyMap<string, string>): void {
+  useEffect(() => {
+    const inputs = form.current?.querySelectorAll<HTMLInputElement>(
+      'input:not([type="hidden"], [role="switch"])',
+    );
+    // A picker would open its list.
+    const [first] = [...(inputs ?? [])].filter(
+      (input) => input.getAttribute('role') !== 'combobox' && !input.ariaHasPopup,
+    );
+    first?.focus({ preventScroll: true });
+  }, [form]);
+
+  useEffect(() => {
+    if (errors.size === 0) return;
+    const invalid = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]');
+    invalid?.scrollIntoView({ block: 'center' });
+    invalid?.focus({ preventScroll: true });
+  }, [form, errors]);
+}
+
+interface FormFootProps {
+  saveTitle: string;
+  isSaving: boolean;
+  onCancel: () => void;
+  onSaveAndNext: (() => void) | undefined;
+}
+
+function FormFoot({ saveTitle, isSaving, onCancel, onSaveAndNext }: FormFootProps) {
+  const { t } = useTranslation();
+  return (
+    <Group className={classes.foot} justify="flex-end" gap="xs">
+      <Button variant="default" onClick={onCancel} {...(onSaveAndNext && { visibleFrom: 'xs' })}>
+        {t('actions.cancel')}
+      </Button>
+      {onSaveAndNext && (
+        <ActionIcon
+          hiddenFrom="xs"
+          variant="default"
+          size={36}
+          aria-label={t('actions.cancel')}
+          onClick={onCancel}
+        >
+          <Icon name="close" size={16} />
+        </ActionIcon>
+      )}
+      {onSaveAndNext && (
+        <Button variant="default" loading={isSaving} onClick={onSaveAndNext}>
+          {t('form.saveAndNext')}
+        </Button>
+      )}
+      <Button type="submit" loading={isSaving}>
+        {saveTitle}
+      </Button>
+    </Group>
+  );
+}
+
+function LeaveDialog({ onStay, onLeave }: { onStay: () => void; onLeave: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Dialog onClose={onStay} title={t('form.leave')}>
+      <Text size="sm" mb="md">
+        {t('form.leaveText')}
+      </Text>
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onLeave}>
+          {t('form.leaveYes')}
+        </Button>
+        <Button onClick={onStay} data-autofocus>
+          {t('form.leaveNo')}
+        </Button>
+      </Group>
+    </Dialog>
   );
 }
 

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { isOpeningHours } from '../../../core/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
 import { toApiError } from '../api/client.ts';
-import { type Definition, labelOf, pluralOf, useDefinition } from '../api/definitions.ts';
+import { type Definition, type Entity, labelOf, pluralOf, useDefinition } from '../api/definitions.ts';
 import { recordQuery } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
 import { Card } from '../frame/card.tsx';
@@ -64,10 +64,6 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
       />
     );
 
-  const lists = definition.fields.filter(({ kind }) => kind === 'list');
-  const hours = asList(entity.openingHours);
-  const intervals = asList(entity.attendingIntervals);
-  const has = (name: string) => lists.some((field) => field.name === name);
   return (
     <div className={classes.page}>
       <PageHead
@@ -84,40 +80,7 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
         actions={
           <>
             <PaperLink collection={definition.collection} id={id} />
-            {isAdministrator ? (
-              <>
-                <Button
-                  variant="default"
-                  leftSection={<Icon name="trash" size={16} />}
-                  onClick={() => setIsDeleting(true)}
-                >
-                  {t('actions.delete')}
-                </Button>
-                <ButtonLink
-                  variant="default"
-                  to={`/data/${definition.collection}/new`}
-                  search={{ copyOf: id }}
-                  leftSection={<Icon name="copy" size={16} />}
-                >
-                  {t('actions.duplicate')}
-                </ButtonLink>
-                <ButtonLink
-                  to={`/data/${definition.collection}/${id}/edit`}
-                  leftSection={<Icon name="pencil" size={16} />}
-                >
-                  {t('actions.edit')}
-                </ButtonLink>
-              </>
-            ) : (
-              definition.careFields.length > 0 && (
-                <ButtonLink
-                  to={`/data/${definition.collection}/${id}/edit`}
-                  leftSection={<Icon name="pencil" size={16} />}
-                >
-                  {t('record.careEdit')}
-                </ButtonLink>
-              )
-            )}
+            <RecordActions definition={definition} id={id} onDelete={() => setIsDeleting(true)} />
           </>
         }
       />
@@ -127,26 +90,7 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
           <Related definition={definition} id={id} />
         </div>
         <div className={classes.column}>
-          {has('attendingIntervals') && (
-            <Card title={t('record.visits')} icon="calendar">
-              {intervals.length === 0 ? (
-                <p className={classes.none}>{t('record.visitsNone')}</p>
-              ) : (
-                <Visits site={entity} />
-              )}
-              <UnknownItems items={intervals.filter((item) => !isAttendingInterval(item))} />
-            </Card>
-          )}
-          {has('openingHours') && (
-            <Card title={t('record.openingHours')} icon="clock">
-              {hours.length === 0 ? (
-                <p className={classes.none}>{t('record.openingHoursNone')}</p>
-              ) : (
-                <Week items={hours.filter(isOpeningHours)} />
-              )}
-              <UnknownItems items={hours.filter((item) => !isOpeningHours(item))} />
-            </Card>
-          )}
+          <Plan definition={definition} entity={entity} />
           {isAdministrator && (definition.name === 'employee' || definition.name === 'site') && (
             <Suspense>
               <CalendarFeed resource={definition.name} id={id} />
@@ -159,6 +103,83 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
         <Deletion definition={definition} entity={entity} onClose={() => setIsDeleting(false)} />
       )}
     </div>
+  );
+}
+
+interface RecordActionsProps {
+  definition: Definition;
+  id: string;
+  onDelete: () => void;
+}
+
+function RecordActions({ definition, id, onDelete }: RecordActionsProps) {
+  const { t } = useTranslation();
+  const isAdministrator = useIsAdministrator();
+  if (!isAdministrator) {
+    return (
+      definition.careFields.length > 0 && (
+        <ButtonLink
+          to={`/data/${definition.collection}/${id}/edit`}
+          leftSection={<Icon name="pencil" size={16} />}
+        >
+          {t('record.careEdit')}
+        </ButtonLink>
+      )
+    );
+  }
+  return (
+    <>
+      <Button variant="default" leftSection={<Icon name="trash" size={16} />} onClick={onDelete}>
+        {t('actions.delete')}
+      </Button>
+      <ButtonLink
+        variant="default"
+        to={`/data/${definition.collection}/new`}
+        search={{ copyOf: id }}
+        leftSection={<Icon name="copy" size={16} />}
+      >
+        {t('actions.duplicate')}
+      </ButtonLink>
+      <ButtonLink
+        to={`/data/${definition.collection}/${id}/edit`}
+        leftSection={<Icon name="pencil" size={16} />}
+      >
+        {t('actions.edit')}
+      </ButtonLink>
+    </>
+  );
+}
+
+/** Visits and opening hours, where the resource has them. */
+function Plan({ definition, entity }: { definition: Definition; entity: Entity }) {
+  const { t } = useTranslation();
+  const hours = asList(entity.openingHours);
+  const intervals = asList(entity.attendingIntervals);
+  const has = (name: string) =>
+    definition.fields.some((field) => field.kind === 'list' && field.name === name);
+  return (
+    <>
+      {has('attendingIntervals') && (
+        <Card title={t('record.visits')} icon="calendar">
+          {intervals.length === 0 ? (
+            <p className={classes.none}>{t('record.visitsNone')}</p>
+          ) : (
+            <Visits site={entity} />
+          )}
+          <UnknownItems items={intervals.filter((item) => !isAttendingInterval(item))} />
+        </Card>
+      )}
+      {has('openingHours') && (
+        <Card title={t('record.openingHours')} icon="clock">
+          {hours.length === 0 ? (
+            <p className={classes.none}>{t('record.openingHoursNone')}</p>
+          ) : (
+            <Week items={hours.filter(isOpeningHours)} />
+          )}
+          <UnknownItems items={hours.filter((item) => !isOpeningHours(item))} />
+        </Card>
+      )}
+    </>
   );
 }
 

@@ -83,7 +83,6 @@ export function EntityTable(props: EntityTableProps) {
   });
   const rows = isPrinting ? { ...visible, first: 0, end: entities.length } : visible;
   const { active, onKeyDown } = useRowKeys(entities.length, rows.scrollTo);
-  const navigate = useNavigate();
   const before = rows.first * height;
   const after = (entities.length - rows.end) * height;
 
@@ -109,61 +108,21 @@ export function EntityTable(props: EntityTableProps) {
               <td style={{ height: before }} colSpan={cells} className={classes.gap} />
             </tr>
           )}
-          {entities.slice(rows.first, rows.end).map((entity, place) => {
-            const index = rows.first + place;
-            const params = { collection: definition.collection, id: entity.id };
-            return (
-              <tr
-                key={entity.id}
-                aria-rowindex={index + 2}
-                aria-selected={ticks?.has(entity.id)}
-                className={classes.row}
-                style={isPrinting ? undefined : { height }}
-                onClick={(event) => {
-                  const isOnLink = (event.target as HTMLElement).closest('a, button, input, label');
-                  const isSelecting = window.getSelection()?.toString();
-                  if (!isOnLink && !isSelecting) navigate({ to: '/data/$collection/$id', params });
-                }}
-              >
-                {ticks && (
-                  <td className={classes.tick}>
-                    <Checkbox
-                      size="xs"
-                      aria-label={t('table.tick', { name: labelOf(definition, entity) })}
-                      checked={ticks.has(entity.id)}
-                      onChange={({ nativeEvent }) =>
-                        ticks.toggle(entity.id, (nativeEvent as MouseEvent).shiftKey)
-                      }
-                      tabIndex={index === active ? 0 : -1}
-                    />
-                  </td>
-                )}
-                <th scope="row" style={widthOf(widths, definition.nameField)}>
-                  <Link
-                    to="/data/$collection/$id"
-                    params={params}
-                    className={classes.name}
-                    data-row={index}
-                    tabIndex={index === active ? 0 : -1}
-                  >
-                    {labelOf(definition, entity)}
-                  </Link>
-                  {props.q && <Matches definition={definition} entity={entity} q={props.q} />}
-                  {isNarrow && <Hint definition={definition} entity={entity} />}
-                </th>
-                {columns.map((column) => (
-                  <td
-                    key={column.id}
-                    data-number={isNumber(column) || undefined}
-                    data-named={column.field?.reference !== undefined || undefined}
-                    style={widthOf(widths, column.id)}
-                  >
-                    <Cell column={column} entity={entity} />
-                  </td>
-                ))}
-              </tr>
-            );
-          })}
+          {entities.slice(rows.first, rows.end).map((entity, place) => (
+            <Row
+              key={entity.id}
+              definition={definition}
+              entity={entity}
+              q={props.q}
+              columns={columns}
+              widths={widths}
+              ticks={ticks}
+              index={rows.first + place}
+              isActive={rows.first + place === active}
+              isNarrow={isNarrow}
+              height={isPrinting ? undefined : height}
+            />
+          ))}
           {after > 0 && (
             <tr>
               <td style={{ height: after }} colSpan={cells} className={classes.gap} />
@@ -184,6 +143,73 @@ export function EntityTable(props: EntityTableProps) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+interface RowProps {
+  definition: Definition;
+  entity: Entity;
+  q: string | undefined;
+  columns: readonly Column[];
+  widths: Record<string, number>;
+  ticks: Ticks | undefined;
+  index: number;
+  isActive: boolean;
+  isNarrow: boolean;
+  height: number | undefined;
+}
+
+function Row({ definition, entity, q, columns, widths, ticks, index, isActive, isNarrow, height }: RowProps) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const params = { collection: definition.collection, id: entity.id };
+  return (
+    <tr
+      aria-rowindex={index + 2}
+      aria-selected={ticks?.has(entity.id)}
+      className={classes.row}
+      style={{ height }}
+      onClick={(event) => {
+        const isOnLink = (event.target as HTMLElement).closest('a, button, input, label');
+        const isSelecting = window.getSelection()?.toString();
+        if (!isOnLink && !isSelecting) navigate({ to: '/data/$collection/$id', params });
+      }}
+    >
+      {ticks && (
+        <td className={classes.tick}>
+          <Checkbox
+            size="xs"
+            aria-label={t('table.tick', { name: labelOf(definition, entity) })}
+            checked={ticks.has(entity.id)}
+            onChange={({ nativeEvent }) => ticks.toggle(entity.id, (nativeEvent as MouseEvent).shiftKey)}
+            tabIndex={isActive ? 0 : -1}
+          />
+        </td>
+      )}
+      <th scope="row" style={widthOf(widths, definition.nameField)}>
+        <Link
+          to="/data/$collection/$id"
+          params={params}
+          className={classes.name}
+          data-row={index}
+          tabIndex={isActive ? 0 : -1}
+        >
+          {labelOf(definition, entity)}
+        </Link>
+        {q && <Matches definition={definition} entity={entity} q={q} />}
+        {isNarrow && <Hint definition={definition} entity={entity} />}
+      </th>
+      {columns.map((column) => (
+        <td
+          key={column.id}
+          data-number={isNumber(column) || undefined}
+          data-named={column.field?.reference !== undefined || undefined}
+          style={widthOf(widths, column.id)}
+        >
+          <Cell column={column} entity={entity} />
+        </td>
+      ))}
+    </tr>
   );
 }
 

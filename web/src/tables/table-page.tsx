@@ -1,13 +1,11 @@
 // The table of a resource. The service searches, filters, sorts and pages; the address says how, and "back" leads to the
 // same rows.
 
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
-
-import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
+import { Button, Group, Select, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import { useId, useRef, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queryString } from '../api/client.ts';
 import { type Definition, leavesOf, nounOf, pluralOf, titleOf, useDefinition } from '../api/definitions.ts';
@@ -27,6 +25,7 @@ import { ExportMenu } from './export-menu.tsx';
 import { type Filters, filterParametersOf, singleValuesOf } from './filter-fields.ts';
 import { ActiveFilters, FilterMenu } from './filters.tsx';
 import { PrintButton } from './print-button.tsx';
+import { SearchInput } from './search-input.tsx';
 import { useSelection } from './selection.ts';
 import classes from './table.module.css';
 import { ViewMenu } from './view-menu.tsx';
@@ -75,15 +74,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
   };
   const ids = entities.map(({ id }) => id);
   const ticked = useSelection(JSON.stringify(parameters));
-  const tickedCount = ids.filter(ticked.has).length;
-  const ticks: Ticks | undefined = isAdministrator
-    ? {
-        has: ticked.has,
-        toggle: (id, withRange) => ticked.toggle(id, withRange, ids),
-        state: tickedCount === 0 ? 'none' : tickedCount === ids.length ? 'all' : 'some',
-        toggleAll: () => (tickedCount === 0 ? ticked.select(ids) : ticked.clear()),
-      }
-    : undefined;
+  const ticks = isAdministrator ? ticksOf(ticked, ids) : undefined;
   const [resets, setResets] = useState(0);
   const reset = async () => {
     await navigate({ to: '/data/$collection', params: { collection }, search: {}, replace: true });
@@ -161,32 +152,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
       {list.error ? (
         <FailureNote error={list.error} onRetry={() => list.refetch()} />
       ) : list.data && entities.length === 0 ? (
-        <div className="panel">
-          {isNarrowed ? (
-            <EmptyNote icon="search" title={t('table.none')} text={t('table.noneText')}>
-              <Button variant="default" mt="xs" onClick={reset}>
-                {t('table.reset')}
-              </Button>
-            </EmptyNote>
-          ) : (
-            <EmptyNote
-              icon={resourceIcon(definition.name)}
-              title={t('table.empty', { what: nounOf(definition, 'many') })}
-              text={isAdministrator ? t('table.emptyText') : undefined}
-            >
-              {isAdministrator && (
-                <Group gap="xs" mt="xs" justify="center">
-                  <ButtonLink to={`/data/${collection}/new`} variant="light">
-                    {t('table.createFirst')}
-                  </ButtonLink>
-                  <ButtonLink to="/import" variant="default">
-                    {t('table.importFile')}
-                  </ButtonLink>
-                </Group>
-              )}
-            </EmptyNote>
-          )}
-        </div>
+        <NoRows definition={definition} onReset={isNarrowed ? reset : undefined} />
       ) : (
         <EntityTable
           definition={definition}
@@ -209,6 +175,56 @@ function ResourceTable({ definition }: { definition: Definition }) {
   );
 }
 
+/** The tick boxes of the rows that are loaded. */
+function ticksOf(ticked: ReturnType<typeof useSelection>, ids: readonly string[]): Ticks {
+  const count = ids.filter(ticked.has).length;
+  return {
+    has: ticked.has,
+    toggle: (id, withRange) => ticked.toggle(id, withRange, ids),
+    state: count === 0 ? 'none' : count === ids.length ? 'all' : 'some',
+    toggleAll: () => (count === 0 ? ticked.select(ids) : ticked.clear()),
+  };
+}
+
+interface NoRowsProps {
+  definition: Definition;
+  /** Where a search or filters leave nothing. */
+  onReset: (() => void) | undefined;
+}
+
+function NoRows({ definition, onReset }: NoRowsProps) {
+  const { t } = useTranslation();
+  const isAdministrator = useIsAdministrator();
+  return (
+    <div className="panel">
+      {onReset ? (
+        <EmptyNote icon="search" title={t('table.none')} text={t('table.noneText')}>
+          <Button variant="default" mt="xs" onClick={onReset}>
+            {t('table.reset')}
+          </Button>
+        </EmptyNote>
+      ) : (
+        <EmptyNote
+          icon={resourceIcon(definition.name)}
+          title={t('table.empty', { what: nounOf(definition, 'many') })}
+          text={isAdministrator ? t('table.emptyText') : undefined}
+        >
+          {isAdministrator && (
+            <Group gap="xs" mt="xs" justify="center">
+              <ButtonLink to={`/data/${definition.collection}/new`} variant="light">
+                {t('table.createFirst')}
+              </ButtonLink>
+              <ButtonLink to="/import" variant="default">
+                {t('table.importFile')}
+              </ButtonLink>
+            </Group>
+          )}
+        </EmptyNote>
+      )}
+    </div>
+  );
+}
+
 const commonSorts = ['name', 'createdAt', 'updatedAt'];
 
 function sortTitle(definition: Definition, sort: string, t: TFunction): string {
@@ -218,42 +234,4 @@ function sortTitle(definition: Definition, sort: string, t: TFunction): string {
   const field = leavesOf(definition.fields).find((leaf) => leaf.path === path);
   const title = field ? titleOf(field) : name;
   return t(sort.startsWith('-') ? 'table.sortDown' : 'table.sortUp', { title });
-}
-
-interface SearchInputProps {
-  what: string;
-  /** Titles of the fields that the search looks in. */
-  searched: readonly string[];
-  value: string;
-  onChange: (text: string | undefined) => void;
-}
-
-function SearchInput({ what, searched, value, onChange }: SearchInputProps) {
-  const { t } = useTranslation();
-  const [text, setText] = useState(value);
-  const input = useRef<HTMLInputElement>(null);
-  const hint = useId();
-  const changeLater = useDebouncedCallback((next: string) => onChange(next.trim() || undefined), 200);
-  useHotkeys([['/', () => input.current?.focus()]]);
-  return (
-    <div className={classes.search}>
-      <TextInput
-        ref={input}
-        data-table-search
-        type="search"
-        aria-describedby={hint}
-        aria-label={t('table.search', { what })}
-        placeholder={t('table.search', { what })}
-        leftSection={<Icon name="search" size={16} />}
-        value={text}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
-          changeLater(currentTarget.value);
-        }}
-      />
-      <div id={hint} role="tooltip" className={classes.searched}>
-        {t('table.searchedIn', { fields: searched.join(', ') })}
-      </div>
-    </div>
-  );
 }

@@ -1,6 +1,6 @@
 // Who goes where: the visits of a week or a day, by employee or by place.
-import { ActionIcon, Button, Group, SegmentedControl, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useId } from 'react';
@@ -8,9 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { fromDayNumber, partsOf, toDayNumber, todayIn } from '../../../core/calendar-days.ts';
 import { fewQuery } from '../api/records.ts';
 import { useIsAdministrator } from '../api/session.ts';
-import { ReferencePicker } from '../forms/reference-picker.tsx';
 import { Card } from '../frame/card.tsx';
-import { DayInput } from '../frame/day-input.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { ButtonLink, toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
@@ -22,18 +20,17 @@ import { loadText } from './load-text.ts';
 import { useReassignment } from './use-reassignment.ts';
 import { type Reassign, VisitCard } from './visit-card.tsx';
 import { type Grouping, groupVisits, keyOf, type Person } from './visit-groups.ts';
+import { type VisitSearch, VisitTools } from './visit-tools.tsx';
 import classes from './visits.module.css';
 import { type Visit, visitsQuery } from './visits-query.ts';
 import { WeekTable } from './week-table.tsx';
-
-type Search = Partial<Record<'day' | 'view' | 'by' | 'employeeId' | 'city', string>>;
 
 export function VisitsPage() {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const isAdministrator = useIsAdministrator();
   const isNarrow = useMediaQuery('(max-width: 68em)', false, { getInitialValueInEffect: false });
-  const search = useSearch({ strict: false }) as Search;
+  const search = useSearch({ strict: false }) as VisitSearch;
   const today = todayIn('Europe/Berlin');
   const day = search.day && isDay(search.day) ? search.day : today;
   const isWeek = search.view !== 'day';
@@ -50,18 +47,12 @@ export function VisitsPage() {
   const { data, error, refetch, isPlaceholderData } = useQuery(visitsQuery(filters));
   const people = usePeople(isAdministrator && !filters.employeeId);
   const reassign = useReassignment();
-  const show = (changes: Search) =>
+  const show = (changes: VisitSearch) =>
     void navigate({
       to: '/visits',
       search: toSearch(withoutEmpty({ ...search, ...changes })),
       replace: true,
     });
-  const step = (count: number) => show({ day: fromDayNumber(toDayNumber(day) + count * (isWeek ? 7 : 1)) });
-  const findCity = useDebouncedCallback((city: string) => show({ city }), 300);
-  useHotkeys([
-    ['ArrowLeft', () => step(-1)],
-    ['ArrowRight', () => step(1)],
-  ]);
   const groups = groupVisits(data?.visits ?? [], grouping, people, t('visits.nobody'));
 
   /** A weekend without visits takes no room. */
@@ -93,67 +84,7 @@ export function VisitsPage() {
           </>
         }
       />
-      <Group gap="sm" mb="md" align="flex-end" className="screen-only">
-        <Group gap={4} wrap="nowrap" align="flex-end">
-          <ActionIcon
-            variant="default"
-            size="input-sm"
-            aria-label={t('visits.earlier')}
-            style={{ rotate: '180deg' }}
-            onClick={() => step(-1)}
-          >
-            <Icon name="right" size={16} />
-          </ActionIcon>
-          <DayInput
-            w={150}
-            label={t('visits.day')}
-            value={day}
-            onChange={(next) => isDay(next) && show({ day: next })}
-          />
-          <ActionIcon
-            variant="default"
-            size="input-sm"
-            aria-label={t('visits.later')}
-            onClick={() => step(1)}
-          >
-            <Icon name="right" size={16} />
-          </ActionIcon>
-          <Button variant="default" onClick={() => show({ day: undefined })}>
-            {t('visits.today')}
-          </Button>
-        </Group>
-        <SegmentedControl
-          aria-label={t('visits.view')}
-          value={isWeek ? 'week' : 'day'}
-          onChange={(view) => show({ view })}
-          data={[
-            { value: 'week', label: t('visits.week') },
-            { value: 'day', label: t('visits.oneDay') },
-          ]}
-        />
-        <SegmentedControl
-          aria-label={t('visits.group')}
-          value={grouping}
-          onChange={(by) => show({ by })}
-          data={[
-            { value: 'employee', label: t('visits.by.employee') },
-            { value: 'place', label: t('visits.by.place') },
-          ]}
-        />
-        <div className={classes.filters}>
-          <ReferencePicker
-            resources={['employee']}
-            label={t('visits.employee')}
-            value={filters.employeeId}
-            onChange={(employeeId) => show({ employeeId })}
-          />
-          <TextInput
-            label={t('visits.city')}
-            defaultValue={search.city ?? ''}
-            onChange={({ currentTarget }) => findCity(currentTarget.value.trim())}
-          />
-        </div>
-      </Group>
+      <VisitTools day={day} isWeek={isWeek} grouping={grouping} search={search} onShow={show} />
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Lines count={8} />}
       {data?.hasMore && (
@@ -161,15 +92,7 @@ export function VisitsPage() {
           {t('visits.more')}
         </Text>
       )}
-      {data?.visits.length === 0 && (
-        <div className="panel">
-          <EmptyNote icon="calendar" title={t('visits.none')} text={t('visits.noneText')}>
-            <ButtonLink to="/data/sites" variant="light" mt="sm">
-              {t('visits.toSites')}
-            </ButtonLink>
-          </EmptyNote>
-        </div>
-      )}
+      {data?.visits.length === 0 && <NoVisits />}
       {data && data.visits.length > 0 && (
         <div aria-busy={isPlaceholderData}>
           {isTable ? (
@@ -187,6 +110,19 @@ export function VisitsPage() {
         </div>
       )}
     </>
+  );
+}
+
+function NoVisits() {
+  const { t } = useTranslation();
+  return (
+    <div className="panel">
+      <EmptyNote icon="calendar" title={t('visits.none')} text={t('visits.noneText')}>
+        <ButtonLink to="/data/sites" variant="light" mt="sm">
+          {t('visits.toSites')}
+        </ButtonLink>
+      </EmptyNote>
+    </div>
   );
 }
 
@@ -238,6 +174,6 @@ function usePeople(isWanted: boolean): Person[] {
   }));
 }
 
-function withoutEmpty(search: Search): Search {
+function withoutEmpty(search: VisitSearch): VisitSearch {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value));
 }

@@ -1,0 +1,103 @@
+// Which visits are shown: the day or week, how they are grouped, whose and where.
+import { ActionIcon, Button, Group, SegmentedControl, TextInput } from '@mantine/core';
+import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
+import { useTranslation } from 'react-i18next';
+import { fromDayNumber, toDayNumber } from '../../../core/calendar-days.ts';
+import { ReferencePicker } from '../forms/reference-picker.tsx';
+import { DayInput } from '../frame/day-input.tsx';
+import { Icon } from '../icons.tsx';
+import { isDay } from '../texts/format.ts';
+import type { Grouping } from './visit-groups.ts';
+import classes from './visits.module.css';
+
+/** As the address has it. */
+export type VisitSearch = Partial<Record<'day' | 'view' | 'by' | 'employeeId' | 'city', string>>;
+
+interface VisitToolsProps {
+  day: string;
+  isWeek: boolean;
+  grouping: Grouping;
+  search: VisitSearch;
+  onShow: (changes: VisitSearch) => void;
+}
+
+export function VisitTools({ day, isWeek, grouping, search, onShow }: VisitToolsProps) {
+  const { t } = useTranslation();
+  const step = (count: number) => onShow({ day: fromDayNumber(toDayNumber(day) + count * (isWeek ? 7 : 1)) });
+  const findCity = useDebouncedCallback((city: string) => onShow({ city }), 300);
+  useHotkeys([
+    ['ArrowLeft', () => step(-1)],
+    ['ArrowRight', () => step(1)],
+  ]);
+  return (
+    <Group gap="sm" mb="md" align="flex-end" className="screen-only">
+      <DaySteps day={day} onStep={step} onShow={onShow} />
+      <SegmentedControl
+        aria-label={t('visits.view')}
+        value={isWeek ? 'week' : 'day'}
+        onChange={(view) => onShow({ view })}
+        data={[
+          { value: 'week', label: t('visits.week') },
+          { value: 'day', label: t('visits.oneDay') },
+        ]}
+      />
+      <SegmentedControl
+        aria-label={t('visits.group')}
+        value={grouping}
+        onChange={(by) => onShow({ by })}
+        data={[
+          { value: 'employee', label: t('visits.by.employee') },
+          { value: 'place', label: t('visits.by.place') },
+        ]}
+      />
+      <div className={classes.filters}>
+        <ReferencePicker
+          resources={['employee']}
+          label={t('visits.employee')}
+          value={search.employeeId || undefined}
+          onChange={(employeeId) => onShow({ employeeId })}
+        />
+        <TextInput
+          label={t('visits.city')}
+          defaultValue={search.city ?? ''}
+          onChange={({ currentTarget }) => findCity(currentTarget.value.trim())}
+        />
+      </div>
+    </Group>
+  );
+}
+
+interface DayStepsProps {
+  day: string;
+  onStep: (count: number) => void;
+  onShow: (changes: VisitSearch) => void;
+}
+
+function DaySteps({ day, onStep, onShow }: DayStepsProps) {
+  const { t } = useTranslation();
+  return (
+    <Group gap={4} wrap="nowrap" align="flex-end">
+      <ActionIcon
+        variant="default"
+        size="input-sm"
+        aria-label={t('visits.earlier')}
+        style={{ rotate: '180deg' }}
+        onClick={() => onStep(-1)}
+      >
+        <Icon name="right" size={16} />
+      </ActionIcon>
+      <DayInput
+        w={150}
+        label={t('visits.day')}
+        value={day}
+        onChange={(next) => isDay(next) && onShow({ day: next })}
+      />
+      <ActionIcon variant="default" size="input-sm" aria-label={t('visits.later')} onClick={() => onStep(1)}>
+        <Icon name="right" size={16} />
+      </ActionIcon>
+      <Button variant="default" onClick={() => onShow({ day: undefined })}>
+        {t('visits.today')}
+      </Button>
+    </Group>
+  );
+}
