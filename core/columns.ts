@@ -28,6 +28,20 @@ export const idColumn: ImportColumn = {
   titles: { de: 'ID', en: 'Id' },
 };
 
+/** The version that was exported, by which an import tells what others changed since. */
+export const versionColumn: ImportColumn = {
+  path: 'version',
+  field: {
+    name: 'version',
+    path: 'version',
+    kind: 'integer',
+    isRequired: false,
+    title: { de: 'Version', en: 'Version' },
+    description: '',
+  },
+  titles: { de: 'Version', en: 'Version' },
+};
+
 /** For each reference a column with the number or name of its object. */
 export function nameColumnsOf(definition: Definition): ImportColumn[] {
   return titledLeaves(definition.fields)
@@ -78,6 +92,7 @@ export function officeColumnsOf(definition: Definition): ImportColumn[] {
     ...columns.filter((column) => !isId(column)),
     ...pairColumnsOf(definition),
     idColumn,
+    versionColumn,
     ...columns.filter(isId),
   ];
 }

@@ -1,7 +1,7 @@
 // Rows of a file as lines of an import.
 import { splitCell } from './cell-parts.ts';
 import { type ThousandsMark, toFieldValue } from './cells.ts';
-import { type ImportColumn, idColumn } from './columns.ts';
+import { type ImportColumn, idColumn, versionColumn } from './columns.ts';
 import { type Cell, unguardText } from './csv.ts';
 import { setAt } from './definition.ts';
 import { foldName, isNameless } from './names.ts';
@@ -48,7 +48,8 @@ export function toLine(plan: LinePlan, cells: readonly Cell[], existingId?: stri
     });
   });
   columns.forEach((column, index) => {
-    if (!column || column.parts || column.path === idColumn.path) return;
+    if (!column || column.parts || column.path === idColumn.path || column.path === versionColumn.path)
+      return;
     if (column.namedPath !== undefined) {
       put(column.namedPath, resolveName(columns, cells, column as NameColumn, cells[index] ?? null, names));
       return;
@@ -60,7 +61,8 @@ export function toLine(plan: LinePlan, cells: readonly Cell[], existingId?: stri
     put(column.path, isNo ? false : value);
   });
   if (id === undefined) return JSON.stringify({ type, data });
-  return JSON.stringify({ type, action: 'merge', data: { id, ...clearEmptyGroups(data) } });
+  const version = id === existingId ? undefined : versionIn(columns, cells);
+  return JSON.stringify({ type, action: 'merge', version, data: { id, ...clearEmptyGroups(data) } });
 }
 
 /** Whether a person leaves out rows with a name in this row. */
@@ -99,7 +101,16 @@ function resolveName(
 }
 
 function idIn(columns: ChosenColumns, cells: readonly Cell[]): string | undefined {
-  const index = columns.findIndex((column) => column?.path === idColumn.path);
+  return cellAt(columns, cells, idColumn.path);
+}
+
+function versionIn(columns: ChosenColumns, cells: readonly Cell[]): number | undefined {
+  const cell = cellAt(columns, cells, versionColumn.path);
+  return cell !== undefined && /^\d{1,9}$/.test(cell) ? Number(cell) : undefined;
+}
+
+function cellAt(columns: ChosenColumns, cells: readonly Cell[], path: string): string | undefined {
+  const index = columns.findIndex((column) => column?.path === path);
   return index < 0 ? undefined : cells[index]?.trim() || undefined;
 }
 

@@ -158,8 +158,8 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     de: 'Eine Anfrage mit diesem Idempotency-Key läuft. Bitte gleich erneut versuchen.',
   },
   version_mismatch: {
-    en: 'The version differs from "If-Match". Read the record again.',
-    de: 'Die Version weicht von "If-Match" ab. Bitte neu lesen.',
+    en: 'Somebody changed the record since you read it. Read it again.',
+    de: 'Der Eintrag wurde inzwischen geändert. Bitte neu lesen.',
   },
   idempotency_key_reused: {
     en: 'This Idempotency-Key was used with another body. Use a new key.',

@@ -70,14 +70,22 @@ test('a workbook has names beside ids, dates and numbers as such, and lists in w
 
 test('a table has the chosen columns, the name and the id', async () => {
   const rows = await workbookOf('/sites.xlsx?locale=de&columns=customerId,address.city,createdAt');
-  assert.deepEqual(rows[0], ['Bezeichnung', 'Kunde', 'Adresse Ort', 'Angelegt am', 'ID', 'Kunde ID']);
+  assert.deepEqual(rows[0], [
+    'Bezeichnung',
+    'Kunde',
+    'Adresse Ort',
+    'Angelegt am',
+    'Version',
+    'ID',
+    'Kunde ID',
+  ]);
   const address = await workbookOf('/sites.xlsx?locale=de&columns=address');
   assert.deepEqual(
-    address[0]!.slice(1, -1),
+    address[0]!.slice(1, -2),
     ['Straße', 'Hausnummer', 'PLZ', 'Ort'].map((name) => `Adresse ${name}`),
   );
   const people = await workbookOf('/employees.xlsx?locale=de&columns=phone');
-  assert.deepEqual(people[0], ['Nachname', 'Vorname', 'Telefon', 'ID']);
+  assert.deepEqual(people[0], ['Nachname', 'Vorname', 'Telefon', 'Version', 'ID']);
   const unknown = await app.inject({
     url: '/api/v1/sites.xlsx?columns=price',
     headers: { apikey: tenant.key },
@@ -95,11 +103,11 @@ test("the office's CSV is written as an office writes, under a name in its langu
     /^attachment; filename="sites-[\d-]{10}\.csv"; filename\*=UTF-8''Standorte-[\d-]{10}\.csv$/,
   );
   assert.deepEqual(readCsv(german.body, ';'), [
-    ['Bezeichnung', 'Kunde', 'Anfahrtspauschale', 'Gültig ab', 'ID', 'Kunde ID'],
-    ["'=1+1", 'Möbelhaus "Süd" & Söhne', '24,9', '01.03.2026', siteId, customerId],
+    ['Bezeichnung', 'Kunde', 'Anfahrtspauschale', 'Gültig ab', 'Version', 'ID', 'Kunde ID'],
+    ["'=1+1", 'Möbelhaus "Süd" & Söhne', '24,9', '01.03.2026', '1', siteId, customerId],
   ]);
   const english = await person.call('GET', '/tables/sites.csv?locale=en&columns=validFrom,callOutFee');
-  assert.deepEqual(readCsv(english.body, ',')[1], ["'=1+1", '24.9', '2026-03-01', siteId]);
+  assert.deepEqual(readCsv(english.body, ',')[1], ["'=1+1", '24.9', '2026-03-01', '1', siteId]);
   const contracts = await person.call('GET', '/contracts.xlsx?locale=de');
   assert.match(String(contracts.headers['content-disposition']), /''Vertr%C3%A4ge-/);
 });

@@ -36,6 +36,10 @@ async function exportOf(collection: string, query = ''): Promise<Blob> {
 
 /** As the office's import page does it, with every column as guessed. */
 async function importOf(name: string, file: Blob) {
+  return sendImport({ port, key: tenant.key }, await linesOf(name, file));
+}
+
+async function linesOf(name: string, file: Blob): Promise<string[]> {
   const definition = describeDefinition(resources.find((resource) => resource.name === name)!);
   const { table, readRows } = await openTable(file);
   const columns = guessColumns(definition, table.titles);
@@ -53,10 +57,7 @@ async function importOf(name: string, file: Blob) {
       }
     }
   }
-  const lines = rows.map(({ cells }) =>
-    toLine({ type: name, columns, mark: table.thousandsMark, names }, cells),
-  );
-  return sendImport({ port, key: tenant.key }, lines);
+  return rows.map(({ cells }) => toLine({ type: name, columns, mark: table.thousandsMark, names }, cells));
 }
 
 /** Written by another program than ours, with the cells as they were read. */
@@ -140,6 +141,75 @@ test('two cells that were changed in a spreadsheet change these two fields and n
       ),
   );
   assert.equal(after.find(({ name }: { name: string }) => name === 'Kahl').version, 2);
+});
+
+test('what others changed since the export stays, and a field that both changed is refused', async () => {
+  const id = await create('/customer/site', { ...bare, ...flags, name: 'Gemeinsam', callOutFee: 10.5 });
+  const stored = async () => (await objectsOf('sites')).find((site: { id: string }) => site.id === id);
+  const [sheet] = await readWorkbook(await exportOf('sites'), { trim: false });
+  const [titles, ...rows] = sheet!.data;
+  const row = rows.find(([name]) => name === 'Gemeinsam')!;
+  const sent = async (cells: Record<string, unknown>) => {
+    const changed = titles!.map((title, place) => cells[String(title)] ?? row[place]);
+    return importOf('site', await rewrite([titles!, changed as Row]));
+  };
+  const patch = (body: object) =>
+    app.inject({ method: 'PATCH', url: `/api/v1/sites/${id}`, headers, payload: body });
+  await patch({ hasKey: false, comment: 'Neu', address: { city: 'Kiel' }, callOutFee: 12.25 });
+  await patch({ comment: 'Am neuesten' });
+  assert.equal((await sent({})).summary.unchanged, 1);
+  assert.equal((await sent({ 'Adresse Straße': 'Neuer Weg' })).summary.replaced, 1);
+  // The same sheet again: its own change is no conflict.
+  assert.equal(
+    (await sent({ 'Adresse Straße': 'Neuer Weg', 'Gültig ab': new Date('2026-03-01') })).summary.replaced,
+    1,
+  );
+  const { comment, hasKey, address, callOutFee, validFrom } = await stored();
+  assert.deepEqual(
+    [comment, hasKey, address.city, address.streetName, callOutFee, validFrom],
+    ['Am neuesten', false, 'Kiel', 'Neuer Weg', 12.25, '2026-03-01'],
+  );
+  const { summary, results } = await sent({ 'Adresse Ort': 'Bonn', Anfahrtspauschale: 99 });
+  assert.deepEqual([summary.failed, results[0].status, results[0].code], [1, 412, 'version_mismatch']);
+  assert.equal(results[0].field, 'address.city');
+  assert.equal((await sent({ 'Adresse Ort': 'Kiel' })).summary.unchanged, 1);
+  // Without the journal nobody knows what the sender changed.
+  await service.owner.query('UPDATE journal SET changes = NULL WHERE resource_id = $1', [id]);
+  assert.equal((await sent({ Bemerkung: 'x' })).results[0].code, 'version_mismatch');
+  const same = {
+    Bemerkung: 'Am neuesten',
+    'Adresse Straße': 'Neuer Weg',
+    'Adresse Ort': 'Kiel',
+    Anfahrtspauschale: 12.25,
+  };
+  const all = { ...same, 'Schlüssel vorhanden': 'nein', 'Gültig ab': new Date('2026-03-01') };
+  assert.equal((await sent(all)).summary.unchanged, 1);
+  assert.equal((await stored()).comment, 'Am neuesten');
+});
+
+test('the same sheet changes a cell twice, if nobody else has', async () => {
+  const colleague = await createPerson(service);
+  const id = await create('/customer/site', { ...bare, ...flags, name: 'Zweimal' });
+  const [sheet] = await readWorkbook(await exportOf('sites', '&columns=comment'), { trim: false });
+  const [titles, ...rows] = sheet!.data;
+  const row = rows.find(([name]) => name === 'Zweimal')!;
+  const sent = async (comment: string) => {
+    row[titles!.indexOf('Bemerkung')] = comment as never;
+    const response = await fetch(`http://127.0.0.1:${port}/app/import`, {
+      method: 'POST',
+      headers: {
+        origin: `http://127.0.0.1:${port}`,
+        'content-type': 'application/x-ndjson',
+        cookie: person.cookie,
+      },
+      body: (await linesOf('site', await rewrite([titles!, row]))).join('\n'),
+    });
+    return JSON.parse((await response.text()).split('\n')[0]!).status;
+  };
+  assert.deepEqual([await sent('eins'), await sent('zwei')], [200, 200]);
+  await colleague.call('PATCH', `/sites/${id}`, { comment: 'drei' });
+  assert.equal(await sent('vier'), 412);
+  assert.equal((await app.inject({ url: `/api/v1/sites/${id}`, headers })).json().comment, 'drei');
 });
 
 test('an emptied cell clears its field, and a row of another business is refused', async () => {

@@ -32,6 +32,11 @@ function lineSchema(resources: readonly Definition[]): JsonSchema {
         default: false,
         description: 'With `delete`: also delete everything that belongs to it, together or not at all.',
       },
+      version: {
+        type: 'integer',
+        description:
+          'With `merge` by `id`: the version that you read. Fields that only others changed since stay as they are; one that both changed is 412.',
+      },
       data: {
         type: 'object',
         additionalProperties: true,
@@ -53,7 +58,7 @@ const resultSchema = {
     line: { type: 'integer', minimum: 1, description: 'Number of the line; blank lines count.' },
     status: {
       type: 'integer',
-      enum: [200, 201, 400, 404, 409, 415, 422, 424, 500],
+      enum: [200, 201, 400, 404, 409, 412, 415, 422, 424, 500],
       description: '415 is a line that is too long; 424 one that the import did not get to before it ended.',
     },
     type: { type: 'string', description: 'The type that the line names.' },
@@ -73,7 +78,10 @@ const resultSchema = {
     },
     code: { $ref: 'ErrorCode#' },
     message: { type: 'string', description: 'What is wrong, for people.' },
-    field: { type: 'string', description: 'With 409: the field whose value is taken.' },
+    field: {
+      type: 'string',
+      description: 'With 409: the field whose value is taken; with 412: one that both changed.',
+    },
     errors: { $ref: 'FieldErrorList#' },
   },
   required: ['line', 'status'],

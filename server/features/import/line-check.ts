@@ -39,6 +39,8 @@ export interface CheckedLine {
   action: LineAction;
   /** Whether a deletion takes dependants along. */
   isCascade: boolean;
+  /** Of a merge by id: the version that its sender read. */
+  version: number | undefined;
   body: JsonBody;
   checked: Checked;
 }
@@ -87,6 +89,8 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
       found.push({ path: ['action'], code: 'invalid_choice', params: { choices: lineActions } });
     if (value.cascade !== undefined && typeof value.cascade !== 'boolean')
       found.push({ path: ['cascade'], code: 'type', params: { type: 'boolean' } });
+    if (value.version !== undefined && !Number.isSafeInteger(value.version))
+      found.push({ path: ['version'], code: 'type', params: { type: 'integer' } });
     if (!Object.hasOwn(value, 'data')) found.push({ path: ['data'], code: 'required' });
     return found;
   }
@@ -114,14 +118,19 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
       })),
     };
     const checked = checkData(resource, action, body);
+    const isMergeById = action === 'merge' && checked.row.id !== undefined;
     const ignored = Object.keys(value).filter(
-      (name) => !envelopeNames.has(name) && !(isDeletion && name === 'cascade'),
+      (name) =>
+        !envelopeNames.has(name) &&
+        !(isDeletion && name === 'cascade') &&
+        !(isMergeById && name === 'version'),
     );
     return {
       line: { ...line, bytes },
       resource,
       action,
       isCascade: isDeletion && value.cascade === true,
+      version: isMergeById ? (value.version as number | undefined) : undefined,
       body,
       checked: { ...checked, ignoredFields: [...ignored, ...checked.ignoredFields] },
     };

@@ -14,6 +14,7 @@ import { deleteLines } from './line-deletions.ts';
 import { releaseRefused, takeLines } from './line-idempotency.ts';
 import type { LineOutcome, Outcomes, Writer } from './line-outcomes.ts';
 import { phasesOf } from './line-phases.ts';
+import { isBlank, keepChangesSince, readChangesSince } from './line-versions.ts';
 
 export async function writeLines(
   client: pg.ClientBase,
@@ -124,6 +125,8 @@ interface Write {
   checked: Checked;
   row: NewRow;
   current: Stored | undefined;
+  /** Fields that somebody else changed as well, since the sender read them. */
+  conflicts: readonly string[];
 }
 
 /** Lines of one resource with external ids that differ. */
@@ -137,10 +140,14 @@ async function writeWave(
 ): Promise<void> {
   const { writes, replacement } = resource;
   const { tenantId, author } = writer;
-  const all = await prepareWrites(client, resource, lines, currentNames, tenantId);
+  const all = await prepareWrites(client, resource, lines, currentNames, writer);
   const isLost = ({ line, current }: Write) => mergedIdOf(line) !== undefined && !current;
   for (const { line } of all.filter(isLost)) outcomes.set(line, new ApiError('not_found'));
-  const prepared = all.filter((write) => !isLost(write));
+  for (const { line, conflicts, checked } of all) {
+    if (conflicts.length > 0 && checked.fieldErrors.length === 0)
+      outcomes.set(line, new ApiError('version_mismatch', { details: { field: conflicts[0]! } }));
+  }
+  const prepared = all.filter(({ line }) => !outcomes.has(line));
   const invalid = prepared.filter(({ checked }) => checked.fieldErrors.length > 0);
   const unrepeated = await takeLines(
     client,
@@ -231,7 +238,7 @@ async function prepareWrites(
   { definition, check, writes }: ImportedResource,
   lines: readonly CheckedLine[],
   currentNames: CurrentNames,
-  tenantId: string,
+  { tenantId, author }: Writer,
 ): Promise<Write[]> {
   const isSought = ({ action, body, checked }: CheckedLine) =>
     action === 'merge'
@@ -258,12 +265,26 @@ async function prepareWrites(
     const object = byId.get(id);
     return object && { ...object, isFormerName: currentNames.get(line)?.isFormer ?? false };
   };
+  const since = await readChangesSince(
+    client,
+    tenantId,
+    lines.flatMap((line) => {
+      const current = findCurrent(line);
+      const isOlder = line.version !== undefined && current && line.version < current.version;
+      return isOlder && !current.isFormerName ? [{ id: current.id, version: line.version! }] : [];
+    }),
+    author,
+  );
   return lines.map((line) => {
     const id = mergedIdOf(line);
     const current = findCurrent(line);
     const isMerged = line.action === 'merge' && current;
     const body = current && id === undefined ? underOwnName(line.body, current) : line.body;
-    const patch = id !== undefined && current ? withoutBlankClears(withoutId(body), current) : body;
+    const sent = id !== undefined && current ? withoutBlankClears(withoutId(body), current) : body;
+    const { patch, conflicts } =
+      current && since.has(current.id)
+        ? keepChangesSince(sent, current, since.get(current.id)!)
+        : { patch: sent, conflicts: [] };
     const isRenamed = body !== line.body;
     const checked = isMerged
       ? check(mergeInto(definition, current, patch))
@@ -271,7 +292,7 @@ async function prepareWrites(
         ? check(body)
         : line.checked;
     const row = { ...checked.row, tenant_id: tenantId, id: current?.id ?? newObjectId() };
-    return { line, checked, row, current };
+    return { line, checked, row, current, conflicts };
   });
 }
 
@@ -284,7 +305,7 @@ function mergedIdOf({ action, checked }: CheckedLine): string | undefined {
   return action === 'merge' ? (checked.row.id as string | undefined) : undefined;
 }
 
-/** A spreadsheet shows a blank text and an empty list as an empty cell: clearing these changes nothing. */
+/** To clear what a spreadsheet shows as an empty cell changes nothing. */
 function withoutBlankClears(patch: JsonBody, current: Stored): JsonBody {
   const stored = parseStored(current.json).value as Record<string, unknown>;
   const keep = (changes: unknown, before: unknown): unknown => {
@@ -296,8 +317,4 @@ function withoutBlankClears(patch: JsonBody, current: Stored): JsonBody {
     );
   };
   return { ...patch, value: keep(patch.value, stored), exact: patch.exact && keep(patch.exact, stored) };
-}
-
-function isBlank(value: unknown): boolean {
-  return value === '' || (Array.isArray(value) && value.length === 0);
 }

@@ -1,5 +1,5 @@
 // The rows of a table that people read: names beside ids, and values as an office writes them.
-import { idColumn, nameColumnsOf, titledLeaves } from '../../../core/columns.ts';
+import { idColumn, nameColumnsOf, titledLeaves, versionColumn } from '../../../core/columns.ts';
 import {
   type Definition as Description,
   type Field,
@@ -81,7 +81,14 @@ export function tableColumnsOf(definition: Definition): TableColumn[] {
       toCell: (entity) => text(valueAt(entity, valuePath) as string | undefined),
     }),
   );
-  return [...nameFirst, ...moments, ...ids];
+  // Chosen with the id: an import of the table then keeps what others changed since.
+  const version: TableColumn = {
+    path: 'id',
+    titles: versionColumn.titles,
+    width: 8,
+    toCell: (entity) => ({ kind: 'number', text: (entity.version as RawNumber).rawJSON }),
+  };
+  return [...nameFirst, ...moments, version, ...ids];
 }
 
 /** The chosen columns with the name and the id, which every table has. */

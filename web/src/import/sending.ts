@@ -107,9 +107,11 @@ async function sendOnce(body: string, rows: readonly number[], sending: Sending)
 }
 
 function toResult(answer: LineAnswer, columns: ChosenColumns): Omit<RowResult, 'row'> {
-  const { status, replayed, errors, field = '', message = '' } = answer;
+  const { status, replayed, errors, code, field = '', message = '' } = answer;
   if (status === 201 || replayed) return { outcome: 'created', errors: [] };
   if (status === 200) return { outcome: 'known', errors: [] };
+  if (code === 'version_mismatch')
+    return { outcome: 'failed', errors: [{ field, message: i18next.t('import.changedSince') }] };
   const chosen = columns.filter((column) => column !== undefined);
   const fieldErrors: Partial<FieldError>[] = errors ?? [{ field, message }];
   return {

@@ -1012,6 +1012,7 @@ export const de: Texts = {
     rows_other: '{{formatted}} Zeilen',
     columnCount_one: '{{count}} Spalte',
     columnCount_other: '{{count}} Spalten',
+    changedSince: 'Seit dem Export von jemand anderem geändert. Bitte neu exportieren.',
     repeatedTitles_one: 'Zeile {{numbers}} wiederholt die Spaltentitel und wird ausgelassen.',
     repeatedTitles_other:
       '{{formatted}} Zeilen ({{numbers}}) wiederholen die Spaltentitel und werden ausgelassen.',

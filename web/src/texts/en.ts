@@ -1000,6 +1000,7 @@ export const en = {
     rows_other: '{{formatted}} rows',
     columnCount_one: '{{count}} column',
     columnCount_other: '{{count}} columns',
+    changedSince: 'Somebody else changed this since the export. Export it again.',
     repeatedTitles_one: 'Row {{numbers}} repeats the column titles and is left out.',
     repeatedTitles_other: '{{formatted}} rows ({{numbers}}) repeat the column titles and are left out.',
     leftOutRow: 'Row {{number}} (“{{text}}”) is not part of the data and is left out.',
