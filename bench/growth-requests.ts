@@ -1,4 +1,4 @@
-// What is asked of the large and the small tenants while the table grows.
+// Requests of the large and the small tenants while the table grows.
 import { encodeCursor } from '../server/engine/sql/list-query.ts';
 import { cities, customerId } from './growth-fill.ts';
 import type { BenchDatabase } from './postgres.ts';
@@ -56,7 +56,7 @@ async function readHeads({ owner }: BenchDatabase, tenants: readonly number[]): 
 
 const sortById = { name: 'createdAt', expression: 'subject.id', type: 'uuid', isDescending: false };
 
-/** What is looked for by somebody who knows a name such as "Lobby Bachmühlwald". */
+/** Searches by somebody who knows a name such as "Lobby Bachmühlwald". */
 const searches: Record<string, (site: Sample) => string> = {
   'search for a name': ({ name }) => name,
   'search for a beginning': ({ beginning }) => beginning,

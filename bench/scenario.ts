@@ -32,7 +32,7 @@ export interface Chart {
   bars: Bar[];
 }
 
-/** A bar for each of several rates; what is ours begins with our name. */
+/** A bar for each of several rates; ours begin with our name. */
 export function barsOf(rates: ReadonlyMap<string, Spread>): Bar[] {
   return [...rates].map(([label, { median, min, max }]) => ({
     ...{ label, value: median, low: min, high: max },
@@ -51,7 +51,7 @@ export interface Outcome {
   tables: Table[];
   charts: Chart[];
   goals: Goal[];
-  /** What a reader has to know beside the figures: programs that were used or missing, what is not comparable. */
+  /** Notes for the reader beside the figures: programs used or missing, and limits of the comparison. */
   notes: string[];
   /** Everything that was measured, for programs. */
   figures: Record<string, unknown>;

@@ -45,7 +45,7 @@ export async function startBareServer(): Promise<{ origin: string }> {
   return { origin: `http://127.0.0.1:${port}` };
 }
 
-/** Compiled code and filled caches are what rounds begin with; what is answered meanwhile does not count yet. */
+/** Rounds begin with compiled code and filled caches; answers before that do not count. */
 export async function warmUp({ service, creations }: Prepared, { options, say }: Bench): Promise<void> {
   const { connections, warmUpSeconds: seconds } = options;
   say(`Warming up for ${seconds} s …`);

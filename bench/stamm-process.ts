@@ -22,7 +22,7 @@ export async function startStamm(settings: Record<string, string>, workDir: stri
   const port = await findFreePort();
   const { PATH = '', HOME = '/' } = process.env;
   const errorFile = path.join(workDir, `service-${port}.log`);
-  // The log is written as always; where it goes is not what is measured.
+  // The log is written as always; its destination is not measured.
   const outputs = [openSync('/dev/null', 'w'), openSync(errorFile, 'w')] as const;
   const startedAt = performance.now();
   const child = spawn(process.execPath, ['server/main.ts', 'serve'], {

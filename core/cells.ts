@@ -55,7 +55,7 @@ export function toFieldValue(
   }
 }
 
-/** What a formula without a result shows, in German and English, and a number in a column that is too narrow. */
+/** Shown by a formula without a result, in German and English, and by a number in too narrow a column. */
 const spreadsheetError =
   /^#(N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|DIV\/0!|NAME\?|NUM!|ZAHL!|NULL!|SPILL!|ÜBERLAUF!|CALC!|KALK!|##+)$/i;
 

@@ -115,7 +115,7 @@ ${table(
 
 ## Codes of the attention list
 
-\`GET /attention\`, and dry runs, name with these what is stored but looks wrong. They are no errors.
+\`GET /attention\` and dry runs use these for stored data that looks wrong. They are no errors.
 
 ${table(
   ['Code', 'Message', 'German message'],

@@ -1,5 +1,5 @@
-// Before all tests: a PostgreSQL with a migrated database to copy from. It is of the kind that the service brings, or
-// the server that TEST_DATABASE_URL names (15 or newer, login of a superuser). With CITUS_URL it is that Citus cluster.
+// Before all tests: a PostgreSQL with a migrated database to copy from. It is of the kind that the service brings.
+// TEST_DATABASE_URL names another one (15 or newer, login of a superuser). With CITUS_URL it is that Citus cluster.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

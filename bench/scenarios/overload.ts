@@ -11,7 +11,7 @@ const overloadFactor = 2;
 const easyLoad = 0.5;
 const overloadSeconds = 15;
 const recoverySeconds = 12;
-/** What is due and finds none of these free waits in the generator, as it would in a client's pool. */
+/** A due request that finds none of these free waits in the generator, as in a client's pool. */
 const maxConnections = 8000;
 
 interface Overload {

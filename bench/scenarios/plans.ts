@@ -54,7 +54,7 @@ async function send(origin: string, { method, path, key, body }: Request): Promi
   if (!answer.ok) throw new Error(`${method} ${path}: ${text}`);
 }
 
-/** Requests are recorded now and then, and that is not what is asked for here. */
+/** Requests are recorded now and then, which is not the question here. */
 const isRecord = (table: string) => table.startsWith('recorded_request') || table.startsWith('request_hour');
 
 function scansIn(log: string): Scan[] {

@@ -48,7 +48,7 @@ function nameOf(kind: Kind, tenants: number): string {
   return `${kind}, ${tenants === 1 ? '1 tenant' : `${tenants} tenants`}`;
 }
 
-/** What is changed and what stays are objects of their own; what is refused names those that stay. */
+/** Changed and unchanged objects are different ones; rejected bodies name unchanged ones. */
 function externalIdOf(kind: Kind, tenants: number, number: number): string {
   return `${kind === 'changed' ? 'C' : 'U'}${tenants}-${number}`;
 }

@@ -160,7 +160,7 @@ const publicPaths = [
   '/readyz',
 ];
 
-test('what is public says its type and how long it may be kept', async () => {
+test('public answers say their type and how long they may be kept', async () => {
   for (const url of [...publicPaths, '/nothing', '/assets/nothing.js', '/api/v2/customers']) {
     const { headers } = await app.inject({ url });
     assert.equal(headers['x-content-type-options'], 'nosniff', url);

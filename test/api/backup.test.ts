@@ -227,7 +227,7 @@ test('an encrypted backup needs its passphrase and shows nothing without it', as
   await assert.rejects(verifyBackup(file, 'Gießkanne 7'), UsageError);
 });
 
-describe('what is no whole backup is refused in a sentence, and nothing changes', () => {
+describe('a damaged or foreign backup is refused in a sentence, and nothing changes', () => {
   const damage: Record<string, (content: Buffer) => Buffer> = {
     'an empty file': () => Buffer.alloc(0),
     'a foreign file': () => Buffer.from('PGDMP\0\0'),

@@ -412,7 +412,7 @@ test('the office still knows the name of what the bin has forgotten, until the j
   assert.deepEqual(await deletedNames(`customers?ids=${customerId}`), []);
 });
 
-test('an erasure goes past the bin, and takes what is in it', async () => {
+test('an erasure goes past the bin, and takes its content', async () => {
   const business = await startBusiness();
   const { customerId, contactId } = await createEstate(business);
   const second = await business.create('/customer/contact-person', { customerId, lastName: 'Quast' });

@@ -50,7 +50,7 @@ test('a merge keeps what it does not name, and tells what it did', async () => {
   assert.equal(Object.hasOwn(cleared.json(), 'comment'), false);
 });
 
-test('a complete merge of an unknown id creates, an incomplete one lists what is missing', async () => {
+test('a complete merge of an unknown id creates, an incomplete one lists the missing fields', async () => {
   const { headers } = await startBusiness();
   const path = '/customers/by-external-id/K-9';
   assert.equal((await patch(`${path}?create=false`, validCustomer, { headers })).statusCode, 404);

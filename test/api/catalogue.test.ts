@@ -13,7 +13,7 @@ import { startService } from '../service.ts';
 
 const { owner, database, tenant, createCustomer } = await startService();
 
-/** The list of migrations, and what is asked before it is known which tenant it is about. */
+/** The list of migrations, and look-ups before the tenant is known. */
 const sharedTables = [
   'schema_migration',
   'service_login',

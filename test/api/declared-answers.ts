@@ -33,7 +33,7 @@ function escapePointer(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** What is not part of the API is refused with one of these. */
+/** Paths outside the API are rejected with one of these. */
 const unknownPathStatuses = [401, 403, 429, 500];
 
 export function assertDeclared(method: string, url: string, answer: Answer): void {
@@ -49,7 +49,7 @@ export function assertDeclared(method: string, url: string, answer: Answer): voi
   else assertBody(operation.responses[declared!]!, `${operation.pointer}/${declared}`, answer);
 }
 
-/** For answers to what is no request, which no operation declares: the shape of any other error. */
+/** For answers to bytes that are no request, which no operation declares: the shape of any other error. */
 export function assertErrorShape(answer: Answer): void {
   const name = answer.status === 400 ? 'ValidationError' : 'Problem';
   assertShape(`/components/schemas/${name}`, answer);

@@ -377,7 +377,7 @@ async function fillEveryField(own: Awaited<ReturnType<typeof emptyTenant>>) {
   }
 }
 
-test('what is exported creates the same objects again, in both languages and for every field', async () => {
+test('an export creates the same objects again, in both languages and for every field', async () => {
   const source = await emptyTenant();
   await fillEveryField(source);
   for (const language of ['de', 'en'] as const) {

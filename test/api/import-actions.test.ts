@@ -50,7 +50,7 @@ function statusesOf(results: readonly Answer[]): unknown[] {
   return results.map(({ status, code }) => code ?? status);
 }
 
-test('a merge keeps what it does not name, creates what is complete, and lists what is missing otherwise', async () => {
+test('a merge keeps unnamed fields, creates a complete object, and otherwise lists the missing fields', async () => {
   const { send, read } = await startBusiness();
   const { results, summary } = await send([
     { type: 'customer', action: 'merge', data: { externalId: 'K-1', phone: '2' } },

@@ -53,7 +53,7 @@ test('each line is answered in its order, with the same errors as a single reque
   });
 });
 
-test('what is written together is in the journal in the order of ids', async () => {
+test('rows that are written together are in the journal in the order of ids', async () => {
   const { key } = await createTenant();
   const lines = Array.from({ length: 20 }, (_, index) => customerLine(`together ${index}`));
   const { results } = await sendImport({ port, key }, lines);

@@ -7,7 +7,7 @@ import { startService } from '../service.ts';
 
 const { owner, database, createTenant } = await startService();
 
-test('the last use of a key is kept to the minute, and clients that still send an ended one are named', async () => {
+test('the last use of a key is kept to the minute, and clients that send an ended one are named', async () => {
   const { tenantId, key: replacedKey } = await createTenant();
   const key = await createApiKey(owner, tenantId);
   const keyUse = new KeyUse(database);

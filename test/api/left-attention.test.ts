@@ -179,7 +179,7 @@ test('duplicates that are left come back with a third one', async () => {
   assert.deepEqual(await codes(), [`${ids[0]} probable_duplicate`]);
 });
 
-test('only what is on the list can be left, by Verwaltung, in its own business', async () => {
+test('only listed entries can be left, by Verwaltung, in its own business', async () => {
   const { tenantId, person, createSite, codes } = await startTenant();
   const id = await createSite({ validUntil: '2020-01-01' });
   const entry = { resource: 'site', id, field: 'validUntil', code: 'validity_ended' };

@@ -52,7 +52,7 @@ test('a request without a live key leaves no tenant', async () => {
   assert.deepEqual([lines[0]!.status, lines[0]!.code, lines[0]!.tenantId], [401, 'key_unknown', undefined]);
 });
 
-test('what is no request leaves a line under the id of its answer too', async () => {
+test('bytes that are no request leave a line under the id of their answer too', async () => {
   for (const bytes of ['garbage\r\n\r\n', `GET / HTTP/1.1\r\nX: ${'QXZJ'.repeat(9000)}\r\n\r\n`]) {
     let requestId: unknown;
     const lines = await linesOf(async () => {

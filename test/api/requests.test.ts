@@ -27,7 +27,7 @@ async function recorded(
   return data;
 }
 
-/** What is called meanwhile falls within two writes, however long it takes. */
+/** Calls meanwhile fall within two writes, however long they take. */
 async function whileTheRecordWaits({ owner }: TestService, work: () => Promise<unknown>): Promise<void> {
   await owner.query('BEGIN; LOCK TABLE recorded_request');
   await work();

@@ -1,4 +1,4 @@
-// What is kept for a time ends with it, and nothing else does.
+// Data that is kept for a time ends with it, and nothing else does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { trimRecordedCalls } from '../../server/features/call-log/recorded-calls.ts';

@@ -1,4 +1,4 @@
-// What a clerk types into a search field, and what is found by it.
+// Searches as a clerk types them, and their results.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { startService, validCustomer, validSite } from '../service.ts';

@@ -33,7 +33,7 @@ function openQueue(maxConnections: number) {
   return { database, create };
 }
 
-test('what is stored is answered before it is known why its neighbour was refused', async () => {
+test('a stored row is answered before it is known why its neighbour was refused', async () => {
   const customerNumber = randomUUID().slice(0, 30);
   await service.createCustomer({ customerNumber });
   const { database, create } = openQueue(1);

@@ -84,7 +84,7 @@ describe('nothing is lost', { skip: withoutChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('a restoration that is refused names what is in the way', async () => {
+  test('a restoration that is refused names the object in the way', async () => {
     const { page } = visit;
     const owner = await office.createCustomer({ companyName: 'Eigentum GmbH' });
     const site = (await office.post('/customer/site', { ...validSite(owner), name: 'Nebenan' })).json().id;

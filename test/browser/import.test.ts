@@ -211,7 +211,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('says in English what is wrong with a file, and offers templates', async () => {
+  test('names the error of a file in English, and offers templates', async () => {
     const { page, complaints } = await office.enter(email, { locale: 'en-GB' });
     await page.goto(`${office.origin}/import`);
     const choose = (name: string, buffer: Buffer) =>

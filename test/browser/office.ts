@@ -108,7 +108,7 @@ async function untilFadedIn(): Promise<void> {
   }
 }
 
-/** The findings of axe on the page, or in the dialog over it: axe does not know that a dialog hides the page. */
+/** The findings of axe on the page, or in the dialog that hides it, which axe does not know. */
 export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(untilFadedIn);
   // Not as a script element, which the content security policy would stop.

@@ -225,7 +225,7 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.getByRole('link', { name: 'Gesucht' }).waitFor();
     await page.getByRole('button', { name: 'Entfernen: Schlüssel vorhanden' }).click();
     await page.getByRole('link', { name: 'Ohne Schlüssel' }).waitFor();
-    // What is created from here belongs to whom one was looking at.
+    // A new object belongs to the one that was shown.
     await page.getByRole('link', { name: 'Standort anlegen' }).click();
     await page.waitForFunction(`document.querySelector('#field-customerId')?.value === 'Filter GmbH'`);
   });

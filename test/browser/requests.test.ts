@@ -80,7 +80,7 @@ describe('requests of other systems', { skip: withoutChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('are grouped by what is wrong, filtered, counted, and say when the line is lost', async () => {
+  test('are grouped by error, filtered, counted, and say when the line is lost', async () => {
     const { page } = await office.enter(email, { locale: 'en-GB' });
     for (let index = 0; index < 3; index += 1) {
       await office.post('/customer', { ...validCustomer, email: 'kein-at' });

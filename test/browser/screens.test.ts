@@ -94,7 +94,7 @@ async function checkScreens(
       await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
       for (const width of widths) {
         const name = `${screen.name}-${language}-${colorScheme}-${width}`;
-        // High enough for whole pages: only what is in view can be checked for being covered.
+        // High enough for whole pages: only visible content can be checked for being covered.
         await page.setViewportSize({ width, height: 2000 });
         await settle(page);
         for (const flaw of await page.evaluate(findFlaws)) found.push(`${name}: ${flaw}`);

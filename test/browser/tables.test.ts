@@ -43,7 +43,7 @@ describe('tables', { skip: withoutChromium }, () => {
     await until(`the table shows ${expected}`, async () => (await numbers(page)).join() === expected.join());
   }
 
-  test('narrow by a range of days, by several choices and by what is missing, in the address', async () => {
+  test('narrow by a range of days, by several choices and by missing values, in the address', async () => {
     const { page, complaints } = visit;
     await page.goto(`${office.origin}/data/contracts`);
     await assertNumbers(page, ['V-1', 'V-2', 'V-3']);

@@ -91,7 +91,7 @@ test('a list yields every object over all pages, and reads no page before the lo
   assert.equal(proxy.seen.length - before, 3);
 });
 
-test('visits come over all pages in the order of days, with what is included', async () => {
+test('visits come over all pages in the order of days, with the included objects', async () => {
   const stamm = await openClient({ baseUrl: proxy.baseUrl });
   const customerId = (await stamm.customers.create(validCustomer)).id;
   const attendingIntervals = [{ frequency: 'DAILY', durationInMinutes: 30 }];

@@ -284,7 +284,7 @@ function renameMigration(connection: pg.ClientConfig, from: string, to: string) 
 }
 
 describe('on a database of its own', { concurrency: 3 }, () => {
-  test('the doctor names what is not migrated, and migrate does it once', async () => {
+  test('the doctor names missing migrations, and migrate applies them once', async () => {
     const env = { DATABASE_URL: databaseUrl(await createEmptyDatabase()) };
     const before = await runText(['doctor'], env);
     assert.match(before, /^! migrations +0001-baseline\.sql.*npm run --silent stamm -- migrate/m);
@@ -353,7 +353,7 @@ describe('on a database of its own', { concurrency: 3 }, () => {
   });
 });
 
-describe('what is asked for wrongly is answered with a sentence and harms nothing', {
+describe('wrong arguments are answered with a sentence and harm nothing', {
   concurrency: 3,
 }, () => {
   for (const [words, sentence] of [

@@ -1,4 +1,4 @@
-// The way into the web app from the command line: the setup link of a first start, and people from commands.
+// The way into the web app from the command line: the setup link of a first start, and `user` commands.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';

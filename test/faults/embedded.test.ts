@@ -318,7 +318,7 @@ describe('the embedded PostgreSQL', { concurrency: 3 }, () => {
     );
     killed.child.kill('SIGKILL');
     await killed.exit;
-    // The initdb of the killed process may outlive it for a moment: its folder goes with this start or the next.
+    // The initdb of the killed process may outlive it briefly: its folder goes with this start or the next.
     await until('the leftovers are gone', async () => {
       await (await openHere(t, { dataDir, purpose: 'serve' })).close();
       return findLeftovers().length === 0;

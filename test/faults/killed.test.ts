@@ -1,4 +1,4 @@
-// Killed at any point of a first start, a migration or a restore, the next attempt ends with the same result.
+// Killed during a first start, a migration or a restore, the next attempt ends with the same result.
 import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

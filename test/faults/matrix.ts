@@ -72,7 +72,7 @@ export async function createdSince(load: Load, since: number): Promise<void> {
   await until('creations under load', () => load.attempts.filter(isNew).length >= enough);
 }
 
-/** Three times what is published for a database that is away: others use the machine too. */
+/** Three times the published limit for a database that is away: others use the machine too. */
 export const longestAnswerMs = 6000;
 
 const expectedCodes = new Set(['database_unavailable', 'outcome_unknown', 'request_in_progress']);

@@ -189,7 +189,7 @@ export async function runStamm(words: readonly string[], env: Environment): Prom
   return within(`the end of "${words.join(' ')}"`, ended);
 }
 
-/** Says what is wrong in a sentence, on stderr only, with exit code 1. */
+/** Names the error in a sentence, on stderr only, with exit code 1. */
 export function assertRefused({ code, stdout, stderr }: Ended, sentence: RegExp): void {
   assert.match(stderr, sentence);
   assert.doesNotMatch(stderr, /^\s+at |node:internal|Error:/m);

@@ -49,7 +49,7 @@ test('a tenant with too much under way is refused, and another is not', async ()
   assert.equal((await get('/sites')).statusCode, 200, 'there is room again');
 });
 
-test('what is too much for the service is refused before anything is looked up', async () => {
+test('requests beyond the limit are refused before anything is looked up', async () => {
   const tenants = [await createTenant(), await createTenant(), await createTenant()];
   const keys = tenants.map(({ key }) => key);
   const answers = await flood(keys, 1200);

@@ -1,4 +1,4 @@
-// Counts of hours as the bars of a chart: an hour each, or a day each if there are too many.
+// Counts of hours as the bars of a chart: an hour each, or a day each in long periods.
 import type { HourCount } from './requests.ts';
 
 export interface Bucket {

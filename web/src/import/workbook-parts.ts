@@ -5,7 +5,7 @@ const cell = /<((?:\w+:)?)(row|c)(?=[\s/>])([^>]*)>/g;
 const errorType = /\st=["']e["']/;
 const incomplete = /<(?:\w+:)?c(?=[\s/>])(?:(?![^>]*\sr=)|[^>]*\st=["']e["'])/;
 
-/** Gives each cell its place, which is optional, and keeps an error such as #N/A as a text, which would look empty. */
+/** Gives each cell its place, which is optional. Keeps an error such as #N/A as a text, which would look empty. */
 export function completeCells(sheet: string): string {
   if (!incomplete.test(sheet)) return sheet;
   let row = 0;

@@ -33,7 +33,7 @@ export function SiteSheetPage() {
   const customer = useNamed(['customer'], idIn(site, 'customerId'));
   const contact = useNamed(['contact-person'], idIn(site, 'contactPersonId'));
   if (error) return <RecordFailure definition={definition} error={error} onRetry={() => refetch()} />;
-  // Names that arrive later would push down what is read already.
+  // Names that arrive later would push down text that somebody reads.
   if (!site || customer.isLoading || contact.isLoading) return <Lines count={8} />;
   return <Sheet site={site} customer={customer.data} contact={contact.data} />;
 }
