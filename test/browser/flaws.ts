@@ -16,7 +16,7 @@ export function findFlaws(): string[] {
 
   // A text that is cut off without dots.
   for (const element of document.querySelectorAll<HTMLElement>(
-    'h1, h2, h3, dt, dd, th, label, button, a, p, li > span',
+    'h1, h2, h3, dt, dd, th, label, button, button span, a, a span, p, li > span',
   )) {
     const style = getComputedStyle(element);
     const isCut = element.scrollWidth > element.clientWidth + 2 && element.clientWidth > 1;

@@ -25,7 +25,15 @@ interface Screen {
   path: string;
   /** Calls below /app that fail while the page loads. */
   failing?: string;
+  /** What a person does on the page before it is looked at. */
+  act?: (page: Page) => Promise<void>;
 }
+
+/** Opens the dialog of a button, named in both languages. */
+const openDialog = (button: RegExp) => async (page: Page) => {
+  await page.getByRole('button', { name: button }).click();
+  await page.getByRole('dialog').waitFor();
+};
 
 describe('screens', { skip: withoutChromium }, () => {
   let office: Office;
@@ -89,6 +97,7 @@ async function checkScreens(
     await open(page, office.origin, screen);
     const shift = await page.evaluate(() => (globalThis as Shifted).layoutShift!());
     if (shift > maxShift) found.push(`${screen.name}-${language}: jumps by ${shift} while loading`);
+    await screen.act?.(page);
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
@@ -165,7 +174,7 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
     email: 'verwaltung@donaudampfschifffahrtselektrizitaetenhauptbetriebswerk.example',
     phone: '040 555 0140',
   });
-  const [site, contact, contract] = await Promise.all([
+  const [site, , contract] = await Promise.all([
     office.post('/customer/site', {
       ...validSite(customerId),
       address: { ...validAddress, location: { lat: 53.55, lng: 9.99 } },
@@ -187,9 +196,13 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
     status: 'CRITICAL',
   });
   await office.post('/customer', { companyName: 'Refused' });
+  const twinId = await office.createCustomer({
+    companyName: 'Donaudampfschifffahrtsgesellschaft',
+    phone: '040 1',
+  });
   const deletedId = await office.createCustomer({ companyName: 'Gelöschte Floristik' });
   await office.delete(`/customers/${deletedId}`);
-  return [
+  const pages = [
     ['home', '/'],
     ['sites', '/data/sites'],
     ['plants', '/data/plants'],
@@ -201,10 +214,8 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
     ['deleted', `/data/customers/${deletedId}`],
     ['site-edit', `/data/sites/${siteId}/edit`],
     ['customer', `/data/customers/${customerId}`],
-    ['contact', `/data/contact-persons/${contact.json().id}`],
     ['contract', `/data/contracts/${contract.json().id}`],
     ['plant', `/data/plants/${plant.json().id}`],
-    ['plant-new', '/data/plants/new'],
     ['attention', '/attention'],
     ['map', '/map'],
     ['requests', '/requests'],
@@ -216,6 +227,30 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
     ['people', '/settings/people'],
     ['api', '/settings/api'],
     ['audit', '/settings/audit'],
+    ['merge', `/data/customers/${customerId}/merge?with=${twinId}`],
     ['not-found', '/nothing/here'],
   ].map(([name, address]) => ({ name: name!, path: address! }));
+  return [
+    ...pages,
+    { name: 'site-delete', path: `/data/sites/${siteId}`, act: openDialog(/^(Löschen|Delete)$/) },
+    {
+      name: 'bulk-change',
+      path: '/data/sites',
+      act: async (page) => {
+        await page.locator('tbody').getByRole('checkbox').first().check();
+        await openDialog(/^(Feld ändern|Change a field)$/)(page);
+      },
+    },
+    { name: 'import-columns', path: '/import', act: chooseFile },
+  ];
+}
+
+async function chooseFile(page: Page): Promise<void> {
+  const text =
+    'Objekt;Auftraggeber;Straße/Hausnr.;PLZ/Ort;Türfarbe\nEtage 1;Firma Unbekannt;Lange Straße 1;26122 Oldenburg;rot';
+  const file = { name: 'Objekte.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByRole('heading', { name: /^(Namen zuordnen|Assign names)$/ }).waitFor();
+  await page.getByRole('heading', { name: /^(Vorschau|Preview)$/ }).waitFor();
+  await page.waitForLoadState('networkidle');
 }

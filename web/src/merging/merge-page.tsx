@@ -169,13 +169,13 @@ function MergeForm({ definition, records, onStale }: MergeFormProps) {
         {t('merge.consequence')}
       </Text>
       {failure && !fields.some((field) => errorOf(field)) && <FailureNote error={failure} />}
-      <Group>
-        <Button loading={merging.isPending} onClick={() => merging.mutate()}>
-          {t('merge.confirm')}
-        </Button>
+      <Group justify="flex-end">
         <ButtonLink variant="default" to="/attention">
           {t('actions.cancel')}
         </ButtonLink>
+        <Button loading={merging.isPending} onClick={() => merging.mutate()}>
+          {t('merge.confirm')}
+        </Button>
       </Group>
     </Stack>
   );

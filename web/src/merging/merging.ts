@@ -1,6 +1,7 @@
 // Which fields of duplicates differ, and which record gives each of them unless the clerk says otherwise.
 import { type Definition, type Entity, type Field, leavesOf, valueAt } from '../api/definitions.ts';
 import { plainText } from '../records/value.tsx';
+import { addressParts, isAddress } from '../tables/columns.ts';
 
 /** Of a reference that has not arrived, the external id is the value. */
 function valueOfField(field: Field, record: Entity): unknown {
@@ -35,6 +36,10 @@ export function defaultChoices(fields: readonly Field[], records: readonly Entit
 
 /** A group in one line. */
 export function plainValue(field: Field, record: Entity): string {
-  const texts = leavesOf([field]).map((leaf) => plainText(leaf, valueAt(record, leaf.path), record));
+  const leaves = leavesOf([field]).filter(({ path }) => !isAddress(field) || path.split('.').length > 2);
+  const texts = [
+    ...(isAddress(field) ? addressParts(record[field.name]) : []),
+    ...leaves.map((leaf) => plainText(leaf, valueAt(record, leaf.path), record)),
+  ];
   return texts.filter(Boolean).join(', ') || '–';
 }

@@ -56,7 +56,7 @@ export function Details({ definition, entity, isReadOnly = false }: DetailsProps
           />
         )}
         <div>
-          <dt>Id</dt>
+          <dt>{t('record.id')}</dt>
           <dd>
             <CopyButton value={entity.id}>
               {({ copied, copy }) => (

@@ -394,6 +394,7 @@ export const de: Texts = {
   },
   today: { title: 'Besuche heute', none: 'Heute gibt es keine Besuche.', maps: 'Karte öffnen' },
   record: {
+    id: 'ID',
     noPosition: 'Ohne Position auf der Karte',
     approximateByPostcode: 'ungefähr, nach der Postleitzahl',
     approximateByTown: 'ungefähr, nach dem Ort',

@@ -391,6 +391,7 @@ export const en = {
   },
   today: { title: "Today's visits", none: 'There are no visits today.', maps: 'Open map' },
   record: {
+    id: 'Id',
     noPosition: 'Not on the map',
     approximateByPostcode: 'approximate, from the postcode',
     approximateByTown: 'approximate, from the town',
