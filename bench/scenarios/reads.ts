@@ -74,7 +74,7 @@ async function listContenders(
   ];
 }
 
-/** The statement for the first page of a list: one row more than the page shows whether a next one exists. */
+/** The statement for the first page of a list: one row more than the page shows whether another follows. */
 function listStatement(): { text: string; rows: number } {
   const list = parseListRequest(site, { limit: String(pageSize) });
   const { text } = buildListQuery(site, '', list, representation(site, 'subject'));
