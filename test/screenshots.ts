@@ -13,10 +13,8 @@ Zahnarztpraxis Dr. Aydın;Osterstraße;92;20259;Hamburg;040 4911223
 Kanzlei Brandt & Söhne;Große Bleichen;31;20354;Hamburg;040 3567890`;
 
 async function openFirst(page: Page): Promise<void> {
-  const link = page.locator('[data-row="0"] th').getByRole('link');
-  const name = await link.innerText();
-  await link.click();
-  await page.getByRole('heading', { level: 1, name }).waitFor();
+  await page.locator('[data-row="0"]').click();
+  await page.getByRole('heading', { level: 1, name: 'Sites', exact: true }).waitFor({ state: 'detached' });
 }
 
 async function pasteTable(page: Page): Promise<void> {
@@ -54,7 +52,8 @@ for (const { name, at, isDark, prepare } of pictures) {
   await prepare?.(page);
   await page.mouse.move(0, 0);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.waitForFunction(() => !document.querySelector('.mantine-Skeleton-root, .mantine-Loader-root'));
+  const loading = page.locator('.mantine-Skeleton-root:visible, .mantine-Loader-root:visible');
+  await loading.first().waitFor({ state: 'detached' });
   await page.screenshot({ path: path.join(folder, `${name}.png`), animations: 'disabled' });
   await page.close();
 }
