@@ -23,6 +23,17 @@ test('the fields that matched are named, each once', () => {
   assert.deepEqual(fieldsOf('0049 40 55'), ['phone']);
 });
 
+test('a number or mail address is explained by a text that has all of it', () => {
+  const hotel: SearchedText[] = [
+    { field: 'companyName', text: 'Hotel Kranz', kind: 'name' },
+    { field: 'email', text: 'info@hotel-kranz.de', kind: 'word' },
+  ];
+  const fieldsOfHotel = (q: string) => findMatch(q, hotel).matched.map(({ field }) => field);
+  assert.deepEqual(fieldsOfHotel('info@hotel-kranz.de'), ['email']);
+  assert.deepEqual(fieldsOfHotel('hotel-kranz'), ['companyName']);
+  assert.deepEqual(fieldsOfHotel('K-10001'), []);
+});
+
 test('typing errors are explained, numbers are not guessed', () => {
   assert.deepEqual(fieldsOf('ubersering'), ['address.streetName']);
   assert.deepEqual(fieldsOf('mobelhuas'), ['customerId']);

@@ -88,6 +88,8 @@ function fitOfStart(typed: string, whole: string): number {
 function fitOfWords(token: string, text: string): number {
   const known = wordsOf(text);
   const fits = wordsOf(token).map((typed) => Math.max(0, ...known.map((word) => fitOfWord(typed, word))));
+  // "K-10001" is not found by a K.
+  if (fits.includes(0)) return 0;
   return fits.reduce((sum, fit) => sum + fit, 0) / Math.max(fits.length, 1);
 }
 

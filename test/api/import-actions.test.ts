@@ -228,6 +228,19 @@ test('a faulty line is called a line, and results name the type and external id 
   assert.deepEqual(results[6].ignoredFields, ['cascade']);
 });
 
+test('a version that no object can have is rejected; other actions ignore it', async () => {
+  const { send, read } = await startBusiness();
+  const [{ id, externalId, companyName, address }] = await read('/customers?externalId=K-2');
+  const versions = [0, -3_000_000_000, 3_000_000_000, 1.5, '1', null];
+  const { results } = await send([
+    ...versions.map((version) => ({ type: 'customer', action: 'merge', version, data: { id, phone: '4' } })),
+    { type: 'customer', version: -1, data: { externalId, companyName, address } },
+  ]);
+  assert.deepEqual(statusesOf(results), [...versions.map(() => 'validation_failed'), 200]);
+  assert.equal(results[0].errors[0].field, 'version');
+  assert.deepEqual(results.at(-1).ignoredFields, ['version']);
+});
+
 test('another tenant cannot delete or merge into an object', async () => {
   const { read } = await startBusiness();
   const { key } = await createTenant();

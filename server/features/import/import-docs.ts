@@ -34,6 +34,7 @@ function lineSchema(resources: readonly Definition[]): JsonSchema {
       },
       version: {
         type: 'integer',
+        minimum: 1,
         description:
           'With `merge` by `id`: the version that you read. Fields that only others changed since stay as they are; one that both changed is 412.',
       },

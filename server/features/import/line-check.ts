@@ -77,6 +77,11 @@ export type CheckLine = (line: Line) => CheckedLine | RejectedLine;
 /** A report's `errors` may stand beside type and data: a corrected line can be sent as it is. */
 const envelopeNames = new Set(['type', 'data', 'errors', 'action']);
 
+const lastVersion = 2 ** 31 - 1;
+
+const isVersion = (value: unknown) =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= lastVersion;
+
 export function buildLineCheck(resources: readonly ImportedResource[]): CheckLine {
   const choices = resources.map(({ definition }) => definition.name);
 
@@ -89,8 +94,8 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
       found.push({ path: ['action'], code: 'invalid_choice', params: { choices: lineActions } });
     if (value.cascade !== undefined && typeof value.cascade !== 'boolean')
       found.push({ path: ['cascade'], code: 'type', params: { type: 'boolean' } });
-    if (value.version !== undefined && !Number.isSafeInteger(value.version))
-      found.push({ path: ['version'], code: 'type', params: { type: 'integer' } });
+    if (value.action === 'merge' && value.version !== undefined && !isVersion(value.version))
+      found.push({ path: ['version'], code: 'out_of_range', params: { min: 1, max: lastVersion } });
     if (!Object.hasOwn(value, 'data')) found.push({ path: ['data'], code: 'required' });
     return found;
   }

@@ -275,7 +275,7 @@ function Head({ definition, columns, shown, widths, sort, onSort, ticks, isHidde
               data-number={isNumber(column) || undefined}
               style={widthOf(widths, column.id)}
             >
-              {column.sort && !isPrinting ? (
+              {column.sort && !isPrinting && !isHidden ? (
                 <UnstyledButton
                   className={classes.sort}
                   onClick={() => onSort(direction === 'ascending' ? `-${column.sort}` : column.sort!)}
