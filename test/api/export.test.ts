@@ -85,7 +85,7 @@ test('a file is named by its collection and the day', async () => {
 
 test('the language is that of the locale, else of Accept-Language, else English', async () => {
   const { get } = await emptyTenant();
-  const german = '\ufeffId;Firma;Adresse Straße;';
+  const german = '\ufeffID;Firma;Adresse Straße;';
   const english = '\ufeffId,Company name,Address street,';
   const starts: [string, Record<string, string>, string][] = [
     ['', {}, english],
