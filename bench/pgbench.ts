@@ -83,21 +83,25 @@ export async function runPages(
   statement: { text: string; rows: number },
   options: PgbenchOptions,
 ): Promise<number> {
-  const tenant = fixedIdSql(':tenant::bigint');
   const script: Script = {
     name: 'page.sql',
     settings: `-c role=${serviceRole} -c enable_seqscan=off`,
-    text: [
-      `\\set tenant random(0, ${tenantCount - 1})`,
-      'BEGIN;',
-      `SELECT set_config('stamm.tenants', ${tenant}::text, true);`,
-      ...planOnce.map((setting) => `${setting};`),
-      `${escapeColons(statement.text).replaceAll('$1', tenant).replaceAll('$2', String(statement.rows))};`,
-      'COMMIT;\n',
-    ].join('\n'),
+    text: buildPageScript(statement),
   };
   const { rows: pages, seconds } = await runPgbench(pgbench!, connection, script, options);
   return pages / seconds;
+}
+
+export function buildPageScript({ text, rows }: { text: string; rows: number }): string {
+  const tenant = fixedIdSql(':tenant::bigint');
+  return [
+    `\\set tenant random(0, ${tenantCount - 1})`,
+    'BEGIN;',
+    `SELECT set_config('stamm.tenants', ${tenant}::text, true);`,
+    ...planOnce.map((setting) => `${setting};`),
+    `${escapeColons(text).replaceAll('$1', tenant).replaceAll('$2', String(rows))};`,
+    'COMMIT;\n',
+  ].join('\n');
 }
 
 /** pgbench takes a colon for a variable, also within quotation marks. */

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { demandStatus, type LoadReport } from '../bench/load.ts';
+import { buildPageScript } from '../bench/pgbench.ts';
 import { demandRows } from '../bench/service.ts';
 import { readProcessorTicks } from '../bench/stolen-time.ts';
 
@@ -20,7 +21,6 @@ test('a run checks every answer and row, writes its results and ends what it sta
   const results = path.join(folder, 'results');
   const words = [
     'creation',
-    'reads',
     '--rounds=1',
     '--seconds=1',
     '--warm-up=1',
@@ -47,11 +47,16 @@ test('a run checks every answer and row, writes its results and ends what it sta
     assert.equal(rounds.length, 1);
     assert.ok(median > 0, name);
   }
-  assert.equal(sections[1].scenario, 'reads');
-  assert.ok(sections[1].figures.rates['pgbench, the same list statement'].median > 0);
   assert.match(sections[0].notes.join(' '), /as many rows and journal entries as answers/);
   assert.match(readFileSync(path.join(results, 'latest.md'), 'utf8'), /^\| Stamm \| [\d,]+ /m);
   assert.match(readFileSync(path.join(results, 'latest.svg'), 'utf8'), /<rect class="ours"/);
+});
+
+test('pgbench gets one statement per line', () => {
+  const [set, ...statements] = buildPageScript({ text: 'SELECT $1, $2', rows: 51 }).trim().split('\n');
+  assert.match(set!, /^\\set tenant /);
+  const words = statements.map((statement) => /^(\w+)((?!SET )[^;])*;$/.exec(statement)?.[1]);
+  assert.deepEqual(new Set(words), new Set(['BEGIN', 'SELECT', 'SET', 'COMMIT']));
 });
 
 test('an answer without its row, or a row without its journal entry, fails a run', () => {
