@@ -45,7 +45,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
     await page.getByRole('combobox', { name: 'Ziel von: Kontakt' }).click();
     await page.getByRole('option', { name: 'E-Mail' }).click();
 
-    await page.getByText('1 der ersten 3 Zeilen sind fehlerhaft.').waitFor();
+    await page.getByText('1 von 3 geprüften Zeilen ist fehlerhaft.').waitFor();
     const invalid = page.getByRole('row', { name: /^3 fehlerhaft K-2/ }).locator('[data-invalid]');
     await invalid.nth(1).waitFor();
     assert.deepEqual(await invalid.allInnerTexts(), [

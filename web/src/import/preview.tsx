@@ -53,10 +53,9 @@ export function Preview({ table, plan, known }: PreviewProps) {
     >
       <Text size="sm" c="dimmed" mb="sm" role="status">
         {check.data
-          ? t(invalid > 0 ? 'import.previewInvalid' : 'import.previewFine', {
-              count: rows.length,
-              invalid,
-            })
+          ? invalid > 0
+            ? t('import.previewInvalid', { count: invalid, total: rows.length })
+            : t('import.previewFine', { count: rows.length })
           : t('import.checking')}
       </Text>
       {check.error && <FailureNote error={check.error} onRetry={() => check.refetch()} />}

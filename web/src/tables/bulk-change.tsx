@@ -38,7 +38,7 @@ export function BulkChange({ count, ...dialog }: BulkDialogProps) {
       title={t('bulk.changeTitle', {
         count,
         formatted: formatNumber(count),
-        what: nounOf(definition, 'many'),
+        what: nounOf(definition, count === 1 ? 'one' : 'many'),
       })}
       action={t('bulk.change')}
       isDisabled={!field || localError !== undefined}

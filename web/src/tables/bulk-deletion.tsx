@@ -17,7 +17,7 @@ export function BulkDeletion({ count, ...dialog }: BulkDialogProps) {
       title={t('bulk.deleteTitle', {
         count,
         formatted: formatNumber(count),
-        what: nounOf(definition, 'many'),
+        what: nounOf(definition, count === 1 ? 'one' : 'many'),
       })}
       action={t('actions.delete')}
       isDangerous
