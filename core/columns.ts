@@ -15,32 +15,19 @@ export interface ImportColumn {
 }
 
 /** The object's own id, by which an export finds its way back. */
-export const idColumn: ImportColumn = {
-  path: 'id',
-  field: {
-    name: 'id',
-    path: 'id',
-    kind: 'uuid',
-    isRequired: false,
-    title: { de: 'ID', en: 'Id' },
-    description: '',
-  },
-  titles: { de: 'ID', en: 'Id' },
-};
+export const idColumn = ownColumn('uuid', 'id', { de: 'ID', en: 'Id' });
 
 /** The version that was exported, by which an import tells what others changed since. */
-export const versionColumn: ImportColumn = {
-  path: 'version',
-  field: {
-    name: 'version',
-    path: 'version',
-    kind: 'integer',
-    isRequired: false,
-    title: { de: 'Version', en: 'Version' },
-    description: '',
-  },
-  titles: { de: 'Version', en: 'Version' },
-};
+export const versionColumn = ownColumn('integer', 'version', { de: 'Version', en: 'Version' });
+
+/** A column that no definition names. */
+function ownColumn(kind: Field['kind'], path: string, titles: Titles): ImportColumn {
+  return {
+    path,
+    titles,
+    field: { name: path, path, kind, isRequired: false, title: titles, description: '' },
+  };
+}
 
 /** For each reference a column with the number or name of its object. */
 export function nameColumnsOf(definition: Definition): ImportColumn[] {

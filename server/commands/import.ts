@@ -180,10 +180,14 @@ function describe(
   };
 }
 
+const listedRows = 5;
+
 function describeLeftOut({ end, repeatedHead }: LeftOutRows = { end: [], repeatedHead: [] }): string[] {
+  const listed = repeatedHead.slice(0, listedRows).join(', ');
+  const more = repeatedHead.length - listedRows;
   return [
     ...(repeatedHead.length > 0
-      ? [`Rows that repeat the titles are left out: ${repeatedHead.join(', ')}.`]
+      ? [`Rows that repeat the titles are left out: ${listed}${more > 0 ? ` and ${more} more` : ''}.`]
       : []),
     ...end.map(({ number, cells }) => {
       const words = cells.filter((cell) => cell?.trim()).join(' · ');

@@ -241,6 +241,24 @@ test('a version that no object can have is rejected; other actions ignore it', a
   assert.deepEqual(results.at(-1).ignoredFields, ['version']);
 });
 
+test('a repeated line is answered as the first time, also after somebody has changed the same field', async () => {
+  const { send, read, key } = await startBusiness();
+  const [{ id }] = await read('/customers?externalId=K-2');
+  const line = { type: 'customer', action: 'merge', version: 1, data: { id, phone: '4' } };
+  const repeat = () => send([line], '', { 'idempotency-key': 'same' });
+  assert.deepEqual(statusesOf((await repeat()).results), [200]);
+  const { results } = await send([{ type: 'customer', action: 'merge', data: { id, phone: '5' } }]);
+  assert.deepEqual(statusesOf(results), [200]);
+  assert.deepEqual(
+    (await repeat()).results.map(({ status, replayed }) => [status, replayed]),
+    [[200, true]],
+  );
+  // Without the key it is a request of its own, and a field that changed since is not overwritten.
+  const { results: rejected } = await sendImport({ port, key }, [line]);
+  assert.deepEqual([rejected[0].status, rejected[0].field], [412, 'phone']);
+  assert.equal((await read('/customers?externalId=K-2'))[0]!.phone, '5');
+});
+
 test('another tenant cannot delete or merge into an object', async () => {
   const { read } = await startBusiness();
   const { key } = await createTenant();

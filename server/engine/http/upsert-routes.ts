@@ -91,11 +91,14 @@ export function addMergeRoute(
   path: string,
   schema: object,
 ): void {
+  const pickNames = buildNamePicker(resource.definition);
   api.patch<NamedRoute>(path, { schema }, async (request, reply) => {
     refuseUnknownParameters(request, ['dryRun', 'create']);
     const mayCreate = readFlag(request, 'create', true);
     const body = withExternalId(request.body, request.params.externalId);
-    const upsert = isDryRun(request) ? undefined : toUpsert(resource, body, mayCreate, request, reply);
+    const upsert = isDryRun(request)
+      ? undefined
+      : toUpsert(resource, pickNames, body, mayCreate, request, reply);
     const merged = upsert && (await resource.upserts.upsert(upsert, request.deadline));
     if (merged) {
       noteChange(reply, merged);
@@ -134,6 +137,7 @@ async function mergeAlone(
 /** Undefined for a merge that needs its own transaction, to be written or to find its errors. */
 function toUpsert(
   { definition, check, writes }: WritableResource,
+  pickNames: PickNames,
   body: JsonBody,
   mayCreate: boolean,
   request: NamedRequest,
@@ -147,7 +151,7 @@ function toUpsert(
   };
   const ids = { tenant_id: request.tenantId, id: newObjectId() };
   return {
-    row: { ...pickNames(definition, sent.row), ...ids },
+    row: { ...pickNames(sent.row), ...ids },
     creation: sent.fieldErrors.length === 0 ? { ...nameIgnored(sent).row, ...ids } : undefined,
     become: (current) => nameIgnored(check(mergeInto(definition, current, body))),
     isMerge: true,
@@ -159,17 +163,20 @@ function toUpsert(
   };
 }
 
-/** An invalid one would fail the statement for everybody in it. */
-function pickNames(definition: Definition, row: Row): Row {
+type PickNames = (row: Row) => Row;
+
+/** The names in a row. An invalid one would fail the statement for everybody in it. */
+function buildNamePicker(definition: Definition): PickNames {
   const references = referencesOf(definition);
   const texts = ['external_id', ...references.map(({ externalColumn }) => externalColumn)];
   const ids = references.map(({ column }) => column.name);
-  return Object.fromEntries(
-    [
-      ...texts.filter((name) => typeof row[name] === 'string'),
-      ...ids.filter((name) => typeof row[name] === 'string' && isUuid(row[name])),
-    ].map((name) => [name, row[name]]),
-  );
+  return (row) =>
+    Object.fromEntries(
+      [
+        ...texts.filter((name) => typeof row[name] === 'string'),
+        ...ids.filter((name) => typeof row[name] === 'string' && isUuid(row[name])),
+      ].map((name) => [name, row[name]]),
+    );
 }
 
 /** Creates an object whose external id is unknown. */

@@ -8,7 +8,6 @@ import type { Author } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
 
 type Fields = Record<string, unknown>;
-type Changes = Record<string, { from?: unknown }>;
 
 interface Since {
   /** The fields that changed since the sender read them, as they were then. Null where the journal has forgotten. */
@@ -16,6 +15,32 @@ interface Since {
   /** Those that somebody else changed. */
   byOthers: Set<string>;
 }
+
+interface ChangedField {
+  id: string;
+  /** Null for an entry without a field. */
+  field: string | null;
+  from: unknown;
+  is_by_others: boolean;
+  is_forgotten: boolean;
+}
+
+/**
+ * One row per field, however often it changed. The oldest change says what the sender read. Within an import, "journal"
+ * is the temporary table that collects its own entries.
+ */
+const changedFields = `
+  WITH since AS (
+    SELECT entry.resource_id, changed.field, min(entry.position) AS position,
+      bool_or(coalesce(entry.actor_id <> $4, true)) AS is_by_others, bool_or(entry.changes IS NULL) AS is_forgotten
+    FROM public.journal AS entry
+    JOIN unnest($2::uuid[], $3::integer[]) AS sent (id, version)
+      ON sent.id = entry.resource_id AND entry.version > sent.version
+    LEFT JOIN LATERAL json_object_keys(entry.changes) AS changed (field) ON true
+    WHERE entry.tenant_id = $1 AND entry.action = 'CHANGED' GROUP BY entry.resource_id, changed.field
+  )
+  SELECT since.resource_id AS id, field, is_by_others, is_forgotten, oldest.changes -> field -> 'from' AS "from"
+  FROM since JOIN public.journal AS oldest ON oldest.tenant_id = $1 AND oldest.position = since.position`;
 
 /** By object, what happened after the version that the sender read. */
 export async function readChangesSince(
@@ -26,21 +51,20 @@ export async function readChangesSince(
 ): Promise<ReadonlyMap<string, Since>> {
   const found = new Map<string, Since>();
   if (read.length === 0) return found;
-  // Within an import, "journal" is the temporary table that collects its own entries.
-  const { rows } = await client.query<{ id: string; actor_id: string | null; changes: Changes | null }>(
-    `SELECT entry.resource_id AS id, entry.actor_id, entry.changes FROM public.journal AS entry
-     JOIN unnest($2::uuid[], $3::integer[]) AS sent (id, version) ON sent.id = entry.resource_id AND entry.version > sent.version
-     WHERE entry.tenant_id = $1 AND entry.action = 'CHANGED' ORDER BY entry.position`,
-    [tenantId, read.map(({ id }) => id), read.map(({ version }) => version)],
-  );
-  for (const { id, actor_id: changedBy, changes } of rows) {
-    const since = found.get(id) ?? { former: {}, byOthers: new Set() };
-    found.set(id, since);
-    const isOwn = actorId !== undefined && changedBy === actorId;
-    for (const name of isOwn ? [] : Object.keys(changes ?? {})) since.byOthers.add(name);
-    const before = Object.entries(changes ?? {}).map(([name, { from }]) => [name, from]);
-    // The oldest change says what was read.
-    since.former = since.former && changes && { ...Object.fromEntries(before), ...since.former };
+  const ids = read.map(({ id }) => id);
+  const versions = read.map(({ version }) => version);
+  const { rows } = await client.query<ChangedField>(changedFields, [
+    tenantId,
+    ids,
+    versions,
+    actorId ?? null,
+  ]);
+  for (const { id, field, from, ...change } of rows) {
+    const since = found.getOrInsertComputed(id, () => ({ former: {}, byOthers: new Set() }));
+    if (change.is_forgotten) since.former = null;
+    if (field === null) continue;
+    if (since.former) since.former[field] = from;
+    if (change.is_by_others) since.byOthers.add(field);
   }
   return found;
 }

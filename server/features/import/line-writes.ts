@@ -143,11 +143,7 @@ async function writeWave(
   const all = await prepareWrites(client, resource, lines, currentNames, writer);
   const isLost = ({ line, current }: Write) => mergedIdOf(line) !== undefined && !current;
   for (const { line } of all.filter(isLost)) outcomes.set(line, new ApiError('not_found'));
-  for (const { line, conflicts, checked } of all) {
-    if (conflicts.length > 0 && checked.fieldErrors.length === 0)
-      outcomes.set(line, new ApiError('version_mismatch', { details: { field: conflicts[0]! } }));
-  }
-  const prepared = all.filter(({ line }) => !outcomes.has(line));
+  const prepared = all.filter((write) => !isLost(write));
   const invalid = prepared.filter(({ checked }) => checked.fieldErrors.length > 0);
   const unrepeated = await takeLines(
     client,
@@ -157,8 +153,11 @@ async function writeWave(
       .map((write) => ({ ...write, id: write.row.id })),
     outcomes,
   );
-  const resolvable = [...unrepeated, ...invalid].filter(({ checked }) =>
-    replacement.canResolveOwners(checked.fieldErrors),
+  const isInConflict = ({ conflicts }: Write) => conflicts.length > 0;
+  for (const { line, conflicts } of unrepeated.filter(isInConflict))
+    outcomes.set(line, new ApiError('version_mismatch', { details: { field: conflicts[0]! } }));
+  const resolvable = [...unrepeated.filter((write) => !isInConflict(write)), ...invalid].filter(
+    ({ checked }) => replacement.canResolveOwners(checked.fieldErrors),
   );
   const ownerErrors = await writes.resolveReferencesOfAll(
     client,
