@@ -18,21 +18,25 @@ function firstLine(document: string): string {
 }
 
 interface Document {
-  paths: Record<string, Record<string, { responses: Record<string, { headers?: object }> }>>;
+  paths: Record<string, Record<string, { responses: Record<string, object> }>>;
+  components: Record<string, Record<string, object>>;
 }
 
 /** The client throws errors as one class and reads no other header: their types would be ballast. */
 function withoutFailures(document: Document) {
-  for (const methods of Object.values(document.paths)) {
-    for (const operation of Object.values(methods)) {
-      operation.responses = Object.fromEntries(
-        Object.entries(operation.responses)
-          .filter(([status]) => status.startsWith('2'))
-          .map(([status, { headers: _headers, ...response }]) => [status, response]),
-      );
-    }
-  }
-  const withoutExamples = (name: string, value: unknown) =>
-    (name === 'examples' && Array.isArray(value)) || name === 'example' ? undefined : value;
-  return JSON.parse(JSON.stringify(document, withoutExamples));
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  for (const operation of operations) operation.responses = pick(operation.responses, isSuccess);
+  const used = JSON.stringify(operations);
+  const { responses = {}, headers: _headers, examples: _examples, ...components } = document.components;
+  const shared = pick(responses, (name) => used.includes(`"#/components/responses/${name}"`));
+  const withoutDetails = (name: string, value: unknown) =>
+    name === 'headers' || name === 'examples' || name === 'example' ? undefined : value;
+  const kept = { ...document, components: { ...components, responses: shared } };
+  return JSON.parse(JSON.stringify(kept, withoutDetails));
+}
+
+const isSuccess = (status: string) => status.startsWith('2');
+
+function pick<Value>(members: Record<string, Value>, isKept: (name: string) => boolean) {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => isKept(name)));
 }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs, promisify } from 'node:util';
+import { buildBillOfMaterials } from './bill-of-materials.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -65,7 +66,7 @@ export async function buildRelease(platform: string, out: string): Promise<strin
       path.join(out, files[1]!),
       notesOf(await readFile(path.join(root, 'CHANGELOG.md'), 'utf8'), manifest.version),
     );
-    await cp(path.join(root, 'generated/sbom.json'), path.join(out, files[2]!));
+    await writeFile(path.join(out, files[2]!), await buildBillOfMaterials());
     const sums = await Promise.all(
       files.map(async (file) => `${await hash(path.join(out, file))}  ${file}\n`),
     );

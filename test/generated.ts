@@ -10,10 +10,9 @@ import { readConfig, settings } from '../server/config.ts';
 import { openDatabase } from '../server/database/database.ts';
 import { openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
 import { migrate } from '../server/database/migrations.ts';
-import { postmanCollection } from '../server/features/reference/openapi-document.ts';
+import { openapiDocument } from '../server/features/reference/openapi-document.ts';
 import { buildApp } from '../server/http/app.ts';
 import { resources } from '../server/resources/index.ts';
-import { buildBillOfMaterials, isBillOfMaterialsCurrent } from './bill-of-materials.ts';
 import { errorCodesDocument } from './error-codes-document.ts';
 import { holidayTable, isHolidayTableCurrent } from './holiday-table.ts';
 import { migrationSkeleton } from './migration-skeleton.ts';
@@ -22,8 +21,7 @@ import { statementsDocument } from './statements-document.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
-/** The OpenAPI document and the Postman collection made from it. */
-async function apiDocuments(): Promise<{ openapi: string; postman: string }> {
+async function apiDocument(): Promise<string> {
   // The document needs the routes and no connection: the pool opens none before its first query.
   const app = await buildApp(
     readConfig({}),
@@ -31,11 +29,9 @@ async function apiDocuments(): Promise<{ openapi: string; postman: string }> {
     pino({ level: 'silent' }),
   );
   await app.ready();
-  const [openapi, postman] = [app.swagger(), postmanCollection(app)].map(
-    (document) => `${JSON.stringify(document, undefined, 2)}\n`,
-  );
+  const document = `${JSON.stringify(openapiDocument(app), undefined, 2)}\n`;
   await app.close();
-  return { openapi: openapi!, postman: postman! };
+  return document;
 }
 
 /** Read from a real PostgreSQL after all migrations. */
@@ -69,7 +65,6 @@ ${rows.join('\n')}
 `;
 }
 
-const billOfMaterials = 'generated/sbom.json';
 const clientTypes = 'client/src/api-types.ts';
 const holidays = 'core/holiday-table.ts';
 
@@ -83,10 +78,9 @@ function reportStale(name: string): void {
 }
 
 async function writeOrCheck(isCheck: boolean): Promise<void> {
-  const { openapi, postman } = await apiDocuments();
+  const openapi = await apiDocument();
   const files = new Map([
     ['generated/openapi.json', openapi],
-    ['generated/postman.json', postman],
     ['generated/schema.sql', await currentSchema()],
     ['generated/statements.sql', statementsDocument(resources)],
     ['docs/guide/error-codes.md', errorCodesDocument()],
@@ -104,10 +98,6 @@ async function writeOrCheck(isCheck: boolean): Promise<void> {
   if (!isHolidayTableCurrent(await readCommitted(holidays))) {
     if (isCheck) reportStale(holidays);
     else await writeFile(path.join(root, holidays), holidayTable());
-  }
-  if (!(await isBillOfMaterialsCurrent(await readCommitted(billOfMaterials)))) {
-    if (isCheck) reportStale(billOfMaterials);
-    else await writeFile(path.join(root, billOfMaterials), await buildBillOfMaterials());
   }
 }
 

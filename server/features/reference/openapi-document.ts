@@ -2,6 +2,7 @@
 import type { SwaggerOptions } from '@fastify/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { finishDocument } from '../../engine/openapi/answers.ts';
+import { type DocumentParts, shareParts } from '../../engine/openapi/shared-parts.ts';
 import { resources } from '../../resources/index.ts';
 import { version } from '../../version.ts';
 import { buildPostmanCollection, type Document } from './postman-collection.ts';
@@ -76,7 +77,7 @@ export async function openapiRoutes(
 ): Promise<void> {
   let document: string | undefined;
   app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
-    document ??= JSON.stringify(app.swagger());
+    document ??= JSON.stringify(openapiDocument(app));
     reply.header('Cache-Control', 'no-cache').type('application/json; charset=utf-8');
     return document.replaceAll(exampleOrigin, () => publicUrl ?? originOf(request));
   });
@@ -89,7 +90,11 @@ export async function openapiRoutes(
   });
 }
 
-export function postmanCollection(app: FastifyInstance): object {
+export function openapiDocument(app: FastifyInstance): object {
+  return shareParts(structuredClone(app.swagger()) as unknown as DocumentParts);
+}
+
+function postmanCollection(app: FastifyInstance): object {
   return buildPostmanCollection(app.swagger() as unknown as Document, resources, exampleOrigin);
 }
 

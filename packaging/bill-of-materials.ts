@@ -1,13 +1,10 @@
-// The bill of materials: every package that the service runs with, as CycloneDX. It follows from the lockfile alone, so
-// the check compares the lockfile's hash and needs neither npm nor the network.
+// The bill of materials: every package that the service runs with, as CycloneDX. It follows from the lockfile alone.
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
 const root = path.resolve(import.meta.dirname, '..');
-const lockfileHashName = 'stamm:package-lock.json:sha-256';
 
 interface BillOfMaterials {
   components: { 'bom-ref': string; name: string; version: string }[];
@@ -17,13 +14,7 @@ interface BillOfMaterials {
     timestamp?: string;
     tools?: object;
     component: { name: string; type: string };
-    properties: { name: string; value: string }[];
   };
-}
-
-async function hashLockfile(): Promise<string> {
-  const content = await readFile(path.join(root, 'package-lock.json'));
-  return createHash('sha256').update(content).digest('hex');
 }
 
 export async function buildBillOfMaterials(): Promise<string> {
@@ -38,7 +29,6 @@ export async function buildBillOfMaterials(): Promise<string> {
   delete document.metadata.timestamp;
   delete document.metadata.tools;
   Object.assign(document.metadata.component, { name: 'stamm', type: 'application' });
-  document.metadata.properties = [{ name: lockfileHashName, value: await hashLockfile() }];
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
@@ -60,11 +50,4 @@ function leaveOutTools(document: BillOfMaterials, kept: ReadonlySet<string>): vo
   document.dependencies = document.dependencies
     .filter(({ ref }) => !left.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => !left.has(other)) }));
-}
-
-export async function isBillOfMaterialsCurrent(committed: string): Promise<boolean> {
-  if (committed === '') return false;
-  const { metadata }: BillOfMaterials = JSON.parse(committed);
-  const written = metadata.properties.find(({ name }) => name === lockfileHashName);
-  return written?.value === (await hashLockfile());
 }
