@@ -29,7 +29,8 @@ const remedies: Partial<Record<ErrorCode, string>> = {
   idempotency_key_reused: 'Use a new key for each new object.',
   too_many_at_once: 'Send fewer requests in parallel.',
   too_many_failed_authentications: 'Correct the key, then wait `Retry-After` seconds.',
-  overloaded: 'Repeat it after a growing pause.',
+  overloaded:
+    'Repeat it after a growing pause. The database is there, but a lock, a connection or time was short.',
   shutting_down: 'Repeat it: another node, or the restarted one, answers.',
   internal_error:
     'Repeat it with the same `Idempotency-Key`. If it persists, send the `requestId` to support.',

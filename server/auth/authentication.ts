@@ -66,6 +66,7 @@ export function buildAuthenticate(
     tenantOf: (hash) => hash,
     maxItems: 1000,
     paceMs: 0,
+    hasAnsweredSince: database.hasAnsweredSince,
   });
 
   return async function authenticate({ key, address, userAgent, deadline }) {

@@ -108,6 +108,7 @@ function lookUpsOf(database: Database): Batcher<string, SessionRow | undefined> 
       tenantOf: (token) => token,
       maxItems: 1000,
       paceMs: 0,
+      hasAnsweredSince: database.hasAnsweredSince,
     });
   knownLookUps.set(database, lookUps);
   return lookUps;

@@ -51,6 +51,7 @@ function build({ paceMs = 0, maxItems = 100 } = {}) {
     kind: 'test',
     paceMs,
     maxItems,
+    hasAnsweredSince: () => true,
     tenantOf: (item) => item.split(' ')[0]!,
     run(items) {
       const { promise, resolve, reject } = Promise.withResolvers<readonly Result[]>();

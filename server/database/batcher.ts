@@ -30,6 +30,8 @@ export interface BatcherOptions<Item, Result> {
   maxItems: number;
   /** How long after the start of the last batch the next one may still wait for further items. */
   paceMs: number;
+  /** Whether the database has answered anything since then, a time of performance.now(). */
+  hasAnsweredSince(time: number): boolean;
 }
 
 const maxConcurrent = 4;
@@ -195,8 +197,13 @@ export class Batcher<Item, Result> {
     for (const { work, addedAt } of unsent) if (work) work.batchWaitMs += now - addedAt;
     for (const { entries, startedAt } of this.#running) countLate(entries.filter(isLate), now - startedAt);
     if (unsent.length > 0) this.#waiting = this.#waiting.filter((entry) => !isLate(entry));
-    for (const { reject } of sent) reject(new DeadlineError('The database did not answer in time.', true));
-    for (const { reject } of unsent) reject(new DeadlineError('The database was busy for too long.'));
+    const { hasAnsweredSince } = this.#options;
+    for (const { reject, addedAt } of sent) {
+      const isBusy = hasAnsweredSince(addedAt);
+      reject(new DeadlineError('The database did not answer in time.', { wasSent: true, isBusy }));
+    }
+    for (const { reject, addedAt } of unsent)
+      reject(new DeadlineError('No batch was free in time.', { isBusy: hasAnsweredSince(addedAt) }));
     this.#schedule();
     if (this.#waiting.length > 0 || this.#running.size > 0) return;
     clearInterval(this.#timer);

@@ -1,7 +1,6 @@
 // Shares scarce connections between tenants. Each tenant has its own queues, and the queues take turns. One tenant
 // never holds more than half of the connections.
 import { ApiError } from '../errors.ts';
-import { DeadlineError } from './errors.ts';
 
 /** A tenant's queue: long reads have one of their own. */
 export interface Turn {
@@ -40,8 +39,11 @@ export class ConnectionTurns {
     this.#mostOthers = Math.max(1, half - this.#mostReads);
   }
 
-  /** Takes a connection immediately, or promises one before `deadline`, a time of performance.now(). */
-  take(turn: Turn, deadline: number): Promise<void> | undefined {
+  /**
+   * Takes a connection immediately, or promises one before `deadline`, a time of performance.now(). `toError` makes the
+   * error of a wait that another tenant or the database caused.
+   */
+  take(turn: Turn, deadline: number, toError: () => Error): Promise<void> | undefined {
     const queue = this.#queueOf(turn);
     if (this.#taken < this.#most && queue.taken < queue.most) {
       this.#taken++;
@@ -56,9 +58,7 @@ export class ConnectionTurns {
       this.#forgetIdle(turn, queue);
       // A hanging database releases nothing. A working one has too many reads of this tenant.
       const isOwnFault = turn.isRead && this.#releases > releasesBefore;
-      reject(
-        isOwnFault ? new ApiError('too_many_at_once') : new DeadlineError('No connection was free in time.'),
-      );
+      reject(isOwnFault ? new ApiError('too_many_at_once') : toError());
     };
     const timer = setTimeout(giveUp, Math.max(deadline - performance.now(), 1));
     const waiting = {

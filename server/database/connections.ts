@@ -4,11 +4,11 @@ import pg from 'pg';
 import { topics } from '../telemetry/topics.ts';
 import { currentWork } from '../telemetry/work.ts';
 import { ConnectionTurns, type Turn } from './connection-turns.ts';
-import { DeadlineError } from './errors.ts';
+import { DeadlineError, explainTimeout } from './errors.ts';
 import { planWithIndexes } from './planner.ts';
 import { findShards, type Shards } from './shards.ts';
 import { type StatementLog, watchStatements } from './statement-watch.ts';
-import { longStatementMs, patienceMs, timedConnection } from './timeouts.ts';
+import { longStatementMs, patienceMs, serverTimeoutMs, timedConnection } from './timeouts.ts';
 
 /** Owns no table and bypasses no row-level security: what requests run as. Made with the first migration. */
 export const serviceRole = 'stamm_service';
@@ -25,6 +25,8 @@ export interface Connections {
   requestDeadlineMs: number;
   /** Null on a single PostgreSQL, undefined before the first connection. */
   shards: Shards | null | undefined;
+  /** When PostgreSQL last sent anything to this pool, a time of performance.now(). */
+  heardAt: number;
 }
 
 export interface Connected {
@@ -48,7 +50,6 @@ export function openConnections(
       client: pg.ClientBase,
     ) => void,
   });
-  measureQueries(pool);
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
   // One that breaks in use fails its queries, and tells the same once more on the connection itself.
@@ -58,12 +59,18 @@ export function openConnections(
     turns: new ConnectionTurns(maxConnections),
     requestDeadlineMs,
     shards: undefined,
+    heardAt: Number.NEGATIVE_INFINITY,
   };
+  measureQueries(connections);
   return connections;
 }
 
-/** Counts statements that need no transaction. A statement that waits for a connection keeps its own context. */
-function measureQueries(pool: pg.Pool): void {
+/**
+ * Counts statements that need no transaction, and explains their timeouts. A statement that waits for a connection keeps
+ * its own context.
+ */
+function measureQueries(connections: Connections): void {
+  const { pool } = connections;
   const connect = pool.connect.bind(pool) as (callback?: (...results: unknown[]) => void) => unknown;
   pool.connect = ((callback?: (...results: unknown[]) => void) =>
     connect(callback && AsyncLocalStorage.bind(callback))) as typeof pool.connect;
@@ -73,6 +80,8 @@ function measureQueries(pool: pg.Pool): void {
     const askedAt = performance.now();
     try {
       return await query(...parameters);
+    } catch (error) {
+      throw explainTimeout(error, connections.heardAt > askedAt);
     } finally {
       if (work) work.databaseMs += performance.now() - askedAt;
     }
@@ -89,6 +98,9 @@ async function prepareFirst(
   connections: Connections,
   statementLog: StatementLog | undefined,
 ): Promise<void> {
+  (client as pg.Client).connection.stream.on('data', () => {
+    connections.heardAt = performance.now();
+  });
   await prepare(client, connections.requestDeadlineMs, statementLog);
   await lookForShards(client, connections);
 }
@@ -103,7 +115,7 @@ async function prepare(
   statementLog: StatementLog | undefined,
 ): Promise<void> {
   watchStatements(client, statementLog);
-  await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = 0;
+  await client.query(`SET ROLE ${serviceRole}; SET statement_timeout = ${serverTimeoutMs(statementTimeoutMs)}; SET lock_timeout = 0;
     SET datestyle = 'ISO'; SET timezone = 'UTC'; SET extra_float_digits = 1; ${planWithIndexes};
     SET citus.propagate_set_commands = 'local'`);
 }
@@ -136,18 +148,21 @@ export function turnOf(tenantIds: readonly string[], isRead: boolean): Turn {
 
 /** A connection of the pool, unless none is free in time; one that comes later goes back immediately. */
 export async function connectBefore(
-  { pool, turns, requestDeadlineMs }: Connections,
+  connections: Connections,
   turn: Turn,
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<Connected> {
+  const { pool, turns, requestDeadlineMs } = connections;
   const askedAt = performance.now();
+  const isBusy = () => connections.heardAt > askedAt;
+  const toError = () => new DeadlineError('No connection was free in time.', { isBusy: isBusy() });
   const work = currentWork.getStore();
   const countWait = () => {
     const waitMs = performance.now() - askedAt;
     if (work) work.connectionWaitMs += waitMs;
     topics.connectionWait.publish({ seconds: waitMs / 1000 });
   };
-  const waiting = turns.take(turn, Math.min(deadline, askedAt + requestDeadlineMs));
+  const waiting = turns.take(turn, Math.min(deadline, askedAt + requestDeadlineMs), toError);
   if (waiting)
     await waiting.catch((error) => {
       countWait();
@@ -158,7 +173,7 @@ export async function connectBefore(
     const timer = setTimeout(() => {
       isLate = true;
       countWait();
-      reject(new DeadlineError('No connection was free in time.'));
+      reject(toError());
     }, msUntil(deadline));
     pool.connect().then(
       (client) => {
@@ -176,7 +191,7 @@ export async function connectBefore(
       (error) => {
         clearTimeout(timer);
         turns.release(turn);
-        reject(error);
+        reject(explainTimeout(error, isBusy()));
       },
     );
   });

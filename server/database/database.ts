@@ -12,6 +12,8 @@ export interface Database {
   readonly use: { inUse: number; idle: number; waiting: number };
   /** Whether tenants are on different machines: each then needs a transaction of its own. */
   readonly isDistributed: boolean;
+  /** Whether PostgreSQL has sent anything since then, a time of performance.now(): a silent one is away. */
+  hasAnsweredSince(time: number): boolean;
   /** Runs `work` in one transaction that sees the rows of these tenants and no others. A dry run writes nothing. */
   inTenants<Result>(
     tenantIds: readonly string[],
@@ -60,6 +62,7 @@ export function openDatabase(connection: pg.ClientConfig, options: ConnectionOpt
     get isDistributed() {
       return Boolean(connections.shards);
     },
+    hasAnsweredSince: (time) => connections.heardAt > time,
     inTenants: (tenantIds, work, options) => inTenants(connections, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query, options) =>
       queryInTenants(connections, tenantIds, query, options ?? {}),

@@ -6,11 +6,23 @@ import { ApiError, type ErrorCode } from '../errors.ts';
 export class DeadlineError extends Error {
   /** Whether the statement was under way by then, and may still be stored. */
   readonly wasSent: boolean;
+  /** Whether PostgreSQL answered anything to anybody meanwhile: then it is busy, not away. */
+  readonly isBusy: boolean;
 
-  constructor(message: string, wasSent = false) {
+  constructor(message: string, { wasSent = false, isBusy }: { wasSent?: boolean; isBusy: boolean }) {
     super(message);
     this.wasSent = wasSent;
+    this.isBusy = isBusy;
   }
+}
+
+/** A timeout of the driver as a DeadlineError; any other error as it is. */
+export function explainTimeout(error: unknown, isBusy: boolean): unknown {
+  const isTimeout =
+    error instanceof Error &&
+    !(error instanceof DeadlineError || error instanceof pg.DatabaseError) &&
+    /timeout/i.test(error.message);
+  return isTimeout ? new DeadlineError(error.message, { isBusy }) : error;
 }
 
 /** PostgreSQL may have committed: the answer to the commit is lost. */
@@ -46,13 +58,22 @@ const awayStates = /^(08|53|57|58|25006|55000)/;
 /** From the socket or the resolver. Node's codes for mistakes in a program also begin with ERR. */
 const awaySocketCodes = /^(E[A-Z]+|EAI_[A-Z]+|ERR_(STREAM|SOCKET|SSL|TLS)_\w+)$/;
 
-/** Whether PostgreSQL is away or shutting down, as opposed to rejecting a statement. */
+/** Whether PostgreSQL is away, shutting down or too busy, as opposed to rejecting a statement. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DeadlineError || error instanceof OutcomeUnknownError) return true;
   const { code, severity } = error as { code?: string; severity?: string };
   if (code === undefined) return /timeout|connection terminated|not queryable|SSL/i.test(error.message);
   return awayStates.test(code) || awaySocketCodes.test(code) || isFatal({ severity });
+}
+
+/** 53300 too many connections, 55P03 lock timeout, 57014 statement timeout: PostgreSQL says so itself. */
+const busyStates = new Set(['53300', '55P03', '57014']);
+
+/** Whether PostgreSQL is there and had no time, lock or connection for the statement. Nothing of it is stored. */
+function isDatabaseBusy(error: unknown): boolean {
+  if (error instanceof DeadlineError) return error.isBusy;
+  return error instanceof pg.DatabaseError && busyStates.has(error.code ?? '');
 }
 
 /** Whether a transaction ended because a lock was not free in time. */
@@ -74,6 +95,7 @@ export function toReadError(error: unknown): ApiError {
 function codeOf(error: unknown): ErrorCode {
   if ((error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return 'content_type';
   if (error instanceof OutcomeUnknownError) return 'outcome_unknown';
+  if (isDatabaseBusy(error)) return 'overloaded';
   return isDatabaseAway(error) || isConflictWithRecovery(error) ? 'database_unavailable' : 'internal_error';
 }
 

@@ -5,11 +5,12 @@ import type { Database } from './database.ts';
 
 export function buildTenantBatches<Item, Result>(
   database: Database,
-  options: BatcherOptions<Item, Result>,
+  options: Omit<BatcherOptions<Item, Result>, 'hasAnsweredSince'>,
 ): Batcher<Item, Result> {
   const { run, tenantOf } = options;
   return new Batcher({
     ...options,
+    hasAnsweredSince: database.hasAnsweredSince,
     run: async (items) => (database.isDistributed ? runApart(items, run, tenantOf) : run(items)),
   });
 }

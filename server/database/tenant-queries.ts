@@ -1,10 +1,10 @@
 // One statement in a transaction of its tenants, in one round trip.
 import pg from 'pg';
 import { type Connections, connectBefore, msUntil, turnOf } from './connections.ts';
-import { isDatabaseAway, mayBeCommitted, OutcomeUnknownError } from './errors.ts';
+import { explainTimeout, isDatabaseAway, mayBeCommitted, OutcomeUnknownError } from './errors.ts';
 import { planOnce, readInOrder } from './planner.ts';
 import { isStale, onlyTenant } from './shards.ts';
-import type { TimedQuery } from './timeouts.ts';
+import { serverTimeoutMs, type TimedQuery } from './timeouts.ts';
 import { beginning, type CommonOptions, demandCommit, toTexts } from './transactions.ts';
 
 export interface QueryOptions extends CommonOptions {
@@ -43,16 +43,18 @@ async function queryOnce<Row extends pg.QueryResultRow>(
   { deadline, lockTimeoutMs, isPlannedOnce, isBatch = false, followedBy = [] }: QueryOptions,
 ): Promise<LedResult<Row>> {
   const { client, release } = await connectBefore(connections, turnOf(tenantIds, !isBatch), deadline);
+  const startedAt = performance.now();
+  const explain = (error: unknown) => explainTimeout(error, connections.heardAt > startedAt);
   const routed = await routeAll(connections, client, tenantIds, [query, ...followedBy]).catch((error) => {
     release(isDatabaseAway(error));
-    throw error;
+    throw explain(error);
   });
   // Each waits for those before it: all have the same time.
   const timeoutMs = deadline === undefined ? undefined : Math.ceil(msUntil(deadline));
   const begin = toTexts(connections, [
     ...beginning(tenantIds, lockTimeoutMs),
     ...(isPlannedOnce ? (routed.hold.length > 0 ? readInOrder : planOnce) : []),
-    ...(timeoutMs === undefined ? [] : [`SET LOCAL statement_timeout = ${timeoutMs}`]),
+    ...(timeoutMs === undefined ? [] : [`SET LOCAL statement_timeout = ${serverTimeoutMs(timeoutMs)}`]),
     ...routed.hold,
   ]);
   const send = (statement: pg.QueryConfig) =>
@@ -73,9 +75,8 @@ async function queryOnce<Row extends pg.QueryResultRow>(
     if (connections.shards) connections.shards.forget(tenantIds, failed.reason);
     // What PostgreSQL itself refuses before the commit is not stored.
     const isRefused = failed !== committed && failed.reason instanceof pg.DatabaseError;
-    throw isRefused || !mayBeCommitted(failed.reason)
-      ? failed.reason
-      : new OutcomeUnknownError(failed.reason);
+    const reason = explain(failed.reason);
+    throw isRefused || !mayBeCommitted(reason) ? reason : new OutcomeUnknownError(reason);
   }
   if (committed.status === 'fulfilled') demandCommit(committed.value);
   const [first, ...following] = routed.read(await Promise.all(queried));

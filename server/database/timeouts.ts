@@ -18,6 +18,11 @@ export function timedConnection(timeoutMs: number) {
   return { query_timeout: timeoutMs, pipeline: true };
 }
 
+/** PostgreSQL ends a statement a little earlier than the driver gives up: then only silence means that it is away. */
+export function serverTimeoutMs(timeoutMs: number): number {
+  return Math.max(1, Math.floor(timeoutMs * 0.95));
+}
+
 /** Acts immediately if the signal is aborted already. */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): Disposable {
   if (signal?.aborted) act();

@@ -1,7 +1,13 @@
 // Transactions that see the rows of their tenants and no others.
 import pg from 'pg';
 import { type Connections, connectBefore, msUntil, turnOf } from './connections.ts';
-import { isDatabaseAway, mayBeCommitted, OutcomeUnknownError } from './errors.ts';
+import {
+  DeadlineError,
+  explainTimeout,
+  isDatabaseAway,
+  mayBeCommitted,
+  OutcomeUnknownError,
+} from './errors.ts';
 import { cut } from './timeouts.ts';
 
 export interface CommonOptions {
@@ -56,7 +62,12 @@ export async function inTenants<Result>(
 ): Promise<Result> {
   const { client, release } = await connectBefore(connections, turnOf(tenantIds, false), deadline);
   // Several statements, each in time, can be too late together. Cutting the connection fails the one under way.
-  const timer = setTimeout(() => cut(client), msUntil(deadline));
+  const startedAt = performance.now();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    cut(client);
+  }, msUntil(deadline));
   const { shards } = connections;
   try {
     const begin = toTexts(connections, beginning(tenantIds, lockTimeoutMs));
@@ -74,8 +85,16 @@ export async function inTenants<Result>(
       // A connection in an unknown state must not be used again.
       (rollbackError) => release(rollbackError),
     );
-    throw error;
+    throw explainCut(error, isLate, connections.heardAt > startedAt);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The error of a transaction that the deadline may have cut. The doubt about a commit stays. */
+function explainCut(error: unknown, isLate: boolean, isBusy: boolean): unknown {
+  if (error instanceof OutcomeUnknownError)
+    return new OutcomeUnknownError(explainCut(error.cause, isLate, isBusy));
+  if (isLate && isDatabaseAway(error)) return new DeadlineError((error as Error).message, { isBusy });
+  return explainTimeout(error, isBusy);
 }

@@ -237,7 +237,7 @@ test('a worker that crashes and comes back loses no confirmed creation', { skip 
   await moreThanOf(tenants[0]!, load, 20);
   await load.stop();
   assert.deepEqual(
-    load.refused.filter((answer) => !/^500 (database_unavailable|outcome_unknown)$/.test(answer)),
+    load.refused.filter((answer) => !/^500 (database_unavailable|overloaded|outcome_unknown)$/.test(answer)),
     [],
   );
   await assertAllStored(load);

@@ -71,7 +71,8 @@ export function buildWriteProbe(database: Database): WriteProbe {
     async check() {
       let timer: NodeJS.Timeout | undefined;
       const expired = new Promise<never>((_resolve, reject) => {
-        const expire = () => reject(new DeadlineError('The database did not answer in time.'));
+        const expire = () =>
+          reject(new DeadlineError('The database did not answer in time.', { isBusy: false }));
         timer = setTimeout(expire, database.requestDeadlineMs);
       });
       try {
