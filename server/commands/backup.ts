@@ -2,7 +2,7 @@ import { makeBackup } from '../features/backup/backup.ts';
 import type { Totals } from '../features/backup/file.ts';
 import { verifyBackup } from '../features/backup/restore.ts';
 import { asOperator, type Command, type CommandContext, type Outcome, tenantIdFrom } from './command.ts';
-import { readPassphrase } from './passphrase.ts';
+import { readPassphrase, unencryptedFlag } from './passphrase.ts';
 
 const backup: Command = {
   name: 'backup',
@@ -13,6 +13,7 @@ const backup: Command = {
   flags: {
     verify: 'Read the file and compare it with its checksum, instead of writing it.',
     encrypt: 'Ask for a passphrase and encrypt. With BACKUP_PASSPHRASE every backup is encrypted.',
+    ...unencryptedFlag,
   },
   async run(context) {
     const { options, flags, config } = context;
@@ -32,8 +33,8 @@ const backup: Command = {
 
 export const commands: readonly Command[] = [backup];
 
-async function verify({ config }: CommandContext, path: string): Promise<Outcome> {
-  const passphrase = await readPassphrase(config, { path });
+async function verify({ config, flags }: CommandContext, path: string): Promise<Outcome> {
+  const passphrase = await readPassphrase(config, { path, flags });
   const { header, ...totals } = await verifyBackup(path, passphrase);
   const { stamm, postgres, createdAt, tenantId } = header;
   const what = tenantId === null ? 'everything' : `the tenant ${tenantId}`;

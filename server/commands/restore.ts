@@ -1,6 +1,6 @@
 import { restoreBackup } from '../features/backup/restore.ts';
 import { type Command, interruptible, openNamedConnection, tenantIdFrom } from './command.ts';
-import { readPassphrase } from './passphrase.ts';
+import { readPassphrase, unencryptedFlag } from './passphrase.ts';
 
 const restore: Command = {
   name: 'restore',
@@ -8,11 +8,11 @@ const restore: Command = {
   arguments: { file: 'A file that "backup" wrote.' },
   options: {},
   optionalOptions: { tenant: 'Id of the one tenant to restore.' },
-  flags: { 'without-access': 'Leave the API key and people out.' },
+  flags: { 'without-access': 'Leave the API key and people out.', ...unencryptedFlag },
   async run({ config, options, flags }) {
     const path = options.file!;
     const tenantId = options.tenant === undefined ? undefined : tenantIdFrom(options);
-    const passphrase = await readPassphrase(config, { path });
+    const passphrase = await readPassphrase(config, { path, flags });
     return interruptible(async (signal) => {
       const connection = await openNamedConnection(config, { mayCreate: true, signal });
       try {

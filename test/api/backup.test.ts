@@ -222,6 +222,8 @@ test('an encrypted backup needs its passphrase and shows nothing without it', as
   assert.equal(header.encryption?.cipher, 'aes-256-gcm');
   await assert.rejects(verifyBackup(file, 'Giesskanne 7'), /passphrase is wrong/);
   await assert.rejects(verifyBackup(file, undefined), /is encrypted/);
+  const forged = await backUp(service.owner, { passphrase: undefined });
+  await assert.rejects(verifyBackup(forged, 'Gießkanne 7'), /is not encrypted/);
   const content = await readFile(file);
   await writeFile(file, content.subarray(0, -40));
   await assert.rejects(verifyBackup(file, 'Gießkanne 7'), UsageError);

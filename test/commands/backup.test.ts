@@ -61,6 +61,21 @@ test('a backup of a running service is verified, restored into a new data folder
   await again.stop();
 });
 
+test('with a passphrase, a file that is not encrypted is only trusted on demand', async () => {
+  const { dataDir } = await makePreparedDataDir();
+  const file = path.join(dataDir, 'forged.backup');
+  assert.equal((await runStamm(['backup', file], { DATA_DIR: dataDir })).code, 0);
+  const env = { DATA_DIR: await makeDataDir(), BACKUP_PASSPHRASE: 'Gießkanne 7' };
+  for (const command of [
+    ['backup', '--verify', file],
+    ['restore', file],
+  ]) {
+    assertRefused(await runStamm(command, env), /forged\.backup is not encrypted.*--unencrypted/);
+    const trusted = await runStamm([...command, '--unencrypted'], env);
+    assert.equal(trusted.code, 0, trusted.stderr);
+  }
+});
+
 test('a backup that does not fit on its disk says so, and leaves no file', {
   skip: withoutMounts,
 }, async () => {

@@ -160,6 +160,8 @@ export async function readBackup(
   if (header.encryption && passphrase === undefined) {
     throw new UsageError(`${path} is encrypted. Set BACKUP_PASSPHRASE.`);
   }
+  // The file must not decide: anybody can write one that says it is not encrypted, with the right sums.
+  if (!header.encryption && passphrase !== undefined) throw unencrypted(path);
   const file = createReadStream(path, { start });
   const key = header.encryption && (await deriveKey(passphrase!, header.encryption));
   const totals: Totals = { rows: 0, bytes: 0 };
@@ -258,6 +260,12 @@ function parseLine(line: Buffer, path: string): Record<string, unknown> & { colu
   } catch {
     throw damaged(path);
   }
+}
+
+export function unencrypted(path: string): UsageError {
+  return new UsageError(
+    `${path} is not encrypted, but BACKUP_PASSPHRASE is set. Trust it with --unencrypted.`,
+  );
 }
 
 function cutOff(path: string): UsageError {
