@@ -144,7 +144,13 @@ export const fieldErrorCodes = [
 ] as const;
 
 /** What only the office's own forms can find. */
-type FormErrorCode = 'too_easy' | 'wrong_password' | 'invalid_url' | 'https_required' | 'private_address';
+type FormErrorCode =
+  | 'too_easy'
+  | 'too_complex'
+  | 'wrong_password'
+  | 'invalid_url'
+  | 'https_required'
+  | 'private_address';
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number] | FormErrorCode;
 

@@ -284,6 +284,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'This password is easy to guess. A few unrelated words are better.',
     de: 'Dieses Passwort ist leicht zu erraten. Besser sind Wörter ohne Zusammenhang.',
   },
+  too_complex: {
+    en: 'This password cannot be judged. A few unrelated words are better.',
+    de: 'Dieses Passwort lässt sich nicht prüfen. Besser sind Wörter ohne Zusammenhang.',
+  },
   wrong_password: { en: 'Wrong current password.', de: 'Das bisherige Passwort ist falsch.' },
   too_small: { en: 'Must be at least {min}.', de: 'Muss mindestens {min} sein.' },
   too_large: { en: 'Must be at most {max}.', de: 'Darf höchstens {max} sein.' },

@@ -4,7 +4,6 @@ import { formatChecks, isUuid } from '../engine/definition/formats.ts';
 import { isObject } from '../engine/definition/validation.ts';
 import { type FieldError, validationError } from '../errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
-import { isGuessable } from './password-strength.ts';
 import { maxPasswordLength, passwordError } from './passwords.ts';
 
 /** The value, or its error. */
@@ -87,15 +86,6 @@ export const newPassword: Input<string> = {
     return passwordError(value) ?? { value };
   },
 };
-
-/** `words` are the names and the address that somebody would try first. */
-export async function refuseGuessablePassword(
-  field: string,
-  password: string,
-  words: readonly string[],
-): Promise<void> {
-  if (await isGuessable(password, words)) throw validationError([{ path: [field], code: 'too_easy' }]);
-}
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Input<Choice> {
   return {

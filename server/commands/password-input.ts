@@ -4,7 +4,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { isGuessable } from '../auth/password-strength.ts';
+import { flawOf } from '../auth/new-password.ts';
 import { passwordError } from '../auth/passwords.ts';
 import { makePassword } from '../auth/secrets.ts';
 import { UsageError } from '../errors.ts';
@@ -21,9 +21,7 @@ export async function readNewPassword(
   const password = process.stdin.isTTY ? await askTwice() : firstLine(await text(process.stdin));
   if (password === '')
     throw new UsageError('No password was given. Pipe it in, type it at a terminal, or use --generate.');
-  const fieldError =
-    passwordError(password) ??
-    ((await isGuessable(password, words)) && { code: 'too_easy' as const, params: {} });
+  const fieldError = passwordError(password) ?? (await flawOf(password, words));
   if (fieldError) throw new UsageError(`The password: ${sentence(fieldError.code, 'en', fieldError.params)}`);
   return { password, isGenerated: false };
 }

@@ -1,7 +1,7 @@
 // Which passwords are accepted where one is set.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isGuessable } from '../../server/auth/password-strength.ts';
+import { judgePassword } from '../../server/auth/password-strength.ts';
 import { expandWords } from '../../server/auth/telltale-words.ts';
 import { startService } from '../service.ts';
 import { callOffice, createPerson, password } from './office.ts';
@@ -20,9 +20,9 @@ const common = [
 ];
 
 test('common passwords are refused, and a few words are accepted', async () => {
-  for (const weak of common) assert.equal(await isGuessable(weak, []), true, weak);
+  for (const weak of common) assert.equal(await judgePassword(weak, []), 'GUESSABLE', weak);
   for (const good of [password, 'vier Rosen im Garten', 'correct horse battery staple', 'kx7-Ahorn-42q'])
-    assert.equal(await isGuessable(good, []), false, good);
+    assert.equal(await judgePassword(good, []), 'STRONG', good);
 });
 
 test("names of the business and the person, and the address, count as one's first guess", async () => {
@@ -35,8 +35,8 @@ test("names of the business and the person, and the address, count as one's firs
     'ranunkelweiss1',
   ];
   for (const weak of telltale) {
-    assert.equal(await isGuessable(weak, words), true, weak);
-    assert.equal(await isGuessable(weak, []), false, `${weak} for somebody else`);
+    assert.equal(await judgePassword(weak, words), 'GUESSABLE', weak);
+    assert.equal(await judgePassword(weak, []), 'STRONG', `${weak} for somebody else`);
   }
   assert.ok(expandWords(['a '.repeat(100_000)]).length <= 100, 'a long name costs no more than a short one');
 });
@@ -79,7 +79,7 @@ test('a password of 200 characters can be set and typed, with any characters', a
 
 test('a long hostile password is answered, and other requests are served meanwhile', async () => {
   const hostile = ['p4$$w0rd1!'.repeat(20), '01.01.2020'.repeat(20), '@4$1!|0('.repeat(25)];
-  const checks = hostile.map((text) => isGuessable(text, []));
+  const checks = hostile.map((text) => judgePassword(text, []));
   let isChecked = false;
   const all = Promise.all(checks).then(() => {
     isChecked = true;
@@ -87,4 +87,27 @@ test('a long hostile password is answered, and other requests are served meanwhi
   assert.equal((await callOffice(service.app, 'GET', '/state')).statusCode, 200);
   assert.equal(isChecked, false, 'the thread still works');
   await all;
+});
+
+const slowToJudge = '1l|!i'.repeat(20);
+
+test('a check that takes too long ends with a rejection, and the next one is judged', async () => {
+  assert.equal(await judgePassword(slowToJudge, [], 1), 'UNKNOWN');
+  assert.equal(await judgePassword(password, []), 'STRONG');
+});
+
+test("checks of one person take few places, and another person's password is set meanwhile", async () => {
+  const person = await createPerson(service);
+  const invite = async (email: string) => {
+    const invited = await person.call('POST', '/invitations', { email, role: 'PFLEGE' });
+    return invited.json().link.split('#')[1] as string;
+  };
+  const [busy, other] = [await invite('busy@gruen.example'), await invite('other@gruen.example')];
+  const accept = (token: string, typed: string) =>
+    callOffice(service.app, 'POST', `/invitation/${token}`, { name: 'Nele', password: typed });
+  const flood = Array.from({ length: 20 }, () => accept(busy, slowToJudge));
+  // The first refusal shows that the places of the one link are taken.
+  await Promise.any(flood.map(async (answer) => assert.equal((await answer).statusCode, 429)));
+  assert.equal((await accept(other, password)).statusCode, 201);
+  await Promise.all(flood);
 });

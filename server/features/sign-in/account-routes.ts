@@ -2,18 +2,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { recordAudit } from '../../auth/audit-log.ts';
 import { rememberDevice } from '../../auth/devices.ts';
-import {
-  emailAddress,
-  newPassword,
-  optional,
-  readForm,
-  refuseGuessablePassword,
-  typedPassword,
-  words,
-} from '../../auth/form.ts';
+import { emailAddress, newPassword, optional, readForm, typedPassword, words } from '../../auth/form.ts';
+import { hashNewPassword } from '../../auth/new-password.ts';
 import type { Notices } from '../../auth/notices.ts';
 import { sessionOf } from '../../auth/office-access.ts';
-import { hashPassword, verifyPassword } from '../../auth/passwords.ts';
+import { verifyPassword } from '../../auth/passwords.ts';
 import { changeOwnDetails, setPassword } from '../../auth/people.ts';
 import { renewSession, type Session, sessionCookie } from '../../auth/sessions.ts';
 import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
@@ -36,8 +29,14 @@ export function addPasswordRoute(app: FastifyInstance, { database, notices }: Op
     const { tenantId, person, businessName } = session;
     const form = readForm(request, { currentPassword: typedPassword, newPassword });
     await demandPassword(database, session, reply, form.currentPassword);
-    await refuseGuessablePassword('newPassword', form.newPassword, [businessName, person.name, person.email]);
-    const passwordHash = await hashPassword(form.newPassword);
+    const passwordHash = await hashNewPassword(
+      { tenantId, id: person.id },
+      {
+        field: 'newPassword',
+        password: form.newPassword,
+        words: [businessName, person.name, person.email],
+      },
+    );
     const cookies = await database.inTenants([tenantId], async (client) => {
       await setPassword(client, tenantId, person.id, passwordHash, session.id);
       await recordAudit(client, tenantId, request, { event: 'PASSWORD_CHANGED' });

@@ -2,9 +2,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { recordAudit } from '../../auth/audit-log.ts';
-import { emailAddress, newPassword, readForm, refuseGuessablePassword, words } from '../../auth/form.ts';
+import { emailAddress, newPassword, readForm, words } from '../../auth/form.ts';
+import { hashNewPassword } from '../../auth/new-password.ts';
 import { findInvitation, findSetup, useInvitation, useSetup } from '../../auth/one-time-links.ts';
-import { hashPassword } from '../../auth/passwords.ts';
+
 import { beginSession } from '../../auth/sessions.ts';
 import type { Database } from '../../database/database.ts';
 import { welcome } from './welcome.ts';
@@ -24,15 +25,17 @@ export function addSetupRoutes(app: FastifyInstance, database: Database): void {
 
   app.post<TokenRoute>('/setup/:token', isPublic, async (request, reply) => {
     const { token } = request.params;
-    await findSetup(database, token);
+    const { tenantId } = await findSetup(database, token);
     const { businessName, password, ...person } = readForm(request, {
       businessName: words(maxNameLength),
       name: words(maxNameLength),
       email: emailAddress,
       password: newPassword,
     });
-    await refuseGuessablePassword('password', password, [businessName, person.name, person.email]);
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await hashNewPassword(
+      { tenantId: tenantId ?? 'none yet', id: token },
+      { field: 'password', password, words: [businessName, person.name, person.email] },
+    );
     const session = await useSetup(
       database,
       token,
@@ -52,10 +55,12 @@ export function addInvitationRoutes(app: FastifyInstance, database: Database): v
 
   app.post<TokenRoute>('/invitation/:token', isPublic, async (request, reply) => {
     const { token } = request.params;
-    const { email, business_name: businessName } = await findInvitation(database, token);
+    const invitation = await findInvitation(database, token);
     const { name, password } = readForm(request, { name: words(maxNameLength), password: newPassword });
-    await refuseGuessablePassword('password', password, [businessName, name, email]);
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await hashNewPassword(
+      { tenantId: invitation.tenant_id, id: invitation.id },
+      { field: 'password', password, words: [invitation.business_name, name, invitation.email] },
+    );
     const session = await useInvitation(database, token, { name, passwordHash }, begin(request, name));
     return (await welcome(database, request, reply.code(201), session)).me;
   });

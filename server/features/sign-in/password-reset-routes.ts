@@ -2,13 +2,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../auth/audit-log.ts';
 import { rememberDevice } from '../../auth/devices.ts';
-import { emailAddress, newPassword, readForm, refuseGuessablePassword } from '../../auth/form.ts';
+import { emailAddress, newPassword, readForm } from '../../auth/form.ts';
 import type { Mail } from '../../auth/mailer.ts';
+import { hashNewPassword } from '../../auth/new-password.ts';
 import { writeNotice } from '../../auth/notice-texts.ts';
 import type { Notices, Recipient } from '../../auth/notices.ts';
 import { sessionOf } from '../../auth/office-access.ts';
 import { linkTo } from '../../auth/one-time-links.ts';
-import { hashPassword } from '../../auth/passwords.ts';
 import { hashEmail } from '../../auth/people.ts';
 import { countAttempt, findAccounts, hashSubject, networkOf } from '../../auth/sign-in.ts';
 import type { Database } from '../../database/database.ts';
@@ -90,9 +90,11 @@ function addResetRoutes(app: FastifyInstance, { database, notices }: Options): v
   app.post<TokenRoute>('/reset/:token', isPublic, async (request, reply) => {
     const link = await findResetLink(database, request.params.token);
     const { password } = readForm(request, { password: newPassword });
-    await refuseGuessablePassword('password', password, [link.business_name, link.name, link.email]);
-    const passwordHash = await hashPassword(password);
     const { tenant_id: tenantId, person_id: id, name, email } = link;
+    const passwordHash = await hashNewPassword(
+      { tenantId, id },
+      { field: 'password', password, words: [link.business_name, name, email] },
+    );
     const { cookie } = await database.inTenants([tenantId], async (client) => {
       await useResetLink(client, link, passwordHash);
       await recordAudit(client, tenantId, request, { event: 'PASSWORD_RESET', actor: { id, name } });
