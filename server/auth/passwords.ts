@@ -58,14 +58,34 @@ const form = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-
 /** A hash that no password has: comparing with it takes as long as with any other. */
 const nobodysHash = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${encode(randomBytes(16))}$${encode(randomBytes(tagLength))}`;
 
-/** Takes the same time whether or not there is somebody whose hash it could be. */
-export async function verifyPassword(password: string, storedHash: string | undefined): Promise<boolean> {
-  const match = form.exec(storedHash ?? nobodysHash);
+export function verifyPassword(password: string, storedHash: string): Promise<boolean> {
+  return computeInTurn(() => matches(password, storedHash));
+}
+
+/**
+ * The number of hashes of a sign-in, whether or not the address is known. An address of more businesses takes longer,
+ * which only reveals that there are more than this.
+ */
+const hashesPerSignIn = 3;
+
+/** Tells for each hash whether the password fits. The time does not reveal how many there are. */
+export function verifyPasswords(password: string, storedHashes: readonly string[]): Promise<boolean[]> {
+  const missing = Math.max(0, hashesPerSignIn - storedHashes.length);
+  const padding = Array<string>(missing).fill(storedHashes[0] ?? nobodysHash);
+  return computeInTurn(async () => {
+    const results: boolean[] = [];
+    for (const hash of [...storedHashes, ...padding]) results.push(await matches(password, hash));
+    return results.slice(0, storedHashes.length);
+  });
+}
+
+async function matches(password: string, storedHash: string): Promise<boolean> {
+  const match = form.exec(storedHash);
   if (!match) throw new Error('A stored password hash is not of the known form.');
   const [, memory, passes, parallelism, salt, expected] = match;
   const itsCost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  const hash = await computeInTurn(() => compute(password, Buffer.from(salt!, 'base64'), itsCost));
-  return timingSafeEqual(hash, Buffer.from(expected!, 'base64')) && storedHash !== undefined;
+  const hash = await compute(password, Buffer.from(salt!, 'base64'), itsCost);
+  return timingSafeEqual(hash, Buffer.from(expected!, 'base64'));
 }
 
 const minPasswordLength = 10;

@@ -1,5 +1,5 @@
 // Signing in with e-mail and password. Attempts are counted in PostgreSQL, over all processes, and before the password
-// is compared: parallel guesses all count. An unknown address costs the same statements and the same hash as a known one.
+// is compared: parallel guesses all count. An unknown address costs the same statements and the same hashes as a known one.
 //
 // Strangers cannot lock an account. Guesses are limited for each network, and for each address and network. A browser
 // that has signed in before is limited on its own. The count of an address over all networks only slows answers down.
@@ -11,7 +11,7 @@ import type { Database } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { recordAudit } from './audit-log.ts';
 import { findKnownDevice } from './devices.ts';
-import { verifyPassword } from './passwords.ts';
+import { verifyPasswords } from './passwords.ts';
 import { hashEmail } from './people.ts';
 import { secondsUntil } from './rate-limit.ts';
 import { beginSecondFactor, type SecondFactor } from './second-factor.ts';
@@ -170,12 +170,11 @@ export async function findAccounts(database: Database, email: string): Promise<A
 }
 
 async function filterMatching(accounts: readonly Account[], password: string): Promise<Account[]> {
-  const matching: Account[] = [];
-  for (const account of accounts) {
-    if (await verifyPassword(password, account.password_hash)) matching.push(account);
-  }
-  if (accounts.length === 0) await verifyPassword(password, undefined);
-  return matching;
+  const fits = await verifyPasswords(
+    password,
+    accounts.map(({ password_hash }) => password_hash),
+  );
+  return accounts.filter((_account, index) => fits[index]);
 }
 
 async function chooseAccount(

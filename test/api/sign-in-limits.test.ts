@@ -1,7 +1,9 @@
 // Guessing stays limited, and no stranger keeps an owner out.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import crypto, { randomUUID } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
+import { changeOwnDetails } from '../../server/auth/people.ts';
 import { startService } from '../service.ts';
 import { callOffice, createPerson, deviceCookieOf, password } from './office.ts';
 
@@ -115,4 +117,28 @@ test('an unknown address is limited and slowed down like a known one', async () 
     return statuses;
   };
   assert.deepEqual(await statusesOf(email), await statusesOf(`${randomUUID()}@nobody.example`));
+});
+
+test('a failed sign-in costs the same hashes for an address of no, one or several businesses', async (t) => {
+  const emails = [0, 1, 2, 3].map((businesses) => `${businesses}-${randomUUID()}@several.example`);
+  for (const [businesses, email] of emails.entries()) {
+    for (let count = 0; count < businesses; count++) {
+      const { tenantId } = await proxied.createTenant('Blatt & Co.');
+      const { id } = await createPerson(proxied, { tenantId });
+      await proxied.database.inTenants([tenantId], (client) =>
+        changeOwnDetails(client, tenantId, id, { name: undefined, email }),
+      );
+    }
+  }
+  const hashes = t.mock.method(crypto, 'argon2');
+  syncBuiltinESMExports();
+  const counts: number[] = [];
+  for (const email of emails) {
+    assert.equal((await guess(email, '192.0.2.77')).statusCode, 401);
+    counts.push(hashes.mock.callCount());
+    hashes.mock.resetCalls();
+  }
+  hashes.mock.restore();
+  syncBuiltinESMExports();
+  assert.deepEqual(counts, [3, 3, 3, 3]);
 });

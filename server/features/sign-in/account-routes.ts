@@ -93,7 +93,7 @@ async function demandPassword(
     text: 'SELECT password_hash FROM person WHERE tenant_id = $1 AND id = $2',
     values: [tenantId, person.id],
   });
-  if (!(await verifyPassword(typed, rows[0]?.password_hash)))
+  if (!rows[0] || !(await verifyPassword(typed, rows[0].password_hash)))
     throw validationError([{ path: ['currentPassword'], code: 'wrong_password' }]);
   await database.pool.query('SELECT forgive_sign_in($1, $1)', [subject]);
 }

@@ -65,7 +65,7 @@ export async function proofRoutes(app: FastifyInstance, { database, publicUrl }:
           [tenantId, person.id],
         ),
       );
-      return verifyPassword(password, rows[0]?.password_hash);
+      return rows[0] !== undefined && verifyPassword(password, rows[0].password_hash);
     }
 
     function inBusiness<Result>(work: Parameters<typeof database.inTenants<Result>>[1]): Promise<Result> {
