@@ -1,6 +1,6 @@
 // The change feed: what happened so far, or everything that still happens.
 import type { components, operations } from './api-types.ts';
-import { type CallOptions, type Http, pause } from './http.ts';
+import { type Call, type CallOptions, type Http, pause } from './http.ts';
 
 export type Change = components['schemas']['Change'];
 export type ChangePage = components['schemas']['ChangePage'];
@@ -12,8 +12,10 @@ export interface CursorStore {
   save(cursor: string): void | Promise<void>;
 }
 
-export interface FollowOptions extends Omit<ChangeQuery, 'after'>, CallOptions {
+export interface FollowOptions extends ChangeQuery, CallOptions {
   cursor: CursorStore;
+  /** Where to begin while no place is kept: `'now'` leaves out what happened before. The beginning by default. */
+  after?: string;
   /** How long to wait when nothing has happened, 5 seconds by default. */
   pollSeconds?: number;
 }
@@ -23,18 +25,19 @@ export interface Changes {
   /** Everything that has happened so far. */
   list(query?: ChangeQuery, options?: CallOptions): AsyncGenerator<Change, void, undefined>;
   /**
-   * Everything that has happened and still happens, until `signal` ends it. A change counts as handled when the loop asks
-   * for the next one. After a crash it may come again, but none is left out.
+   * Everything that has happened and still happens, until `signal` ends it. While the service is away, it tries again at
+   * least every 30 seconds. A change counts as handled when the loop asks for the next one. After a crash it may come
+   * again, but none is left out.
    */
   follow(options: FollowOptions): AsyncGenerator<Change, void, undefined>;
 }
 
 export function openChanges(http: Http): Changes {
-  const page = (query?: ChangeQuery, { signal }: CallOptions = {}) =>
-    http.read<ChangePage>({ method: 'GET', path: '/changes', query, signal });
+  const page = (query?: ChangeQuery, { signal }: CallOptions = {}, more: Partial<Call> = {}) =>
+    http.read<ChangePage>({ method: 'GET', path: '/changes', query, signal, ...more });
 
   return {
-    page,
+    page: (query, options) => page(query, options),
     async *list(query, options) {
       for (let after = query?.after; ; ) {
         const found = await page({ ...query, ...(after !== undefined && { after }) }, options);
@@ -43,7 +46,7 @@ export function openChanges(http: Http): Changes {
         after = found.nextCursor;
       }
     },
-    async *follow({ cursor, pollSeconds = 5, signal, ...query }) {
+    async *follow({ cursor, pollSeconds = 5, signal, after, ...query }) {
       let saved = await cursor.load();
       let handled = saved;
       const save = async () => {
@@ -53,10 +56,9 @@ export function openChanges(http: Http): Changes {
       };
       try {
         while (!signal?.aborted) {
-          const found = await page(
-            { ...query, ...(handled !== undefined && { after: handled }) },
-            { signal },
-          );
+          const place = handled ?? after;
+          const asked = { ...query, ...(place !== undefined && { after: place }) };
+          const found = await page(asked, { signal }, { retries: Infinity });
           for (const change of found.data) {
             yield change;
             handled = change.cursor;

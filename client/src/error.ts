@@ -39,11 +39,21 @@ export class StammError extends Error {
 }
 
 export async function toStammError(response: Response): Promise<StammError> {
-  const requestId = response.headers.get('x-request-id') ?? undefined;
   const body: unknown = await response.json().catch(() => undefined);
   const isProblem = typeof body === 'object' && body !== null && 'code' in body;
-  const problem = isProblem
-    ? (body as Record<string, unknown>)
-    : { code: 'unexpected_answer', message: 'The answer is not from Stamm. Check the base address.' };
-  return new StammError(response.status, problem, { requestId });
+  if (!isProblem) return notFromStamm(response);
+  return new StammError(response.status, body as Record<string, unknown>, {
+    requestId: requestIdOf(response),
+  });
+}
+
+/** A proxy or another service answered. */
+export function notFromStamm(response: Response): StammError {
+  const message = 'The answer is not from Stamm. Check the base address.';
+  const body = { code: 'unexpected_answer', message };
+  return new StammError(response.status, body, { requestId: requestIdOf(response) });
+}
+
+export function requestIdOf({ headers }: Response): string | undefined {
+  return headers.get('x-request-id') ?? undefined;
 }

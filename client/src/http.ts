@@ -1,5 +1,5 @@
 // One request: headers, retries that are safe, and failures as StammError.
-import { StammError, toStammError } from './error.ts';
+import { notFromStamm, requestIdOf, StammError, toStammError } from './error.ts';
 
 export interface StammOptions {
   /** Address of the service, with or without `/api/v1`. */
@@ -13,7 +13,26 @@ export interface StammOptions {
   maxRetries?: number;
   /** How long to wait for an answer, 60 seconds by default. */
   timeoutMs?: number;
+  /** Called with every answer, for your log: fields that were ignored, and calls that will end. */
+  onResponse?: (response: StammResponse) => void;
   fetch?: typeof fetch;
+}
+
+/** What an answer says beside its body. */
+export interface StammResponse {
+  method: string;
+  /** Without the query, which may hold what was searched for. */
+  path: string;
+  status: number;
+  requestId: string | undefined;
+  /** Fields that were sent and are not known, such as misspelt ones. Import lines name theirs in their results. */
+  ignoredFields: string[];
+  /** Whether a write changed anything; undefined for other calls. */
+  isChanged: boolean | undefined;
+  /** `Deprecation` and `Sunset`, as they were sent: the call will end. */
+  deprecation: string | undefined;
+  sunset: string | undefined;
+  headers: Headers;
 }
 
 export interface CallOptions {
@@ -29,6 +48,10 @@ export interface Call extends CallOptions {
   contentType?: string;
   /** A repetition would be refused or act twice where the first attempt was carried out but not answered. */
   isUnsafe?: boolean;
+  /** How often it is repeated, if not `maxRetries` times. */
+  retries?: number;
+  /** The body of the answer takes as long as it needs. */
+  isStream?: boolean;
 }
 
 /** Sent unchanged. */
@@ -41,7 +64,10 @@ export interface Http {
   send(call: Call): Promise<Response>;
   /** A single attempt, for callers that repeat it themselves. */
   attempt(call: Call & { rawBody?: RawBody; duplex?: 'half' }): Promise<Response>;
+  /** Throws the error if the call is not repeated. */
   waitBeforeRetry(error: unknown, attempt: number, call: Call): Promise<void>;
+  /** How often a request is repeated. */
+  maxRetries: number;
 }
 
 const firstPauseMs = 500;
@@ -64,19 +90,26 @@ export function openHttp(options: StammOptions): Http {
       if (value !== undefined) headers.set(name, value);
     const body = call.rawBody ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
     if (body !== undefined) headers.set('Content-Type', call.contentType ?? 'application/json');
-    // A stream may take as long as it needs.
-    const timeout = call.rawBody === undefined ? [AbortSignal.timeout(timeoutMs)] : [];
-    const signal = AbortSignal.any([...timeout, ...(call.signal ? [call.signal] : [])]);
+    const timeout = new AbortController();
+    const signal = AbortSignal.any([timeout.signal, ...(call.signal ? [call.signal] : [])]);
+    // A body that is streamed takes as long as it needs.
+    const timer = call.rawBody === undefined && setTimeout(() => timeout.abort(timedOut()), timeoutMs);
+    const stopTimer = () => timer && clearTimeout(timer);
     const url = `${base}/api/v1${call.path}${toQuery(call.query)}`;
     const init = { method: call.method, headers, signal, redirect: 'error' as const };
     const more = { ...(body !== undefined && { body }), ...(call.duplex && { duplex: call.duplex }) };
     let response: Response;
     try {
       response = await ask(url, { ...init, ...more });
+      // The time is for the body, too: it is read here, and a connection that breaks in it is one that failed.
+      if (!call.isStream && !call.rawBody) response = await readWhole(response);
     } catch (cause) {
       call.signal?.throwIfAborted();
       throw connectionFailed(cause);
+    } finally {
+      stopTimer();
     }
+    options.onResponse?.(describe(call, response));
     if (response.ok || response.status === 304) return response;
     const error = await toStammError(response);
     const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
@@ -85,10 +118,10 @@ export function openHttp(options: StammOptions): Http {
   };
 
   const waitBeforeRetry: Http['waitBeforeRetry'] = async (error, attemptNumber, call) => {
-    if (!(error instanceof StammError) || attemptNumber > maxRetries || !isRetryable(error, call))
-      throw error;
+    const { retries = maxRetries } = call;
+    if (!(error instanceof StammError) || attemptNumber > retries || !isRetryable(error, call)) throw error;
     const asked = retryAfters.get(error);
-    if (asked !== undefined && asked > longestRetryAfterMs) throw error;
+    if (asked !== undefined && asked > longestRetryAfterMs && retries < Infinity) throw error;
     const longest = Math.min(firstPauseMs * 2 ** attemptNumber, longestPauseMs);
     await pause((asked ?? 0) + Math.random() * (asked === undefined ? longest : firstPauseMs), call.signal);
   };
@@ -107,10 +140,39 @@ export function openHttp(options: StammOptions): Http {
   };
 
   async function read<Body>(call: Call): Promise<Body> {
-    return (await (await send(call)).json()) as Body;
+    const response = await send(call);
+    return (await response.json().catch(() => {
+      throw notFromStamm(response);
+    })) as Body;
   }
 
-  return { attempt, read, send, waitBeforeRetry };
+  return { attempt, read, send, waitBeforeRetry, maxRetries };
+}
+
+async function readWhole(response: Response): Promise<Response> {
+  const { status, statusText, headers } = response;
+  const bytes = await response.arrayBuffer();
+  return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers });
+}
+
+function timedOut(): DOMException {
+  return new DOMException('No answer came in time.', 'TimeoutError');
+}
+
+function describe({ method, path }: Call, response: Response): StammResponse {
+  const { status, headers } = response;
+  const changed = headers.get('stamm-changed');
+  return {
+    method,
+    path,
+    status,
+    requestId: requestIdOf(response),
+    ignoredFields: (headers.get('stamm-ignored-fields')?.split(', ') ?? []).map(decodeURIComponent),
+    isChanged: changed === null ? undefined : changed === 'true',
+    deprecation: headers.get('deprecation') ?? undefined,
+    sunset: headers.get('sunset') ?? undefined,
+    headers,
+  };
 }
 
 export function connectionFailed(cause: unknown): StammError {
@@ -118,9 +180,17 @@ export function connectionFailed(cause: unknown): StammError {
   return new StammError(0, { code: 'connection_failed', message }, { cause });
 }
 
-/** 429 and `overloaded` say that nothing was done; after other failures a request may have been carried out. */
+/**
+ * 429 and `overloaded` say that nothing was done, 424 that an import was not done to its end. After other failures a request
+ * may have been carried out.
+ */
 function isRetryable(error: StammError, call: Call): boolean {
-  if (error.status === 429 || error.code === 'overloaded' || error.code === 'request_in_progress')
+  if (
+    error.status === 429 ||
+    error.status === 424 ||
+    error.code === 'overloaded' ||
+    error.code === 'request_in_progress'
+  )
     return true;
   return !call.isUnsafe && (error.status === 0 || error.status >= 500);
 }

@@ -1,5 +1,6 @@
 // Many objects: lines go out while their results come in.
 import type { components } from './api-types.ts';
+import { type ErrorCode, notFromStamm, requestIdOf, StammError } from './error.ts';
 import {
   type Call,
   type CallOptions,
@@ -25,13 +26,19 @@ export interface ImportOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-/** The results of the lines, each once; the loop ends with the summary. */
+/**
+ * The results of the lines, each once; the loop ends with the summary. Throws if the service did not get to the end of the
+ * lines. An array or a function is sent again first: its summary then counts lines of earlier attempts as `unchanged`.
+ */
 export type ImportRun = AsyncGenerator<ImportResult, ImportSummary, undefined> & {
   /** Reads on to the end, and resolves with the summary. */
   finish(): Promise<ImportSummary>;
 };
 
 export type Import = (lines: ImportLines, options?: ImportOptions) => ImportRun;
+
+/** The same lines would end the same way. */
+const finalCodes: readonly ErrorCode[] = ['import_damaged', 'body_too_large', 'import_expired'];
 
 export function openImport(http: Http): Import {
   return (lines, options = {}) => {
@@ -43,26 +50,40 @@ export function openImport(http: Http): Import {
       query: { mode, dryRun },
       headers: { 'Idempotency-Key': idempotencyKey, Accept: 'application/x-ndjson' },
       contentType: 'application/x-ndjson',
-      isUnsafe: !canRepeat,
+      // Twice as often as other calls: a restart of the service takes a while. What has been read of other lines is gone.
+      retries: canRepeat ? http.maxRetries * 2 : 0,
       signal,
     };
 
     async function* run(): AsyncGenerator<ImportResult, ImportSummary, undefined> {
       const yielded = new Set<number>();
-      for (let attempt = 1; ; attempt += 1) {
+      for (let failures = 0; ; ) {
+        const yieldedBefore = yielded.size;
         try {
+          const unsettled: ImportResult[] = [];
           const source = typeof lines === 'function' ? lines() : lines;
           const response = await http.attempt({ ...call, ...(await toBody(source)) });
           for await (const answer of readAnswers(response)) {
-            if ('summary' in answer) return answer.summary;
-            if (canRepeat && yielded.has(answer.line)) continue;
+            if ('summary' in answer) {
+              if (answer.summary.code) throw endedEarly(answer.summary, response);
+              yield* unsettled;
+              return answer.summary;
+            }
+            if (yielded.has(answer.line)) continue;
+            // The next attempt may settle it.
+            if (canRepeat && isUnsettled(answer)) {
+              unsettled.push(answer);
+              continue;
+            }
             if (canRepeat) yielded.add(answer.line);
             yield answer;
           }
           throw connectionFailed(new Error('The answer of the import is not complete.'));
         } catch (error) {
           signal?.throwIfAborted();
-          await http.waitBeforeRetry(error, attempt, call);
+          if (error instanceof StammError && finalCodes.includes(error.code)) throw error;
+          failures = yielded.size > yieldedBefore ? 1 : failures + 1;
+          await http.waitBeforeRetry(error, failures, call);
         }
       }
     }
@@ -76,6 +97,17 @@ export function openImport(http: Http): Import {
     };
     return Object.assign(results, { finish });
   };
+}
+
+/** The service did not get to it, or failed: nothing is wrong with the line. */
+function isUnsettled({ status }: ImportResult): boolean {
+  return status === 424 || status >= 500;
+}
+
+function endedEarly(summary: ImportSummary, response: Response): StammError {
+  const message = `The import ended after ${summary.lines} lines. Send the others again.`;
+  const body = { code: summary.code, message, summary };
+  return new StammError(424, body, { requestId: requestIdOf(response) });
 }
 
 /** Node sends a stream as it goes. Browsers can do so over HTTP/2 at best, so the client collects the lines there. */
@@ -121,8 +153,8 @@ function toStream(lines: Source): ReadableStream<Uint8Array> {
 
 type Answer = ImportResult | Schemas['ImportSummary'];
 
-async function* readAnswers({ body }: Response): AsyncGenerator<Answer, void, undefined> {
-  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+async function* readAnswers(response: Response): AsyncGenerator<Answer, void, undefined> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   try {
     for (;;) {
@@ -132,10 +164,18 @@ async function* readAnswers({ body }: Response): AsyncGenerator<Answer, void, un
       if (done) return;
       const parts = (rest + value).split('\n');
       rest = parts.pop()!;
-      for (const part of parts) yield JSON.parse(part) as Answer;
+      for (const part of parts) yield parseAnswer(part, response);
     }
   } finally {
     // A loop that was left ends the import.
     await reader.cancel().catch(() => {});
+  }
+}
+
+function parseAnswer(line: string, response: Response): Answer {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw notFromStamm(response);
   }
 }

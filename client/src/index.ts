@@ -21,7 +21,7 @@ export type {
   WriteOptions,
 } from './collection.ts';
 export { type ErrorCode, type FieldError, StammError } from './error.ts';
-export type { CallOptions, StammOptions } from './http.ts';
+export type { CallOptions, StammOptions, StammResponse } from './http.ts';
 export type {
   ImportLine,
   ImportLines,

@@ -1,7 +1,7 @@
 // The client against the real service.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createStamm, StammError } from '../../client/src/index.ts';
+import { createStamm, StammError, type StammResponse } from '../../client/src/index.ts';
 import { listen } from '../api/raw-client.ts';
 import { startService, validAddress, validCustomer, validSite } from '../service.ts';
 import { until } from '../waiting.ts';
@@ -60,6 +60,37 @@ test('an answer that is not from Stamm is an error with its status', async () =>
   const stamm = await openClient({ baseUrl: proxy.baseUrl, maxRetries: 0 });
   proxy.failures.push({ status: 502, body: '<h1>Bad Gateway</h1>' });
   await assert.rejects(stamm.sites.page(), { status: 502, code: 'unexpected_answer' });
+});
+
+test('an answer that is cut is asked for again, and one of another service is an error', async () => {
+  const stamm = await openClient({ baseUrl: proxy.baseUrl, maxRetries: 1 });
+  const cut = { 'content-length': '1000', connection: 'close' };
+  proxy.failures.push({ status: 200, headers: cut, body: '{"data":[' });
+  assert.deepEqual((await stamm.employees.page()).data, []);
+  proxy.failures.push({ status: 200, body: '<h1>Sign in</h1>' });
+  await assert.rejects(stamm.employees.page(), { status: 200, code: 'unexpected_answer' });
+  proxy.failures.push({ status: 200, body: '<h1>Sign in</h1>\n' });
+  await assert.rejects(stamm.import([]).finish(), { status: 200, code: 'unexpected_answer' });
+});
+
+test('the program sees ignored fields, whether a write changed anything, and calls that will end', async () => {
+  const seen: StammResponse[] = [];
+  const onResponse = (response: StammResponse) => void seen.push(response);
+  const stamm = await openClient({ baseUrl: proxy.baseUrl, onResponse });
+  const body = { ...validCustomer, ['größe, m²' as 'comment']: 'x' };
+  await stamm.customers.replace('K-1', body);
+  await stamm.customers.replace('K-1', body);
+  assert.deepEqual(
+    seen.map(({ method, path, status, isChanged }) => `${method} ${path} ${status} ${isChanged}`),
+    ['PUT /customers/by-external-id/K-1 201 true', 'PUT /customers/by-external-id/K-1 200 false'],
+  );
+  assert.deepEqual(seen[0]!.ignoredFields, ['größe, m²']);
+  assert.match(seen[0]!.requestId ?? '', /^[0-9a-f-]{36}$/);
+  const ending = { deprecation: '@1798761600', sunset: 'Sat, 01 Jan 2028 00:00:00 GMT' };
+  proxy.failures.push({ status: 200, headers: ending, body: '{"data":[],"nextCursor":null}' });
+  await stamm.sites.page();
+  const { isChanged, ignoredFields, deprecation, sunset } = seen.at(-1)!;
+  assert.deepEqual([isChanged, ignoredFields, { deprecation, sunset }], [undefined, [], ending]);
 });
 
 test('a dry run stores nothing, and says what needs attention', async () => {
@@ -244,6 +275,10 @@ test('an import that breaks off is sent again, stores each line once, and yields
 
 test('lines that cannot be read again are not sent again', async () => {
   const stamm = await openClient({ baseUrl: proxy.baseUrl });
+  // Some of them may have been read before the refusal.
+  proxy.failures.push(limited('0'));
+  const refused = stamm.import(new Set([customerLine('K-1')]).values());
+  await assert.rejects(refused.finish(), { status: 429 });
   proxy.failures.push('cut-middle');
   const lines = new Set([customerLine('K-1')]).values();
   await assert.rejects(stamm.import(lines).finish(), { code: 'connection_failed' });
