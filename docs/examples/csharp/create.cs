@@ -21,13 +21,13 @@ async Task<string> Post(string path, string idempotencyKey, JsonObject body)
 }
 
 // Use a key per object of yours: repeating the call then creates nothing twice.
-var customerId = await Post("/customer", "first-customer", new JsonObject
+var customerId = await Post("/customer", "csharp-first-customer", new JsonObject
 {
     ["companyName"] = "Hotel Alsterblick GmbH", ["address"] = Address(),
 });
 Console.WriteLine($"customer {customerId}");
 
-var siteId = await Post("/customer/site", "first-site", new JsonObject
+var siteId = await Post("/customer/site", "csharp-first-site", new JsonObject
 {
     ["customerId"] = customerId, ["name"] = "Lobby", ["address"] = Address(),
     ["needsAppointment"] = true, ["hasKey"] = false,

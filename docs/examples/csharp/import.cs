@@ -15,17 +15,17 @@ JsonObject[] lines =
     new()
     {
         ["type"] = "customer",
-        ["data"] = new JsonObject { ["externalId"] = "ERP-1", ["companyName"] = "Weser Büro AG", ["address"] = Address() },
+        ["data"] = new JsonObject { ["externalId"] = "CS-1", ["companyName"] = "Weser Büro AG", ["address"] = Address() },
     },
     new()
     {
         ["type"] = "contact-person",
-        ["data"] = new JsonObject { ["externalId"] = "ERP-1-P", ["customerExternalId"] = "ERP-1", ["lastName"] = "Petersen" },
+        ["data"] = new JsonObject { ["externalId"] = "CS-1-P", ["customerExternalId"] = "CS-1", ["lastName"] = "Petersen" },
     },
     new()
     {
         ["type"] = "customer",
-        ["data"] = new JsonObject { ["externalId"] = "ERP-2", ["companyName"] = "", ["address"] = Address() },
+        ["data"] = new JsonObject { ["externalId"] = "CS-2", ["companyName"] = "", ["address"] = Address() },
     },
 ];
 
@@ -34,20 +34,28 @@ using var request = new HttpRequestMessage(HttpMethod.Post, "/api/v1/import")
 {
     Content = new StringContent(string.Join("\n", lines.Select(line => line.ToJsonString())), Encoding.UTF8, "application/x-ndjson"),
 };
-// Send the same lines under the same key after a broken connection: no line is stored twice.
-request.Headers.Add("Idempotency-Key", "import-2026-11-17");
+// Send the same lines under the same key after an import that broke off: no line is stored twice.
+request.Headers.Add("Idempotency-Key", "csharp-import-2026-11-17");
 using var response = await http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
 response.EnsureSuccessStatusCode();
 using var reader = new StreamReader(await response.Content.ReadAsStreamAsync());
+JsonNode? summary = null;
 while (await reader.ReadLineAsync() is { } line)
 {
     var result = JsonNode.Parse(line)!;
-    if (result["summary"] is { } summary)
+    if (result["summary"] is { } last)
     {
-        Console.WriteLine($"created {summary["created"]}, failed {summary["failed"]}");
+        summary = last;
     }
     else if ((int)result["status"]! >= 400)
     {
         Console.WriteLine($"line {result["line"]} {result["code"]}");
     }
 }
+
+// A restart of the service ends an import early, with a code. A broken connection ends it without a summary.
+if (summary is null || summary["code"] is not null)
+{
+    throw new IOException("The import is not complete. Send the same lines again under the same key.");
+}
+Console.WriteLine($"created {summary["created"]}, failed {summary["failed"]}");

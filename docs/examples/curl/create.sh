@@ -10,13 +10,13 @@ post() {
 }
 
 # Use a key per object of yours: repeating the call then creates nothing twice.
-customer=$(post /customer 'first-customer' '{
+customer=$(post /customer 'curl-first-customer' '{
   "companyName": "Hotel Alsterblick GmbH",
   "address": {"streetName": "Ballindamm", "houseNumber": "17a", "zipCode": "20095", "city": "Hamburg"}
 }' | jq -r .id)
 echo "customer $customer"
 
-site=$(post /customer/site 'first-site' '{
+site=$(post /customer/site 'curl-first-site' '{
   "customerId": "'"$customer"'",
   "name": "Lobby",
   "address": {"streetName": "Ballindamm", "houseNumber": "17a", "zipCode": "20095", "city": "Hamburg"},

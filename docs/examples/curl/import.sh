@@ -2,18 +2,23 @@
 set -eu
 
 lines=$(mktemp)
-trap 'rm -f "$lines"' EXIT
+results=$(mktemp)
+trap 'rm -f "$lines" "$results"' EXIT
 cat >"$lines" <<'LINES'
-{"type":"customer","data":{"externalId":"ERP-1","companyName":"Weser Büro AG","address":{"streetName":"Am Wall","houseNumber":"5","zipCode":"28195","city":"Bremen"}}}
-{"type":"contact-person","data":{"externalId":"ERP-1-P","customerExternalId":"ERP-1","lastName":"Petersen"}}
-{"type":"customer","data":{"externalId":"ERP-2","companyName":""}}
+{"type":"customer","data":{"externalId":"SH-1","companyName":"Weser Büro AG","address":{"streetName":"Am Wall","houseNumber":"5","zipCode":"28195","city":"Bremen"}}}
+{"type":"contact-person","data":{"externalId":"SH-1-P","customerExternalId":"SH-1","lastName":"Petersen"}}
+{"type":"customer","data":{"externalId":"SH-2","companyName":""}}
 LINES
 
-# Send the same file under the same key after a broken connection: no line is stored twice.
+# Send the same file under the same key after an import that broke off: no line is stored twice.
 curl --fail-with-body --silent --show-error --no-buffer --request POST --upload-file "$lines" \
   "$STAMM_URL/api/v1/import" \
   --header "ApiKey: $STAMM_KEY" \
   --header 'Content-Type: application/x-ndjson' \
-  --header 'Idempotency-Key: import-2026-11-17' |
-  jq -r 'if .summary then "created \(.summary.created), failed \(.summary.failed)"
-         elif .status >= 400 then "line \(.line) \(.code)" else empty end'
+  --header 'Idempotency-Key: curl-import-2026-11-17' |
+  tee "$results" | jq -r 'select(.status >= 400) | "line \(.line) \(.code)"'
+
+# A restart of the service ends an import early, with a code. A broken connection ends it without a summary.
+tail -n 1 "$results" | jq -rs '.[0].summary | if . and (.code | not)
+  then "created \(.created), failed \(.failed)"
+  else error("The import is not complete. Send the same file again under the same key.") end'

@@ -25,10 +25,10 @@ function post(string $path, string $idempotencyKey, array $body): array
 $address = ['streetName' => 'Ballindamm', 'houseNumber' => '17a', 'zipCode' => '20095', 'city' => 'Hamburg'];
 
 // Use a key per object of yours: repeating the call then creates nothing twice.
-$customer = post('/customer', 'first-customer', ['companyName' => 'Hotel Alsterblick GmbH', 'address' => $address]);
+$customer = post('/customer', 'php-first-customer', ['companyName' => 'Hotel Alsterblick GmbH', 'address' => $address]);
 echo "customer {$customer['id']}\n";
 
-$site = post('/customer/site', 'first-site', [
+$site = post('/customer/site', 'php-first-site', [
     'customerId' => $customer['id'],
     'name' => 'Lobby',
     'address' => $address,

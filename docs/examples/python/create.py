@@ -22,12 +22,12 @@ def post(path, idempotency_key, body):
 address = {"streetName": "Ballindamm", "houseNumber": "17a", "zipCode": "20095", "city": "Hamburg"}
 
 # Use a key per object of yours: repeating the call then creates nothing twice.
-customer = post("/customer", "first-customer", {"companyName": "Hotel Alsterblick GmbH", "address": address})
+customer = post("/customer", "python-first-customer", {"companyName": "Hotel Alsterblick GmbH", "address": address})
 print("customer", customer["id"])
 
 site = post(
     "/customer/site",
-    "first-site",
+    "python-first-site",
     {"customerId": customer["id"], "name": "Lobby", "address": address, "needsAppointment": True, "hasKey": False},
 )
 print("site", site["id"])

@@ -7,12 +7,12 @@ const address = { streetName: 'Ballindamm', houseNumber: '17a', zipCode: '20095'
 // Use a key per object of yours: repeating the call then creates nothing twice.
 const customer = await stamm.customers.create(
   { companyName: 'Hotel Alsterblick GmbH', address },
-  { idempotencyKey: 'first-customer' },
+  { idempotencyKey: 'typescript-first-customer' },
 );
 console.log(`customer ${customer.id}`);
 
 const site = await stamm.sites.create(
   { customerId: customer.id, name: 'Lobby', address, needsAppointment: true, hasKey: false },
-  { idempotencyKey: 'first-site' },
+  { idempotencyKey: 'typescript-first-site' },
 );
 console.log(`site ${site.id}`);

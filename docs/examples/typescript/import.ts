@@ -5,16 +5,17 @@ const stamm = createStamm({ baseUrl: process.env.STAMM_URL!, apiKey: process.env
 const address = { streetName: 'Am Wall', houseNumber: '5', zipCode: '28195', city: 'Bremen' };
 
 const lines: ImportLine[] = [
-  { type: 'customer', data: { externalId: 'ERP-1', companyName: 'Weser Büro AG', address } },
+  { type: 'customer', data: { externalId: 'TS-1', companyName: 'Weser Büro AG', address } },
   {
     type: 'contact-person',
-    data: { externalId: 'ERP-1-P', customerExternalId: 'ERP-1', lastName: 'Petersen' },
+    data: { externalId: 'TS-1-P', customerExternalId: 'TS-1', lastName: 'Petersen' },
   },
-  { type: 'customer', data: { externalId: 'ERP-2', companyName: '', address } },
+  { type: 'customer', data: { externalId: 'TS-2', companyName: '', address } },
 ];
 
-// The client sends the lines again under the same key after a broken connection: no line is stored twice.
-const run = stamm.import(lines, { idempotencyKey: 'import-2026-11-17' });
+// After a broken connection or a restart of the service, the client sends the lines again under the same key: no line is
+// stored twice. It throws if it does not get to the end.
+const run = stamm.import(lines, { idempotencyKey: 'typescript-import-2026-11-17' });
 for (;;) {
   const { done, value } = await run.next();
   if (done) {
