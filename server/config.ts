@@ -130,8 +130,8 @@ export const settings = {
   DRAIN_SECONDS: setting({
     meaning:
       'How long the service still serves after SIGTERM. Meanwhile `/readyz` fails, so choose longer than a proxy takes to notice.',
-    default: '5 with `DATABASE_URL`, 0 without',
-    parse: (text, { DATABASE_URL }) => integerBetween(0, 3600, DATABASE_URL ? 5 : 0)(text),
+    default: '10 with `DATABASE_URL`, 0 without',
+    parse: (text, { DATABASE_URL }) => integerBetween(0, 3600, DATABASE_URL ? 10 : 0)(text),
   }),
   DATABASE_CONNECTIONS: setting({
     meaning:

@@ -1,8 +1,8 @@
-// Debian's HAProxy in a folder of its own, in front of nodes that it asks whether they are ready.
+// Debian's HAProxy in a folder of its own, with the settings that Stamm ships.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,29 +18,34 @@ export interface HAProxy {
   untilNode(port: number, status: 'UP' | 'DOWN'): Promise<void>;
 }
 
+interface Entry {
+  port: number;
+  servers: readonly string[];
+}
+
+/** packaging/haproxy.cfg with other addresses, reduced to these entries. */
+export async function shippedSettings(entries: Record<string, Entry>): Promise<string> {
+  const shipped = await readFile(path.join(import.meta.dirname, '../../packaging/haproxy.cfg'), 'utf8');
+  const [common, ...sections] = shipped.split(/^(?=listen )/m);
+  const adapted = sections.map((section) => {
+    const [, name] = /^listen (\w+)/.exec(section)!;
+    const entry = entries[name!];
+    if (!entry) return '';
+    const settings = section.replaceAll(/^ {2}(bind|server) .*\n/gm, '').trimEnd();
+    const servers = entry.servers.map((server) => `  server ${server}\n`);
+    return `${settings}\n  bind 127.0.0.1:${entry.port}\n${servers.join('')}`;
+  });
+  return [common, ...adapted].join('');
+}
+
 export async function startHAProxy(nodePorts: readonly number[]): Promise<HAProxy> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stamm-haproxy-'));
   cleanUpLater(() => rm(folder, { recursive: true, force: true }));
   const port = await findFreePort();
   const socket = path.join(folder, 'stats.sock');
-  const servers = nodePorts.map((nodePort) => `  server node-${nodePort} 127.0.0.1:${nodePort} check`);
-  const configuration = `
-global
-  stats socket ${socket} mode 600
-defaults
-  mode http
-  timeout connect 10s
-  timeout client 60s
-  timeout server 60s
-  timeout check 30s
-frontend web
-  bind 127.0.0.1:${port}
-  default_backend nodes
-backend nodes
-  option httpchk GET /readyz
-  default-server inter 500ms fall 1 rise 1
-${servers.join('\n')}
-`;
+  const configuration = `global\n  stats socket ${socket} mode 600\n${await shippedSettings({
+    stamm: { port, servers: nodePorts.map((nodePort) => `node-${nodePort} 127.0.0.1:${nodePort} check`) },
+  })}`;
   const file = path.join(folder, 'haproxy.cfg');
   await writeFile(file, configuration);
   const child = spawn(haproxy!, ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -62,7 +67,7 @@ ${servers.join('\n')}
     const table = await text(asking).catch(() => '');
     const [head = '', ...lines] = table.trim().split('\n');
     const column = head.split(',').indexOf('status');
-    const line = lines.find((one) => one.startsWith(`nodes,node-${nodePort},`));
+    const line = lines.find((one) => one.startsWith(`stamm,node-${nodePort},`));
     return line?.split(',')[column];
   }
 

@@ -8,6 +8,7 @@ import type pg from 'pg';
 import { findFreePort } from '../free-port.ts';
 import { findProgram, haproxy, newestPostgres, redis } from '../programs.ts';
 import { until } from '../waiting.ts';
+import { shippedSettings } from './haproxy.ts';
 import { cleanUpLater, databaseUrl, type StammProcess, startStamm, withClient } from './process.ts';
 import { childrenOf, signalProcesses } from './process-list.ts';
 import { type Program, startProgram, startRedis, unprivileged } from './programs.ts';
@@ -112,7 +113,19 @@ export async function startCluster() {
   const ports = { postgres: await findFreePort(), stamm: await findFreePort() };
   const nodePorts = [await findFreePort(), await findFreePort()];
   const haproxyFolder = await makeFolder('haproxy');
-  await writeFile(path.join(haproxyFolder, 'haproxy.cfg'), haproxySettings(ports, members, nodePorts));
+  const settings = await shippedSettings({
+    postgres: {
+      port: ports.postgres,
+      servers: members.map(
+        ({ name, postgresPort, restPort }) => `${name} 127.0.0.1:${postgresPort} check port ${restPort}`,
+      ),
+    },
+    stamm: {
+      port: ports.stamm,
+      servers: nodePorts.map((port, index) => `node${index + 1} 127.0.0.1:${port} check`),
+    },
+  });
+  await writeFile(path.join(haproxyFolder, 'haproxy.cfg'), settings);
   await startProgram(haproxyFolder, [programs.haproxy!, '-db', '-f', 'haproxy.cfg'], Object.values(ports));
 
   const connection = await createDatabase(ports.postgres, (await findLeader())!.postgresPort);
@@ -223,33 +236,6 @@ function patroniSettings(member: Omit<Member, 'patroni'>, etcdPort: number): str
       parameters: { unix_socket_directories: folder },
     },
   });
-}
-
-function haproxySettings(
-  ports: { postgres: number; stamm: number },
-  members: readonly Omit<Member, 'patroni'>[],
-  nodePorts: readonly number[],
-): string {
-  return `
-defaults
-  timeout connect 2s
-  timeout client 60s
-  timeout server 60s
-  timeout check 5s
-listen postgres
-  mode tcp
-  bind 127.0.0.1:${ports.postgres}
-  option httpchk OPTIONS /primary
-  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
-${members.map(({ name, postgresPort, restPort }) => `  server ${name} 127.0.0.1:${postgresPort} check port ${restPort}`).join('\n')}
-listen stamm
-  mode http
-  bind 127.0.0.1:${ports.stamm}
-  option httpchk GET /readyz
-  option redispatch
-  default-server inter 500ms fall 2 rise 1
-${nodePorts.map((port, index) => `  server node${index + 1} 127.0.0.1:${port} check`).join('\n')}
-`;
 }
 
 /** What an operator does once: a login and a database of its own. */
