@@ -33,9 +33,10 @@ function urlWithProtocol(...protocols: string[]) {
   return (text: string | undefined): string | undefined => {
     if (text === undefined) return undefined;
     const address = withHost(text);
-    if (!URL.canParse(address) || !protocols.includes(new URL(address).protocol)) {
+    if (!protocols.some((protocol) => address.startsWith(`${protocol}//`)))
       throw new Error(`must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
-    }
+    if (!URL.canParse(address))
+      throw new Error('is no address: percent-encode special characters of the password, such as %2F for /');
     return address;
   };
 }

@@ -57,3 +57,19 @@ test('the framework understands every TRUST_PROXY that is taken', async () => {
     await app.close();
   }
 });
+
+test('a wrong DATABASE_URL is named by its cause, and its password stays secret', () => {
+  const messageFor = (DATABASE_URL: string) => {
+    try {
+      readConfig({ DATABASE_URL });
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return assert.fail('accepted');
+  };
+  assert.match(messageFor('mysql://localhost/stamm'), /must be an address that begins with postgres:/);
+  const message = messageFor('postgres://stamm:a/b#c@localhost/stamm');
+  assert.match(message, /percent-encode special characters of the password/);
+  assert.doesNotMatch(message, /a\/b#c/);
+  assert.ok(readConfig({ DATABASE_URL: 'postgres://stamm:a%2Fb%23c@localhost/stamm' }).DATABASE_URL);
+});
