@@ -1,13 +1,15 @@
-// The package as it would be published, in the oldest Node of this machine and in a browser.
+// The package that the service offers, in the oldest Node of this machine and in a browser.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { packClient } from '../../client/pack.ts';
+import { buildGuide } from '../../web/guide/build.ts';
 import { listen } from '../api/raw-client.ts';
 import { launchChromium } from '../browser/chromium.ts';
 import { findFreePort } from '../free-port.ts';
@@ -27,8 +29,26 @@ async function findOldNode(): Promise<string> {
   }).catch(() => undefined);
   const [found, version = ''] = asked?.stdout.trim().split(' ') ?? [];
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  return found && (major > 20 || (major === 20 && minor >= 3)) ? found : process.execPath;
+  return found && (major > 20 || (major === 20 && minor >= 19)) ? found : process.execPath;
 }
+
+/** The oldest that is supported, the last of the old compiler, and the one that the service is checked with. */
+const compilers = {
+  '5.4': 'test/client/oldest-typescript/node_modules/typescript/bin/tsc',
+  '5.9': 'client/node_modules/typescript/bin/tsc',
+  '7': 'node_modules/typescript/bin/tsc',
+};
+
+const typedProgram = `
+const client = createStamm({ baseUrl: '', apiKey: '' });
+const address = { streetName: 'Am Markt', houseNumber: '1', zipCode: '28195', city: 'Bremen' };
+export async function use(): Promise<string> {
+  for await (const site of client.sites.list({ city: 'Bremen' })) return site.address.city;
+  // @ts-expect-error
+  await client.customers.create({ compnyName: 'Rathaus Café', address });
+  return (await client.customers.create({ companyName: 'Rathaus Café', address })).id;
+}
+`;
 
 describe('the package', () => {
   let place: string;
@@ -36,27 +56,16 @@ describe('the package', () => {
   let baseUrl: string;
   let node: string;
   const children: ChildProcess[] = [];
+  const installed = () => path.join(place, 'node_modules/@stamm/client');
 
   before(async () => {
     node = await findOldNode();
     place = await mkdtemp(path.join(tmpdir(), 'stamm-client-'));
+    await buildGuide();
     const { app, tenant } = await startService();
     baseUrl = `http://127.0.0.1:${await listen(app)}`;
     env = { ...process.env, NODE_OPTIONS: '', STAMM_URL: baseUrl, STAMM_KEY: tenant.key };
-    const { stdout } = await run(
-      'npm',
-      ['pack', '--json', '--workspace=client', `--pack-destination=${place}`],
-      {
-        cwd: root,
-      },
-    );
-    const packed = JSON.parse(stdout.slice(stdout.indexOf('[')));
-    const [{ filename }] = Array.isArray(packed) ? packed : Object.values(packed);
-    await run('tar', ['-xzf', path.join(place, path.basename(filename)), '-C', place]);
-    await mkdir(path.join(place, 'node_modules/@stamm'), { recursive: true });
-    await cp(path.join(place, 'package'), path.join(place, 'node_modules/@stamm/client'), {
-      recursive: true,
-    });
+    await install();
     await compileReadme();
   });
 
@@ -65,9 +74,17 @@ describe('the package', () => {
     await rm(place, { recursive: true });
   });
 
+  /** As the README says, into a project that has nothing else. Without the registry: the package needs no other. */
+  async function install(): Promise<void> {
+    await writeFile(path.join(place, 'package.json'), '{"name":"erp","private":true}');
+    // A cache of its own and no registry: only the service can give it anything.
+    const options = ['--no-audit', '--no-fund', `--cache=${place}/.npm`, '--registry=http://127.0.0.1:9'];
+    await run('npm', ['install', `${baseUrl}/docs/stamm-client.tgz`, ...options], { cwd: place });
+  }
+
   /** Each piece of the README's code as a program of its own, checked against the types of the package. */
   async function compileReadme(): Promise<void> {
-    const readme = await readFile(path.join(place, 'package/README.md'), 'utf8');
+    const readme = await readFile(path.join(installed(), 'README.md'), 'utf8');
     const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map((match) => match[1]!);
     assert.equal(blocks.length, 5);
     for (const [index, block] of blocks.entries())
@@ -97,15 +114,58 @@ describe('the package', () => {
     return output();
   }
 
-  test('holds what it needs and nothing else', async () => {
-    const { stdout } = await run('find', ['.', '-type', 'f'], { cwd: path.join(place, 'package') });
-    const files = stdout.trim().split('\n');
-    for (const file of ['./package.json', './README.md', './dist/index.js', './dist/index.d.ts'])
+  test('holds what it needs and nothing else, in the version of the service', async () => {
+    const files = (await readdir(installed(), { recursive: true })).filter((name) => name !== 'dist');
+    for (const file of ['package.json', 'README.md', 'LICENSE', 'dist/index.js', 'dist/index.cjs'])
       assert.ok(files.includes(file), file);
-    for (const file of files) assert.match(file, /^\.\/(package\.json|README\.md|dist\/[\w-]+\.(js|d\.ts))$/);
-    const { dependencies } = JSON.parse(await readFile(path.join(place, 'package/package.json'), 'utf8'));
-    assert.equal(dependencies, undefined);
+    for (const file of files)
+      assert.match(file, /^(package\.json|README\.md|LICENSE|dist\/(index\.c?js|[\w-]+\.d\.c?ts))$/);
+    const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
+    const manifest = await read(path.join(installed(), 'package.json'));
+    assert.equal(manifest.version, (await read(path.join(root, 'package.json'))).version);
+    assert.equal(manifest.dependencies ?? manifest.devDependencies, undefined);
   });
+
+  test('is the same file from every node', async () => {
+    assert.deepEqual(await packClient(), await packClient());
+    const response = await fetch(`${baseUrl}/docs/stamm-client.tgz`);
+    assert.equal(response.headers.get('content-type'), 'application/gzip');
+    assert.deepEqual(Buffer.from(await response.arrayBuffer()), await packClient());
+  });
+
+  test('runs as CommonJS too', async () => {
+    const program = `const { createStamm } = require('@stamm/client');
+      createStamm({ baseUrl: process.env.STAMM_URL, apiKey: process.env.STAMM_KEY })
+        .employees.page().then(({ data }) => console.log(data.length));`;
+    const { stdout } = await run(node, ['--input-type=commonjs', '--eval', program], { cwd: place, env });
+    assert.equal(stdout, '0\n');
+  });
+
+  for (const [version, compiler] of Object.entries(compilers)) {
+    const isCurrent = version === '7';
+    const resolutions = ['node16', 'nodenext', 'bundler', ...(isCurrent ? [] : ['node10'])];
+    test(`has types for TypeScript ${version}, in ES modules and CommonJS`, async () => {
+      await writeFile(
+        path.join(place, 'esm.mts'),
+        `import { createStamm } from '@stamm/client';\n${typedProgram}`,
+      );
+      await writeFile(
+        path.join(place, 'cjs.cts'),
+        `import stamm = require('@stamm/client');\nconst { createStamm } = stamm;\n${typedProgram}`,
+      );
+      for (const resolution of resolutions) {
+        const modules = { bundler: 'preserve', node10: 'commonjs' }[resolution] ?? resolution;
+        const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable'];
+        // The declarations themselves are checked once; that takes long.
+        const checks = resolution === 'nodenext' ? [] : ['--skipLibCheck'];
+        const kinds = ['--module', modules, '--moduleResolution', resolution, '--typeRoots', 'none'];
+        const files = resolution === 'node10' ? ['cjs.cts'] : ['esm.mts', 'cjs.cts'];
+        await run(process.execPath, [path.join(root, compiler), ...options, ...checks, ...kinds, ...files], {
+          cwd: place,
+        }).catch(({ stdout }) => assert.fail(`${resolution}: ${stdout}`));
+      }
+    });
+  }
 
   test('does the jobs of its README', async () => {
     assert.match(await runJob(1), /^400 validation_failed [0-9a-f-]{36}\ncompanyName blank /);
@@ -151,7 +211,7 @@ describe('the package', () => {
     try {
       const page = await browser.newPage();
       await page.route('**/client/*.js', async (route) => {
-        const file = path.join(place, 'package/dist', path.basename(new URL(route.request().url()).pathname));
+        const file = path.join(installed(), 'dist', path.basename(new URL(route.request().url()).pathname));
         await route.fulfill({ contentType: 'text/javascript', body: await readFile(file, 'utf8') });
       });
       await page.goto(`${baseUrl}/livez`);

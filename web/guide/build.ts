@@ -1,4 +1,4 @@
-// Builds the guide into web/guide/dist: the pages, one style sheet and one script. Quick, so it has its own
+// Builds the guide into web/guide/dist: the pages, one style sheet, one script and the client's package. Quick, so it has its own
 // fingerprint: a new line in the changelog does not build the web app again.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -15,8 +15,11 @@ function fingerprintSources(): string {
   const patterns = [
     'docs/guide/*.md',
     'docs/examples/*/*',
+    'client/{src,bin}/*',
+    'client/*.{ts,json,md}',
     'web/guide/*.{ts,css,js}',
     'CHANGELOG.md',
+    'package.json',
     'package-lock.json',
   ];
   for (const file of globSync(patterns, { cwd: root }).sort()) {
@@ -38,6 +41,8 @@ export async function buildGuide(): Promise<void> {
     await mkdir(fresh, { recursive: true });
     const { makeFiles } = await import('./pages.ts');
     for (const [name, content] of makeFiles()) await writeFile(path.join(fresh, name), content);
+    const { packClient } = await import('../../client/pack.ts');
+    await writeFile(path.join(fresh, 'stamm-client.tgz'), await packClient());
     await writeFile(path.join(fresh, 'fingerprint'), fingerprint);
     if (existsSync(target)) await rename(target, old);
     await rename(fresh, target);

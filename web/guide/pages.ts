@@ -76,6 +76,7 @@ ${navigation.join('\n')}
 <li><a href="/docs/reference">API reference</a></li>
 <li><a href="/openapi.json">OpenAPI document</a></li>
 <li><a href="/docs/postman.json" download="stamm.postman_collection.json">Postman collection</a></li>
+<li><a href="/docs/stamm-client.tgz" download>TypeScript client</a></li>
 </ul>
 </nav>
 <main id="content">

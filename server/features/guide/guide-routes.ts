@@ -1,4 +1,4 @@
-// The guide at /docs: the pages that web/guide/build.ts made, from memory. Nothing inline, so the policy allows nothing inline.
+// The guide at /docs and the client's package: what web/guide/build.ts made, from memory. Nothing inline, so the policy allows nothing inline.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,6 +10,7 @@ const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.tgz': 'application/gzip',
 };
 
 const firstPage = 'first-call.html';
@@ -27,9 +28,9 @@ const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>St
 The <a href="/docs/reference">API reference</a> works without it.</p></html>`;
 
 export async function guideRoutes(app: FastifyInstance): Promise<void> {
-  const files = new Map<string, string>();
+  const files = new Map<string, string | Buffer>();
   for (const name of await readdir(directory).catch(() => []))
-    if (types[path.extname(name)]) files.set(name, await readFile(path.join(directory, name), 'utf8'));
+    if (types[path.extname(name)]) files.set(name, await readFile(path.join(directory, name)));
   if (!files.has(firstPage)) files.set(firstPage, notBuilt);
 
   for (const [name, content] of files) {
@@ -40,7 +41,7 @@ export async function guideRoutes(app: FastifyInstance): Promise<void> {
     const headers = {
       'Content-Type': types[extension]!,
       // Styles and scripts have their hash in their name.
-      'Cache-Control': isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
+      'Cache-Control': isPage || extension === '.tgz' ? 'no-cache' : 'public, max-age=31536000, immutable',
       ETag: etag,
       ...(isPage && { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'same-origin' }),
     };
