@@ -132,6 +132,7 @@ export const fieldErrorCodes = [
   'invalid_compression',
   'date_order',
   'too_many_days',
+  'too_many_matches',
   'forbidden_name',
   'number_out_of_range',
   'out_of_range',

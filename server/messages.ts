@@ -385,6 +385,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Unknown parameter. Known: {known}.',
     de: 'Unbekannter Parameter. Bekannt: {known}.',
   },
+  too_many_matches: {
+    en: 'Too many matches. Add a word, or use a filter instead.',
+    de: 'Zu viele Treffer. Bitte genauer suchen oder stattdessen filtern.',
+  },
   repeated_parameter: {
     en: 'Give this parameter only once.',
     de: 'Bitte nur einmal angeben.',

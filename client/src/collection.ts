@@ -1,5 +1,6 @@
 // The calls of one resource.
 import type { components } from './api-types.ts';
+import { StammError } from './error.ts';
 import { type CallOptions, type Http, makeIdempotencyKey } from './http.ts';
 
 /** What a resource is created, changed, read and listed with. */
@@ -51,14 +52,20 @@ type UpsertResponse = components['schemas']['UpsertResponse'];
 export interface Page<Item> {
   data: Item[];
   nextCursor: string | null;
-  total?: number;
+  /** With `count: true`; null if `truncated`. */
+  total?: number | null;
+  /** Whether a search has too many matches: the pages hold some of them. */
+  truncated?: true;
 }
 
 export interface Collection<Of extends Kind> {
   create(body: Of['new'], options: CreateOptions & { dryRun: true }): Promise<DryRun>;
   create(body: Of['new'], options?: CreateOptions): Promise<IdResponse>;
   get(reference: Reference, options?: GetOptions): Promise<Of['item']>;
-  /** Every object that the query finds. Reads the next page when the loop gets there. */
+  /**
+   * Every object that the query finds. Reads the next page when the loop gets there. A search with too many matches
+   * fails with `too_many_matches`.
+   */
   list(query?: Of['query'], options?: CallOptions): AsyncGenerator<Of['item'], void, undefined>;
   /** One page, for tables that page themselves. */
   page(query?: Of['query'], options?: CallOptions): Promise<Page<Of['item']>>;
@@ -80,6 +87,11 @@ export async function* listPages<Item>(
   let cursor: string | null | undefined;
   do {
     const found: Page<Item> = await read(cursor ? { cursor } : {});
+    if (found.truncated)
+      throw new StammError(200, {
+        code: 'too_many_matches',
+        message: 'Too many matches. Add a word, or use a filter instead.',
+      });
     yield* found.data;
     cursor = found.nextCursor;
   } while (cursor !== null);

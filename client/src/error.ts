@@ -2,11 +2,12 @@ import type { components } from './api-types.ts';
 
 export type FieldError = components['schemas']['FieldError'];
 
-/** Codes of the service, and two that only the client knows. Later versions of the service may add codes. */
+/** Codes of the service, and three that only the client knows. Later versions of the service may add codes. */
 export type ErrorCode =
   | components['schemas']['ErrorCode']
   | 'connection_failed'
   | 'unexpected_answer'
+  | 'too_many_matches'
   | (string & {});
 
 /** Every failure of a request. */

@@ -5,7 +5,7 @@ import { serviceRole } from '../../server/database/connections.ts';
 import { findWorkerTables } from '../../server/database/distribution.ts';
 import { type Definition, ownersOf, uniqueColumnsOf } from '../../server/engine/definition/definition.ts';
 import { parseListRequest, sortNamesOf } from '../../server/engine/sql/list-query.ts';
-import { searchedIds } from '../../server/engine/sql/search.ts';
+import { matchingIds } from '../../server/engine/sql/search.ts';
 import { customer } from '../../server/resources/customer.ts';
 import { resources } from '../../server/resources/index.ts';
 import { expectedColumns, expectedIndexes, migrationSkeleton } from '../migration-skeleton.ts';
@@ -126,7 +126,7 @@ test('without a tenant nothing is seen and nothing can be written', async () => 
 test('without a tenant, or with another, nothing is found by the search', async () => {
   await createCustomer({ companyName: 'Hotel Alsterblick' });
   const search = {
-    text: `SELECT unnest(${searchedIds(customer, '$2', { most: 10, isTolerant: true })})`,
+    text: `SELECT unnest(ids) FROM ${matchingIds(customer, '$2', { wanted: 10, isTolerant: true })}`,
     values: [tenant.tenantId, ['hotel']],
   };
   assert.equal((await database.queryInTenants([tenant.tenantId], search)).rowCount, 1);

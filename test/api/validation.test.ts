@@ -205,6 +205,7 @@ const codesOfOthers = new Set<string>([
   'required_one_of',
   'too_common',
   'too_many_days',
+  'too_many_matches',
   'too_short',
   'unknown_parameter',
 ]);

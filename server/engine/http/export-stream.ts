@@ -5,9 +5,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../auth/audit-log.ts';
 import type { Database } from '../../database/database.ts';
 import { toReadError } from '../../database/errors.ts';
+import { validationError } from '../../errors.ts';
 import { logRequest } from '../../http/log.ts';
 import type { Definition } from '../definition/definition.ts';
-import { buildListQuery, type ListedRow, type ListRequest, maxLimit, type Query } from '../sql/list-query.ts';
+import { buildListQuery, type ListRequest, maxLimit, type Query, readListed } from '../sql/list-query.ts';
 import { cutPage } from '../sql/page-size.ts';
 
 export interface ExportFile {
@@ -45,7 +46,13 @@ export async function sendExport(
   async function readPage(cursor: ListRequest['cursor']) {
     const page = { ...list, limit: maxLimit, cursor };
     const statement = buildListQuery(definition, tenantId, page, file.selection, pageBytes);
-    const { rows } = await database.queryInTenants<ListedRow>([tenantId], statement);
+    const found = await database.queryInTenants<Parameters<typeof readListed>[0][number]>(
+      [tenantId],
+      statement,
+    );
+    const { rows, isWhole } = readListed(found.rows);
+    // A file that ends properly is complete.
+    if (!isWhole) throw validationError([{ path: ['q'], code: 'too_many_matches' }]);
     const kept = cutPage(rows, maxLimit, pageBytes);
     const last = kept.at(-1);
     return {

@@ -21,9 +21,9 @@ import {
   buildListQuery,
   encodeCursor,
   inclusions,
-  type ListedRow,
   type ListRequest,
   parseListRequest,
+  readListed,
 } from '../sql/list-query.ts';
 import { cutPage } from '../sql/page-size.ts';
 import { representation } from '../sql/representation.ts';
@@ -106,13 +106,19 @@ function addListRoute(
     return rows;
   }
 
-  function readPage(request: FastifyRequest, list: ListRequest): Promise<ListedRow[]> {
+  async function readPage(request: FastifyRequest, list: ListRequest) {
     const form = list.withExternalIds ? forms.withExternalIds : forms.plain;
     const statement = buildListQuery(definition, request.tenantId, list, form);
     // With filters the best index depends on their values; without, it is the one of the order.
-    if (list.conditions.length > 0 || list.withExternalIds) return query(request, statement);
+    if (list.conditions.length > 0 || list.withExternalIds)
+      return readListed(await query(request, statement));
     const name = `list ${definition.name} by ${list.sort.name}${list.cursor ? ', further' : ''}`;
-    return query(request, { ...statement, name }, true);
+    return readListed(await query(request, { ...statement, name }, true));
+  }
+
+  async function count(request: FastifyRequest, list: ListRequest): Promise<number> {
+    const statement = buildCountQuery(definition, request.tenantId, list);
+    return (await query<{ total: number }>(request, statement))[0]!.total;
   }
 
   api.get<{ Querystring: Record<string, unknown> }>(
@@ -120,11 +126,9 @@ function addListRoute(
     { schema },
     async (request, reply) => {
       const list = parseListRequest(definition, request.query);
-      const [rows, counted] = await Promise.all([
+      const [{ rows, isWhole, total }, counted] = await Promise.all([
         readPage(request, list),
-        list.wantsTotal
-          ? query<{ total: number }>(request, buildCountQuery(definition, request.tenantId, list))
-          : undefined,
+        list.wantsTotal && !list.search ? count(request, list) : undefined,
       ]);
       const page = cutPage(rows, list.limit);
       const nextCursor = rows.length > page.length ? encodeCursor(list.sort, page.at(-1)!) : undefined;
@@ -132,7 +136,8 @@ function addListRoute(
       const members = [
         `"data":[${page.map((row) => row.json).join(',')}]`,
         `"nextCursor":${JSON.stringify(nextCursor ?? null)}`,
-        ...(counted ? [`"total":${counted[0]!.total}`] : []),
+        ...(list.wantsTotal ? [`"total":${counted ?? total}`] : []),
+        ...(isWhole ? [] : ['"truncated":true']),
       ];
       return sendJson(reply, `{${members.join(',')}}`);
     },

@@ -48,7 +48,7 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
     },
     q: {
       type: 'string',
-      description: `Search in ${listSearched(definition)}. All words must match, in any of these. Words may have typing errors; numbers and codes match by their beginning. Case, accents and letters of other languages do not matter: "Lodz" finds "Łódź", "Muller" and "Mueller" find "Müller". Finds up to 1,000 matches.`,
+      description: `Search in ${listSearched(definition)}. All words must match, in any of these. Words may have typing errors; numbers and codes match by their beginning. Case, accents and letters of other languages do not matter: "Lodz" finds "Łódź", "Muller" and "Mueller" find "Müller". The list pages through all matches. If more than about 100,000 match, it holds 1,000 of them and says \`truncated\`; files are rejected with \`too_many_matches\`.`,
     },
     ...includeParameter,
     updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },

@@ -50,7 +50,16 @@ export function resourceSchemas(definition: Definition): JsonSchema[] {
           type: ['string', 'null'],
           description: 'Where the next page begins; null on the last one.',
         },
-        total: { type: 'integer', description: 'How many there are in all, with `count=true`.' },
+        total: {
+          type: ['integer', 'null'],
+          description: 'How many there are in all, with `count=true`; null if `truncated`.',
+        },
+        truncated: {
+          type: 'boolean',
+          enum: [true],
+          description:
+            'Present if a search has too many matches: these pages hold some of them. Add a word, or use a filter instead.',
+        },
       },
       required: ['data', 'nextCursor'],
       examples: [{ data: [storedExample(definition)], nextCursor: null }],

@@ -6,7 +6,7 @@ import { type Column, columnsOf, type Definition } from '../definition/definitio
 import { isUuid } from '../definition/formats.ts';
 import { addCondition, type Conditions, filterReaders, type Reading, sortsOf } from './list-filters.ts';
 import { jsonBytes, selectWithinPage, textBytes } from './page-size.ts';
-import { searchedIds, searchTokens } from './search.ts';
+import { allMatches, matchingIds, searchTokens } from './search.ts';
 
 export interface ListRequest extends Conditions {
   limit: number;
@@ -14,6 +14,8 @@ export interface ListRequest extends Conditions {
   cursor: Position | undefined;
   wantsTotal: boolean;
   withExternalIds: boolean;
+  /** SQL for FROM, as `matchingIds` makes it. */
+  search: string | undefined;
 }
 
 interface Sort {
@@ -72,6 +74,27 @@ export interface ListedRow {
   json: string | null;
 }
 
+/** The last row of a search. */
+interface SearchEnd {
+  id: null;
+  is_whole: boolean;
+  total: number | null;
+}
+
+interface Listed {
+  rows: ListedRow[];
+  /** Whether a search found all that match; a list without a search always does. */
+  isWhole: boolean;
+  total: number | null;
+}
+
+/** The rows, and what the search says about them. */
+export function readListed(found: readonly (ListedRow | SearchEnd)[]): Listed {
+  const rows = found.filter((row): row is ListedRow => row.id !== null);
+  const end = found.find((row): row is SearchEnd => row.id === null);
+  return { rows, isWhole: end?.is_whole ?? true, total: end?.total ?? null };
+}
+
 /** Reads a query string; throws one error that names every invalid parameter. */
 export function parseListRequest(definition: Definition, query: Query): ListRequest {
   const fieldErrors: FieldError[] = [];
@@ -107,8 +130,12 @@ const readers: Record<string, (value: string, reading: ListReading) => void> = {
   },
   q(value, { definition, request }) {
     const tokens = searchTokens(value);
-    if (tokens.length > 0)
-      addCondition(request, tokens, (parameter) => searchCondition(definition, parameter));
+    if (tokens.length === 0) return;
+    addCondition(request, tokens, (parameter) => {
+      request.search = matchingIds(definition, parameter, { wanted: allMatches, isTolerant: true });
+      // An array in a sub-select: otherwise the planner runs the search too, to estimate its rows.
+      return 'subject.id = ANY ((SELECT ids FROM found)::uuid[])';
+    });
   },
 };
 
@@ -128,6 +155,7 @@ export function readParameters(
     cursor: undefined,
     wantsTotal: false,
     withExternalIds: false,
+    search: undefined,
   };
   for (const [name, value] of Object.entries(query)) {
     const reject: Reading['reject'] = (code, params) => fieldErrors.push({ path: [name], code, params });
@@ -157,14 +185,6 @@ export function isTimestamp(text: string): boolean {
     isDay(text.slice(0, 10))
   );
 }
-
-/** An array in a sub-select: otherwise the planner runs the search too, to estimate its rows. */
-function searchCondition(definition: Definition, parameter: string): string {
-  const found = searchedIds(definition, parameter, { most: maxMatches, isTolerant: true });
-  return `subject.id = ANY ((SELECT ${found})::uuid[])`;
-}
-
-const maxMatches = 1000;
 
 function isUnlimitedText({ field: { kind, schema } }: Column): boolean {
   return kind === 'text' && !schema.maxLength && !schema.enum;
@@ -203,21 +223,29 @@ export function buildListQuery(
   values.push(limit + 1);
   const orderBy = isById ? `subject.id ${order}` : `${sort.expression} ${order}, subject.id ${order}`;
   const json = selectWithinPage(selection, { sizes: sizesOf(definition), order: orderBy, maxBytes });
-  return {
-    text: `SELECT subject.id, ${sortValue(sort)} AS sort_value, ${json} AS json FROM (
+  const ends = request.search ? ', NULL::boolean AS is_whole, NULL::integer AS total' : '';
+  const page = `SELECT subject.id, ${sortValue(sort)} AS sort_value, ${json} AS json${ends} FROM (
         SELECT * FROM ${definition.table} AS subject
         WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT $${values.length}
-      ) AS subject ORDER BY ${orderBy}`,
-    values,
-  };
+      ) AS subject ORDER BY ${orderBy}`;
+  return { text: request.search ? withSearch(definition, request, page) : page, values };
 }
 
+/** Page and total of one search, which is run once. Its last row says whether it is whole. */
+function withSearch(definition: Definition, request: ListRequest, page: string): string {
+  const total = request.wantsTotal ? `(${countMatches(definition, request)})` : 'NULL::integer';
+  return `WITH found AS MATERIALIZED (SELECT * FROM ${request.search}) (${page})
+    UNION ALL SELECT NULL, NULL, NULL, is_whole, CASE WHEN is_whole THEN ${total} END FROM found`;
+}
+
+function countMatches({ table }: Definition, { conditions }: ListRequest): string {
+  const all = ['subject.tenant_id = $1', ...conditions];
+  return `SELECT count(*)::integer AS total FROM ${table} AS subject WHERE ${all.join(' AND ')}`;
+}
+
+/** Of a list without a search; a search counts by itself. */
 export function buildCountQuery(definition: Definition, tenantId: string, request: ListRequest) {
-  const conditions = ['subject.tenant_id = $1', ...request.conditions];
-  return {
-    text: `SELECT count(*)::integer AS total FROM ${definition.table} AS subject WHERE ${conditions.join(' AND ')}`,
-    values: [tenantId, ...request.values],
-  };
+  return { text: countMatches(definition, request), values: [tenantId, ...request.values] };
 }
 
 /** As text that PostgreSQL reads the same way under all settings. */

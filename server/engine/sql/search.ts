@@ -1,4 +1,4 @@
-// The call of search() for a resource: where it looks follows from the definition.
+// The call of matching_ids() for a resource: where it looks follows from the definition.
 import { columnName, type Definition, type Step, tableOf } from '../definition/definition.ts';
 import { describedItems } from './search-words.ts';
 
@@ -12,16 +12,22 @@ export function searchTokens(text: string): string[] {
   return asked.split(/\s+/).filter(Boolean);
 }
 
-/** An SQL expression: the ids, in an array, of objects that match the tokens in `parameter`. The tenant is $1. */
-export function searchedIds(
+/** As many as a list pages through. matching_ids() has its own bound, which is the same. */
+export const allMatches = 100_000;
+
+/**
+ * SQL for FROM: one row with the array `ids` of objects that match the tokens in `parameter`, and `is_whole`, false if
+ * there are more. The tenant is $1.
+ */
+export function matchingIds(
   definition: Definition,
   parameter: string,
-  { most, isTolerant }: { most: number; isTolerant: boolean },
+  { wanted, isTolerant }: { wanted: number; isTolerant: boolean },
 ): string {
   const { through } = definition.searchedBy;
   const owners = through.map((steps) => quote(tableOf(steps.at(-1)![1])));
   const expansions = through.map((steps) => quote(expandOwners(definition, steps)));
-  return `search($1, '${definition.table}', ${parameter}, ${most}, ${isTolerant}, ${quote(describe(definition))},
+  return `matching_ids($1, '${definition.table}', ${parameter}, ${wanted}, ${isTolerant}, ${quote(describe(definition))},
     ARRAY[${owners.join(', ')}]::text[], ARRAY[${expansions.join(', ')}]::text[])`;
 }
 

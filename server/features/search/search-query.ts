@@ -1,7 +1,7 @@
 // The statement that searches several resources, and what it returns of each object.
 import type { SearchedText } from '../../../core/search-match.ts';
 import { columnName, type Definition, type Step, tableOf } from '../../engine/definition/definition.ts';
-import { searchedIds } from '../../engine/sql/search.ts';
+import { matchingIds } from '../../engine/sql/search.ts';
 
 export interface FoundRow {
   type: string;
@@ -12,9 +12,9 @@ export interface FoundRow {
   names: (string | null)[];
 }
 
-/** As many as are ranked. A search collects more to see which word is rare. */
+/** As many as are ranked. An object may be found by several words: a search collects more. */
 const rankedOfEach = 60;
-const most = 1000;
+const wanted = 1000;
 
 /** $1 is the tenant, $2 the searched text. */
 export function buildSearch(definition: Definition, all: readonly Definition[], isTolerant: boolean): string {
@@ -22,11 +22,11 @@ export function buildSearch(definition: Definition, all: readonly Definition[], 
   const texts = [...names, ...words, ...codes, ...phones].map(
     (path) => `'${path}', left(subject.${columnName(path.split('.'))}, 200)`,
   );
-  const found = searchedIds(definition, '$2', { most, isTolerant });
+  const found = matchingIds(definition, '$2', { wanted, isTolerant });
   return `SELECT '${definition.name}' AS type, subject.id, json_build_object(${texts.join(', ')}) AS texts,
       json_build_array(${through.map((steps) => nameThrough(steps, all)).join(', ')}) AS names
     FROM ${definition.table} AS subject
-    WHERE subject.tenant_id = $1 AND subject.id = ANY ((SELECT (${found})[1:${rankedOfEach}])::uuid[])`;
+    WHERE subject.tenant_id = $1 AND subject.id = ANY ((SELECT ids[1:${rankedOfEach}] FROM ${found})::uuid[])`;
 }
 
 function nameThrough(steps: readonly Step[], all: readonly Definition[]): string {
