@@ -26,7 +26,13 @@ test('a cell without a value is not sent, unless the text is required and may be
   }
   assert.equal(sent({ isRequired: true, isBlankAllowed: true }, null), '""');
   assert.equal(sent({ kind: 'date' }, ' '), undefined);
-  assert.equal(sent({}, ''), '""');
+  assert.equal(sent({ isBlankAllowed: true }, ''), '""');
+});
+
+test('a quoted empty cell is empty where the field cannot be', () => {
+  assert.equal(sent({ kind: 'choice' }, ''), undefined);
+  assert.equal(sent({ isBlankAllowed: true, format: 'email' }, ''), undefined);
+  assert.equal(sent({ isRequired: true, isBlankAllowed: false }, ' '), undefined);
 });
 
 test('texts stay as they are, but for the apostrophe that guards a formula', () => {

@@ -7,7 +7,7 @@ import { readList } from './list-text.ts';
 
 export type CellField = Pick<
   Field,
-  'kind' | 'isRequired' | 'isBlankAllowed' | 'choices' | 'knownItem' | 'maximum'
+  'kind' | 'isRequired' | 'isBlankAllowed' | 'choices' | 'knownItem' | 'maximum' | 'format'
 >;
 
 export type ThousandsMark = ',' | '.';
@@ -24,8 +24,9 @@ export function toFieldValue(
   thousandsMark: ThousandsMark | undefined,
 ): unknown {
   const text = unguardText(cell ?? '');
-  const isText = field.kind === 'text' || field.kind === 'choice';
-  if (cell === null || (text.trim() === '' && !isText)) {
+  // Only a text of any form can be empty: other programs write "" for every empty cell.
+  const canBeEmpty = field.kind === 'text' && field.isBlankAllowed && !field.format;
+  if (cell === null || (text.trim() === '' && !canBeEmpty)) {
     // A required text that may be empty, such as the house number, is sent as empty.
     return field.kind === 'text' && field.isRequired && field.isBlankAllowed ? '' : undefined;
   }

@@ -135,8 +135,21 @@ describe('the lines of a CSV', () => {
   });
 });
 
-test('a file has the separator that stands most often between its titles', () => {
-  assert.equal(guessSeparator('"Firma; Name";Ort;PLZ\na,b,c,d,e'), ';');
+test('a file has the separator that splits most of its first rows alike', () => {
+  assert.equal(guessSeparator('Kundenliste 2026\nFirma,PLZ,Ort\nA,20095,Hamburg'), ',');
+  assert.equal(guessSeparator('Kundenliste 2026\nFirma\tPLZ\tOrt\nA\t20095\tHamburg'), '\t');
+  assert.equal(guessSeparator('Kundenliste, Stand 2026\n\nFirma;PLZ;Ort\nA, B und C;20095;Hamburg'), ';');
+  assert.equal(guessSeparator('Artikel;Preis;Menge\nA;1,50;2,5\nB;2,50;1,0'), ';');
+  assert.equal(guessSeparator('"Firma, Name";Ort;PLZ\na, b, c, d, e;f;g'), ';');
   assert.equal(guessSeparator('Firma,Ort'), ',');
   assert.equal(guessSeparator('Firma\tOrt'), '\t');
+});
+
+test('a cell that another program guards against a spreadsheet is read as its text', () => {
+  assert.equal(unguardText('="01067"'), '01067');
+  assert.equal(unguardText('="Topf 5"" hoch"'), 'Topf 5" hoch');
+  assert.equal(unguardText("'03514567890"), '03514567890');
+  assert.equal(unguardText("'+49 351 4567890"), '+49 351 4567890');
+  for (const text of ['="01067"', "'68er Kneipe", "''5", '=1+1'])
+    assert.equal(unguardText(guardText(text)), text);
 });

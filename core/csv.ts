@@ -114,11 +114,22 @@ export function buildCsvParser(separator: Separator): CsvParser {
   };
 }
 
-/** The most frequent separator among the titles. */
+/** Rows that decide: a heading above the titles has other characters. */
+const guessedRows = 20;
+
+/** The separator that splits most of the first rows into the same number of columns. */
 export function guessSeparator(head: string): Separator {
-  const bare = head.split(/\r\n|\n|\r/, 1)[0]!.replace(/"(?:[^"]|"")*"/g, '');
-  const counts = separators.map((separator) => bare.split(separator).length);
-  return separators[counts.indexOf(Math.max(...counts))]!;
+  const rows = head
+    .replace(/"(?:[^"]|"")*"/g, '')
+    .split(/\r\n|\n|\r/, guessedRows)
+    .filter((row) => row.trim() !== '');
+  const splits = separators.map((separator) => {
+    const columns = rows.map((row) => row.split(separator).length);
+    const alike = columns.map((count) => (count > 1 ? columns.filter((other) => other === count).length : 0));
+    const most = Math.max(0, ...alike);
+    return { separator, rows: most, columns: columns[alike.indexOf(most)] ?? 1 };
+  });
+  return splits.toSorted((one, other) => other.rows - one.rows || other.columns - one.columns)[0]!.separator;
 }
 
 /** One line with its end. An empty text is "", no value is nothing: they stay distinct. */
@@ -136,8 +147,10 @@ function quoteCell(cell: Cell): string {
 
 // A formula can begin where any spreadsheet begins a cell: a German one reads a;=b as two cells. The full-width forms count
 // too: a spreadsheet in an East Asian language takes them for the plain ones.
-const formulaStart = /(?<=^|[,;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
-const guardedStart = /(?<=^|[,;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
+const formulaStart = /(?<=^|[,;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n]|'+\d)/g;
+const guardedStart = /(?<=^|[,;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n]|'*\d)/g;
+/** Programs write ="01067" to keep the zero from a spreadsheet. */
+const textFormula = /^="((?:[^"]|"")*)"$/;
 
 /**
  * Prefixes a text that a spreadsheet would read as a formula with an apostrophe. A text that already has apostrophes there
@@ -147,7 +160,8 @@ export function guardText(text: string): string {
   return text.replace(formulaStart, "'");
 }
 
-/** Reverts `guardText`: "'t Hoekje" keeps its apostrophe. */
+/** Reverts `guardText`: "'t Hoekje" keeps its apostrophe, "'0351" was a number that must keep its zero. */
 export function unguardText(cell: string): string {
-  return cell.replace(guardedStart, '');
+  const [, text] = textFormula.exec(cell) ?? [];
+  return text === undefined ? cell.replace(guardedStart, '') : text.replaceAll('""', '"');
 }
