@@ -57,12 +57,17 @@ function pairColumnsOf(definition: Definition): ImportColumn[] {
       const other = columns.find((column) => column.path === path);
       if (!other) return [];
       const { de, en } = other.field.title;
+      const salutation = columns.find((column) => column.path === one.path.replace(/\w+$/, 'salutation'));
       return [
         {
           path: `${one.path}+${second}`,
           field: { ...one.field, path: `${one.path}+${second}`, kind: 'text', isRequired: false },
           titles: { de: `${one.titles.de} und ${de}`, en: `${one.titles.en} and ${uncapitalize(en)}` },
-          parts: { kind, paths: [one.path, path] },
+          parts: {
+            kind,
+            paths: [one.path, path],
+            ...(kind === 'person' && salutation && { salutationPath: salutation.path }),
+          },
         },
       ];
     }),
@@ -152,7 +157,23 @@ export function foldTitle(title: string): string {
 /** The column of each title; undefined for unknown titles. */
 export function matchTitles(definition: Definition, titles: readonly string[]): (ImportColumn | undefined)[] {
   const known = knownTitles(columnsOf(definition));
-  return titles.map((title) => known.get(foldTitle(title)));
+  return withHouseNumbers(
+    definition,
+    titles.map((title) => known.get(foldTitle(title))),
+  );
+}
+
+/** A column of streets holds the house numbers too, if no other column does. A street without one is fine. */
+function withHouseNumbers(
+  definition: Definition,
+  columns: readonly (ImportColumn | undefined)[],
+): (ImportColumn | undefined)[] {
+  const paths = new Set(columns.flatMap((column) => column?.parts?.paths ?? column?.path ?? []));
+  const pairs = pairColumnsOf(definition).filter(({ parts }) => parts?.kind === 'street');
+  return columns.map((column) => {
+    const pair = pairs.find(({ parts }) => parts?.paths[0] === column?.path);
+    return pair && !paths.has(pair.parts!.paths[1]) ? pair : column;
+  });
 }
 
 function knownTitles(
@@ -200,7 +221,7 @@ export function guessColumns(
     const guess = usual.get(foldTitle(title));
     return exact[index] ?? (used.has(guess) ? undefined : guess);
   });
-  return withoutRepetitions(guessed);
+  return withHouseNumbers(definition, withoutRepetitions(guessed));
 }
 
 /** Every title, folded, that some column of the office answers to. */

@@ -1,5 +1,5 @@
 // Rows of a file as lines of an import.
-import { splitCell } from './cell-parts.ts';
+import { salutationOf, splitCell } from './cell-parts.ts';
 import { type ThousandsMark, toFieldValue } from './cells.ts';
 import { type ImportColumn, idColumn, versionColumn } from './columns.ts';
 import { type Cell, unguardText } from './csv.ts';
@@ -42,10 +42,16 @@ export function toLine(plan: LinePlan, cells: readonly Cell[], existingId?: stri
   for (const [path, value] of Object.entries(fixed)) setAt(data, path, value);
   columns.forEach((column, index) => {
     if (!column?.parts) return;
-    const values = splitCell(column.parts, unguardText(cells[index] ?? ''));
+    const text = unguardText(cells[index] ?? '');
+    const values = splitCell(column.parts, text);
     column.parts.paths.forEach((path, place) => {
       put(path, values[place]);
     });
+    const { salutationPath } = column.parts;
+    const salutation = salutationPath && salutationOf(text);
+    // A column of its own decides.
+    if (salutation && !columns.some((other) => other?.path === salutationPath))
+      setAt(data, salutationPath, salutation);
   });
   columns.forEach((column, index) => {
     if (!column || column.parts || column.path === idColumn.path || column.path === versionColumn.path)

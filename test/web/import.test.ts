@@ -187,6 +187,30 @@ describe('the import of a file', () => {
     );
   });
 
+  test('takes house number and salutation from columns that hold more than their title says', () => {
+    const customer = definitionOf('customer');
+    const columns = guessColumns(customer, ['Firma', 'Straße', 'PLZ', 'Ort']);
+    assert.deepEqual(missingColumns(customer, columns), []);
+    const address = (street: string) =>
+      JSON.parse(toLine({ type: 'customer', columns, mark: undefined }, ['A', street, '="01067"', 'Dresden']))
+        .data.address;
+    assert.deepEqual(address('Am Lindenplatz 4-6'), {
+      streetName: 'Am Lindenplatz',
+      houseNumber: '4-6',
+      zipCode: '01067',
+      city: 'Dresden',
+    });
+    assert.equal(address('Postfach 1234').houseNumber, '');
+    const withNumbers = guessColumns(customer, ['Firma', 'Straße', 'Hausnr.', 'PLZ', 'Ort']);
+    assert.equal(withNumbers[1]?.path, 'address.streetName');
+    const person = definitionOf('contact-person');
+    const line = (title: string) => {
+      const plan = { type: 'contact-person', columns: guessColumns(person, [title]), mark: undefined };
+      return JSON.parse(toLine(plan, ['Frau Dr. Petersen'])).data;
+    };
+    assert.deepEqual(line('Vorname und Nachname'), { lastName: 'Dr. Petersen', salutation: 'MRS' });
+  });
+
   test('an empty cell says no where all others say yes, but not in the row of a stored object', () => {
     const columns = guessColumns(definitionOf('site'), ['Id', 'Objekt', 'Schlüssel', 'Termin nötig']);
     const plan = { type: 'site', columns, mark: undefined, onlyYes: [false, false, true, false] };
