@@ -24,7 +24,7 @@ const dayWord = `(?:${[...dayWords.keys()].sort((one, other) => other.length - o
 const dash = '\\s*(?:-|–|—|bis|to|until)\\s*';
 /** One day or a range of days. */
 const daySpan = `${dayWord}(?:${dash}${dayWord})?`;
-const listComma = '\\s*(?:,|\\+|&|und|and)\\s*';
+const listComma = '\\s*(?:,|\\+|&|/|und|u\\.|and)\\s*';
 /** "Mo–Fr, So" */
 export const dayList = `${daySpan}(?:${listComma}${daySpan})*`;
 
@@ -71,14 +71,14 @@ export function splitEntries(text: string): string[] {
     .filter(Boolean);
 }
 
-/** "8", "8.30", "08:30" */
-export const timeWord = '(?:[01]?\\d|2[0-4])(?:[:.][0-5]\\d)?(?![\\d:])';
+/** "8", "8.30", "08:30", "0830" */
+export const timeWord = '(?:(?:[01]\\d|2[0-4])[0-5]\\d|(?:[01]?\\d|2[0-4])(?:[:.][0-5]\\d)?)(?![\\d:])';
 /** "08:00–17:30 Uhr" */
 export const timeSpan = `(${timeWord})\\s*(?:uhr|h)?${dash}(${timeWord})\\s*(?:uhr\\b|h\\b)?`;
 
 /** HH:mm, or undefined where it is no time. */
 export function readTime(text: string): string | undefined {
-  const [hour = '', minute = '00'] = text.split(/[:.]/);
+  const [hour = '', minute = '00'] = text.replace(/^(\d\d)(\d\d)$/, '$1:$2').split(/[:.]/);
   const time = `${hour.padStart(2, '0')}:${minute}`;
   return isClosingTime(time) ? time : undefined;
 }

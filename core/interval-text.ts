@@ -74,7 +74,13 @@ function writeInterval(item: AttendingInterval, language: TextLanguage): string 
   return parts.filter(Boolean).join(' ');
 }
 
-type Found = Partial<AttendingInterval> | undefined;
+interface Part extends Partial<AttendingInterval> {
+  /** Weeks of the month, each of which becomes an interval of its own. */
+  weeks?: number[];
+  /** How many days the text must name. */
+  dayCount?: number;
+}
+type Found = Part | undefined;
 type Pattern = [pattern: RegExp, read: (match: string[]) => Found];
 
 const monthWords = 'jan|feb|mär|mrz|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec';
@@ -85,6 +91,134 @@ const monthNumbers: Record<string, number> = {
 };
 
 const frequencyOf = (index: number) => frequencies[index] as Frequency;
+
+const numberWords = [
+  'ein',
+  'zwei',
+  'drei',
+  'vier',
+  'fünf',
+  'sechs',
+  'sieben',
+  'acht',
+  'neun',
+  'zehn',
+  'elf',
+  'zwölf',
+];
+const count = `(\\d{1,2}|${numberWords.join('|')}|vierzehn|one|two|three|four|five|six|twelve)`;
+const englishNumbers: Record<string, number> = {
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  six: 6,
+  twelve: 12,
+};
+
+function readCount(word = ''): number {
+  if (/^\d/.test(word)) return Number(word);
+  return word === 'vierzehn' ? 14 : (englishNumbers[word] ?? numberWords.indexOf(word) + 1);
+}
+
+/** "14-tägig" means every second week, on the same weekday. */
+function everyDays(days: number): Found {
+  return days % 7 === 0
+    ? { frequency: 'WEEKLY', interval: days / 7 }
+    : { frequency: 'DAILY', interval: days };
+}
+
+/** "2x im Monat": the shape has no number of visits, so each becomes a week of the month. */
+function timesPerMonth(times: number): Found {
+  if (times === 1) return { frequency: 'MONTHLY', interval: 1 };
+  const weeks = [undefined, undefined, [1, 3], undefined, [1, 2, 3, 4]][times];
+  return weeks && { frequency: 'MONTHLY', weeks };
+}
+
+function timesPerYear(times: number): Found {
+  return 12 % times === 0 ? { frequency: 'MONTHLY', interval: 12 / times } : undefined;
+}
+
+/** "2x pro Woche" says how many days follow. */
+function timesPerWeek(times: number): Found {
+  return times === 1 ? { frequency: 'WEEKLY', interval: 1 } : { frequency: 'WEEKLY', dayCount: times };
+}
+
+const times = `${count}\\s*(?:x|×|mal)\\s*(?:(?:im|in der|pro|je|a|per|/)\\s*)?`;
+const [perWeek, perMonth, perQuarter, perYear] = [
+  'woche|wöchentlich|wöchentl\\.?|week|weekly',
+  'monat|monatlich|monatl\\.?|month|monthly',
+  'quartal|vierteljahr|quarter',
+  'jahr|jährlich|year|yearly',
+];
+
+/** Words that offices use beside those that Stamm writes. */
+const usualPatterns: Pattern[] = [
+  [start(`${count}-?\\s?(?:tägig|tägl\\.?|täglich)`), ([, days]) => everyDays(readCount(days))],
+  [
+    start(`${count}-?\\s?(?:wöchig|wöchentlich|wöchentl\\.?)`),
+    ([, weeks]) => ({ frequency: 'WEEKLY', interval: readCount(weeks) }),
+  ],
+  [
+    start(`${count}-?\\s?(?:monatig|monatlich|monatl\\.?)`),
+    ([, months]) => ({ frequency: 'MONTHLY', interval: readCount(months) }),
+  ],
+  [
+    start('(?:vierteljährlich|vierteljährl\\.?|1/4-?jährlich|quartalsweise|jedes quartal|quarterly)'),
+    () => ({ frequency: 'MONTHLY', interval: 3 }),
+  ],
+  [
+    start('(?:halbjährlich|halbjährl\\.?|1/2-?jährlich|half-?yearly)'),
+    () => ({ frequency: 'MONTHLY', interval: 6 }),
+  ],
+  [
+    start('(?:biweekly|fortnightly|every other week|jede (?:2\\.|zweite) woche)'),
+    () => ({ frequency: 'WEEKLY', interval: 2 }),
+  ],
+  [start('(?:jeden (?:2\\.|zweiten) monat)'), () => ({ frequency: 'MONTHLY', interval: 2 })],
+  [start(`${times}(?:${perWeek})`), ([, number]) => timesPerWeek(readCount(number))],
+  [start(`${times}(?:${perMonth})`), ([, number]) => timesPerMonth(readCount(number))],
+  [start(`${times}(?:${perQuarter})`), ([, number]) => timesPerYear(4 * readCount(number))],
+  [start(`${times}(?:${perYear})`), ([, number]) => timesPerYear(readCount(number))],
+  [
+    start(`(?:alle|every)\\s+${count}\\s+(?:(tg\\.?)|(wo?\\.?)|(mon?\\.?)|(j\\.?))`),
+    ([, interval, ...units]) => ({
+      frequency: frequencyOf(units.findIndex(Boolean)),
+      interval: readCount(interval),
+    }),
+  ],
+  [
+    start(
+      `(?:alle|every)\\s+${count}\\s+(?:(tagen?|days)|(wochen?|weeks)|(monaten?|months)|(jahren?|years))`,
+    ),
+    ([, interval, ...units]) => ({
+      frequency: frequencyOf(units.findIndex(Boolean)),
+      interval: readCount(interval),
+    }),
+  ],
+  ...(['tä?gl\\.?', 'wö(?:chentl)?\\.?|wtl\\.?', 'mtl\\.?|monatl\\.?', 'jährl\\.?'] as const).map(
+    (short, index): Pattern => [start(`(?:${short})`), () => ({ frequency: frequencyOf(index) })],
+  ),
+  [
+    start(`jeden?\\s+(?:([1-4])\\.|(letzten?))\\s+(${dayList})\\s+(?:im|des|jeden)\\s+monats?`),
+    ([, number, , days = '']) => ({
+      frequency: 'MONTHLY',
+      weekOfMonth: Number(number ?? -1) as 1,
+      byDay: readDays(days),
+    }),
+  ],
+  [
+    start(`jeden\\s+(?:2\\.|zweiten)\\s+(${dayList})`),
+    ([, days = '']) => ({ frequency: 'WEEKLY', interval: 2, byDay: readDays(days) }),
+  ],
+  [
+    start(`(?:jeden|every)\\s+(${dayList})`),
+    ([, days = '']) => ({ frequency: 'WEEKLY', byDay: readDays(days) }),
+  ],
+  [start('(?:werktags|werktäglich|wochentags)'), () => ({ frequency: 'WEEKLY', byDay: readDays('mo-fr') })],
+  [start('ca\\.?\\s*(\\d{1,4})\\s*min\\w*\\.?'), ([, minutes]) => ({ durationInMinutes: Number(minutes) })],
+];
 
 /** The beginning of the text that is still to be read. The first pattern that matches counts. */
 const patterns: Pattern[] = [
@@ -124,13 +258,14 @@ const patterns: Pattern[] = [
   [start(`(?:bis|until)\\s+(${timeWord})`), ([, time = '']) => known({ timeUntil: readTime(time) })],
   [start('(\\d{1,4})\\s*min\\w*\\.?'), ([, minutes]) => ({ durationInMinutes: Number(minutes) })],
   [start('(?:±|\\+/-)\\s*(\\d{1,2})\\s*(?:tage?|days?)'), ([, days]) => ({ toleranceInDays: Number(days) })],
+  ...usualPatterns,
 ];
 
 function start(pattern: string): RegExp {
   return new RegExp(`^${pattern}(?![a-zäöüß\\d])`, 'i');
 }
 
-function known(found: Partial<AttendingInterval>): Found {
+function known(found: Part): Found {
   return Object.values(found).includes(undefined as never) ? undefined : found;
 }
 
@@ -138,25 +273,30 @@ function known(found: Partial<AttendingInterval>): Found {
 export function readIntervals(text: string): AttendingInterval[] | undefined {
   const items: AttendingInterval[] = [];
   for (const part of splitEntries(text)) {
-    const item = readInterval(part);
-    if (!item) return undefined;
-    items.push(item);
+    const found = readInterval(part);
+    if (!found) return undefined;
+    items.push(...found);
   }
   return items;
 }
 
-function readInterval(text: string): AttendingInterval | undefined {
-  const item: Partial<AttendingInterval> = {};
+function readInterval(text: string): AttendingInterval[] | undefined {
+  const item: Part = {};
   for (let rest = text; rest !== ''; ) {
     const found = readStart(rest);
     if (!found || Object.keys(found.part).some((name) => name in item)) return undefined;
     Object.assign(item, found.part);
-    rest = rest.slice(found.length).replace(/^[\s,]+/, '');
+    rest = rest.slice(found.length).replace(/^[\s,:]+/, '');
   }
-  return item.frequency ? (item as AttendingInterval) : undefined;
+  const { weeks, dayCount, ...interval } = item;
+  if (!interval.frequency || (dayCount !== undefined && interval.byDay?.length !== dayCount))
+    return undefined;
+  if (weeks && interval.weekOfMonth) return undefined;
+  const variants = weeks ? weeks.map((weekOfMonth) => ({ ...interval, weekOfMonth })) : [interval];
+  return variants as AttendingInterval[];
 }
 
-function readStart(text: string): { part: Partial<AttendingInterval>; length: number } | undefined {
+function readStart(text: string): { part: Part; length: number } | undefined {
   for (const [pattern, read] of patterns) {
     const match = pattern.exec(text);
     const part = match && read(match as unknown as string[]);

@@ -41,6 +41,23 @@ test('opening hours are read as people write them', () => {
     readList('OpeningHours', 'täglich 0–24'),
     hours([0, 1, 2, 3, 4, 5, 6], ['00:00', '24:00']),
   );
+  const longFriday = [...hours([0, 1, 2, 3], ['07:00', '15:30']), ...hours([4], ['07:00', '13:00'])];
+  for (const text of [
+    'Mo–Do 7–15:30, Fr 7–13',
+    'Mo.-Do. 07.00-15.30 Uhr, Fr. 07.00-13.00 Uhr, Sa geschlossen',
+    'Mo bis Do von 7 bis 15:30 Uhr und Fr von 7 bis 13 Uhr',
+    'Mo-Do: 0700-1530 / Fr: 0700-1300',
+    'Montag - Donnerstag 7:00 - 15:30 Uhr Freitag 7:00 - 13:00 Uhr',
+  ])
+    assert.deepEqual(readList('OpeningHours', text), longFriday, text);
+  const always = hours([0, 1, 2, 3, 4, 5, 6], ['00:00', '24:00']);
+  for (const text of ['24h', '24/7', 'rund um die Uhr', 'tägl. 0-24', 'Mo-So 24 Stunden'])
+    assert.deepEqual(readList('OpeningHours', text), always, text);
+  assert.deepEqual(readList('OpeningHours', 'tägl. 6-18'), hours([0, 1, 2, 3, 4, 5, 6], ['06:00', '18:00']));
+  const split = hours([0, 2, 4], ['08:00', '12:00'], ['14:00', '18:00']);
+  for (const text of ['Mo/Mi/Fr 8-12 u. 14-18 Uhr', 'Mo, Mi, Fr 8–12 + 14–18', '8-12 / 14-18 Uhr Mo, Mi, Fr'])
+    assert.deepEqual(readList('OpeningHours', text), split, text);
+  assert.deepEqual(readList('OpeningHours', 'werktags 8-17:30'), week);
   assert.deepEqual(readList('OpeningHours', 'Sa–Mo 9–12'), hours([5, 6, 0], ['09:00', '12:00']));
   for (const text of [
     'nach Absprache',
@@ -49,6 +66,8 @@ test('opening hours are read as people write them', () => {
     'Mo 8–25',
     'Mo 8–17 (ab 31.02.2026)',
     'Mo 8–17 Fr',
+    'nach Vereinbarung',
+    'Mo-Fr 8-17, sonst nach Vereinbarung',
   ]) {
     assert.equal(readList('OpeningHours', text), undefined, text);
   }
@@ -98,6 +117,37 @@ test('visit intervals are written and read as people write them', () => {
   ]) {
     assert.equal(readList('AttendingInterval', text), undefined, text);
   }
+});
+
+test('visit intervals are read as offices write them', () => {
+  const cases: [text: string, ...items: AttendingInterval[]][] = [
+    ['14-tägig', { frequency: 'WEEKLY', interval: 2 }],
+    ['14-tägl. Di', { frequency: 'WEEKLY', interval: 2, byDay: ['TUESDAY'] }],
+    ['vierzehntägig', { frequency: 'WEEKLY', interval: 2 }],
+    ['10-tägig', { frequency: 'DAILY', interval: 10 }],
+    ['2-wöchig', { frequency: 'WEEKLY', interval: 2 }],
+    ['zweiwöchentlich', { frequency: 'WEEKLY', interval: 2 }],
+    ['alle zwei Wochen', { frequency: 'WEEKLY', interval: 2 }],
+    ['alle 6 Wo.', { frequency: 'WEEKLY', interval: 6 }],
+    ['vierteljährlich', { frequency: 'MONTHLY', interval: 3 }],
+    ['quartalsweise', { frequency: 'MONTHLY', interval: 3 }],
+    ['halbjährlich im Mär, Sep', { frequency: 'MONTHLY', interval: 6, byMonth: [3, 9] }],
+    ['2x im Monat', { frequency: 'MONTHLY', weekOfMonth: 1 }, { frequency: 'MONTHLY', weekOfMonth: 3 }],
+    ['1 x monatlich', { frequency: 'MONTHLY', interval: 1 }],
+    ['1x/Woche, 30 Min.', { frequency: 'WEEKLY', interval: 1, durationInMinutes: 30 }],
+    ['2x wöchentlich Di, Fr', { frequency: 'WEEKLY', byDay: ['TUESDAY', 'FRIDAY'] }],
+    ['4x im Jahr', { frequency: 'MONTHLY', interval: 3 }],
+    ['zweimal pro Jahr', { frequency: 'MONTHLY', interval: 6 }],
+    ['wöchentl. Mo', { frequency: 'WEEKLY', byDay: ['MONDAY'] }],
+    ['mtl.', { frequency: 'MONTHLY' }],
+    ['jeden Dienstag', { frequency: 'WEEKLY', byDay: ['TUESDAY'] }],
+    ['jeden 1. Montag im Monat', { frequency: 'MONTHLY', weekOfMonth: 1, byDay: ['MONDAY'] }],
+    ['every other week', { frequency: 'WEEKLY', interval: 2 }],
+  ];
+  for (const [text, ...items] of cases) assert.deepEqual(readList('AttendingInterval', text), items, text);
+  // What these mean is not certain, so nothing is guessed.
+  for (const text of ['2x wöchentlich', '3x im Monat', '5x im Jahr', 'nach Vereinbarung', 'gerade KW'])
+    assert.equal(readList('AttendingInterval', text), undefined, text);
 });
 
 const day = fc.constantFrom(...dayNames);

@@ -49,9 +49,22 @@ function writeSeason({ validFrom, validUntil }: OpeningHours, language: TextLang
   return parts.length > 0 ? ` (${parts.join(' ')})` : '';
 }
 
-const entry = new RegExp(
-  `^(${dayList}|täglich|daily)\\s*:?\\s*(${unnamed(timeSpan)}(?:\\s*(?:,|/|und|and)\\s*${unnamed(timeSpan)})*|geschlossen|closed)` +
-    `\\s*(?:\\(?\\s*(?:(?:ab|from)\\s+(${dateWord}))?\\s*(?:(?:bis|until)\\s+(${dateWord}))?\\s*\\)?)?$`,
+const everyDay = 'täglich|tägl\\.?|tgl\\.?|daily|jeden tag';
+const workingDays = 'werktags|werktäglich|wochentags|weekdays';
+const days = `${dayList}|${everyDay}|${workingDays}`;
+const times = `(?:von\\s+)?${unnamed(timeSpan)}(?:\\s*(?:,|/|\\+|&|und|u\\.|and)\\s*(?:von\\s+)?${unnamed(timeSpan)})*`;
+const allDay =
+  '24\\s*(?:h|std\\.?|stunden|hours)|24/7|rund um die uhr|durchgehend|ganztägig|around the clock';
+const closed = 'geschlossen|closed|zu|ruhetag';
+const season = `(?:\\(?\\s*(?:(?:ab|from)\\s+(${dateWord}))?\\s*(?:(?:bis|until)\\s+(${dateWord}))?\\s*\\)?)?`;
+const entry = new RegExp(`^(${days})\\s*:?\\s*(${times}|${allDay}|${closed})\\s*${season}$`);
+/** "8–17 Uhr Mo–Fr" */
+const timesFirst = new RegExp(`^(${times})\\s+(${days})$`);
+const onlyAllDay = new RegExp(`^(?:${allDay})$`);
+const isAllDay = new RegExp(`^(?:${allDay})`);
+/** A day behind a time begins the next entry: "Mo–Do 7–15:30, Fr 7–13". */
+const nextDay = new RegExp(
+  `(?<=[\\dh]|uhr|${closed}|stunden)\\s*(?:[,/|·•&+]|und|u\\.|and)?\\s+(?=(?:${days})(?![a-zäöüß]))`,
 );
 
 function unnamed(pattern: string): string {
@@ -61,17 +74,17 @@ function unnamed(pattern: string): string {
 /** Undefined where the text is something else. */
 export function readOpeningHours(text: string): OpeningHours[] | undefined {
   const items: OpeningHours[] = [];
-  for (const part of splitEntries(text)) {
-    const match = entry.exec(part);
+  for (const part of splitEntries(text).flatMap(splitAtDays)) {
+    const match = entry.exec(daysFirst(part));
     if (!match) return undefined;
-    const [, dayText = '', times = '', from, until] = match;
+    const [, dayText = '', written = '', from, until] = match;
+    const times = isAllDay.test(written) ? '0-24' : written;
     const season = {
       ...(from && { validFrom: readDate(from) }),
       ...(until && { validUntil: readDate(until) }),
     };
     if (Object.values(season).some((date) => date === undefined)) return undefined;
-    const days = readDays(/^(täglich|daily)$/.test(dayText) ? 'mo-so' : dayText);
-    for (const dayOfWeek of days) {
+    for (const dayOfWeek of readNamedDays(dayText)) {
       for (const [, opening = '', closing = ''] of times.matchAll(new RegExp(timeSpan, 'g'))) {
         const [opens, closes] = [readTime(opening), readTime(closing)];
         if (!opens || !closes || opens === '24:00') return undefined;
@@ -80,4 +93,18 @@ export function readOpeningHours(text: string): OpeningHours[] | undefined {
     }
   }
   return items;
+}
+
+function splitAtDays(part: string): string[] {
+  const [first = '', ...others] = part.split(nextDay);
+  return timesFirst.test(part) ? [part] : [first, ...others].filter(Boolean);
+}
+
+function daysFirst(part: string): string {
+  return onlyAllDay.test(part) ? `täglich ${part}` : part.replace(timesFirst, '$2 $1');
+}
+
+function readNamedDays(text: string): DayName[] {
+  if (new RegExp(`^(?:${everyDay})$`).test(text)) return readDays('mo-so');
+  return readDays(new RegExp(`^(?:${workingDays})$`).test(text) ? 'mo-fr' : text);
 }
