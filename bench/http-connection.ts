@@ -21,6 +21,8 @@ export function openConnection(host: string, port: number): Connection {
   let answer: Head | undefined;
   /** Bytes of the body that have yet to come. */
   let missing = 0;
+  /** The last bytes of a body in chunks. */
+  let tail = Buffer.alloc(0);
 
   const settle = (outcome: number) => {
     const tell = waiting;
@@ -31,20 +33,23 @@ export function openConnection(host: string, port: number): Connection {
   };
 
   const take = (bytes: Buffer) => {
-    if (answer) missing -= bytes.length;
-    else {
+    let body = bytes;
+    if (!answer) {
       const received = beginning ? Buffer.concat([beginning, bytes]) : bytes;
       const end = received.indexOf(headEnd);
-      const head = end < 0 ? undefined : readHead(received.toString('latin1', 0, end));
-      const bodySize = received.length - end - headEnd.length;
-      if (!head || (head.length === undefined && !received.subarray(-lastChunk.length).equals(lastChunk))) {
+      if (end < 0) {
         beginning = Buffer.from(received);
         return;
       }
-      answer = head;
-      missing = (head.length ?? bodySize) - bodySize;
+      answer = readHead(received.toString('latin1', 0, end));
+      missing = answer.length ?? 0;
+      tail = Buffer.alloc(0);
+      body = received.subarray(end + headEnd.length);
     }
-    if (missing > 0) return;
+    missing -= body.length;
+    tail = Buffer.concat([tail, body.subarray(-lastChunk.length)]).subarray(-lastChunk.length);
+    const isComplete = answer.length === undefined ? tail.equals(lastChunk) : missing <= 0;
+    if (!isComplete) return;
     if (answer.isLast) socket.destroy();
     settle(answer.status);
   };
