@@ -7,6 +7,7 @@ import type { CallRecorder } from '../features/call-log/call-recorder.ts';
 import { addCompression } from './answer-compression.ts';
 import { apiHeaders } from './answer-headers.ts';
 import { addBodyRules, isOpenEnded, joinTenant } from './body-rules.ts';
+import { addHeavyReads } from './heavy-reads.ts';
 import { collectMethods } from './known-methods.ts';
 import { delayRejection } from './rejection-delay.ts';
 import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
@@ -86,5 +87,6 @@ export async function apiRoutes(
   });
   addBodyRules(api, config.BODY_LIMIT_BYTES);
   addCompression(api);
+  addHeavyReads(api, inFlight.heavyReads);
   await addSharedRoutes(api, shared);
 }

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
+import { HeavyReads } from './heavy-reads.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,6 +42,7 @@ class Counts {
 }
 
 export class InFlightLimit {
+  readonly heavyReads = new HeavyReads();
   readonly #all = new Counts();
   readonly #tenants = new Map<string, Counts>();
 

@@ -29,6 +29,7 @@ import { webhookRoutes } from '../features/webhooks/webhook-routes.ts';
 import { resources } from '../resources/index.ts';
 import { officeHeaders } from './answer-headers.ts';
 import { addBodyRules, isOpenEnded, joinTenant } from './body-rules.ts';
+import { addHeavyReads } from './heavy-reads.ts';
 import { addSharedRoutes, type SharedOptions } from './shared-routes.ts';
 
 /** The same routes as the API's, and what the office has beside them. */
@@ -59,6 +60,7 @@ export async function officeRoutes(
   });
   addCareRoleRules(office, resources);
   addBodyRules(office, shared.config.BODY_LIMIT_BYTES);
+  addHeavyReads(office, inFlight.heavyReads);
   await addSharedRoutes(office, shared);
   await office.register(sessionRoutes, { database, notices, publicUrl });
   await office.register(passwordResetRoutes, { database, notices, publicUrl });

@@ -16,6 +16,7 @@ declare module 'fastify' {
 
 class RequestWork extends Work {
   bodyMs = 0;
+  turnWaitMs = 0;
   serialiseMs = 0;
   bodyFrom = 0;
   /** Undefined for an answer that needs no serialising, such as JSON from the database. */
@@ -83,6 +84,7 @@ function logSlowRequest(request: FastifyRequest, reply: FastifyReply, route: str
       status: reply.statusCode,
       durationMs: rounded(reply.elapsedTime),
       bodyMs: rounded(work.bodyMs),
+      turnWaitMs: rounded(work.turnWaitMs),
       batchWaitMs: rounded(work.batchWaitMs),
       connectionWaitMs: rounded(work.connectionWaitMs),
       databaseMs: rounded(work.databaseMs),

@@ -30,4 +30,6 @@ export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('apiError');
   app.decorateRequest('session');
   app.decorateRequest('place');
+  app.decorateRequest('heavyRead');
+  app.decorateRequest('hideInRow');
 }

@@ -28,7 +28,7 @@ test('a creation that waits for a lock logs its route, its id and the time of ea
   const { databaseMs, durationMs, ...rest } = line as Record<string, number>;
   assert.deepEqual([line.method, line.route, line.status, line.level], ['POST', '/api/v1/customer', 201, 40]);
   assert.ok(databaseMs! >= slowMs && durationMs! >= databaseMs!, JSON.stringify(line));
-  for (const part of ['bodyMs', 'batchWaitMs', 'connectionWaitMs', 'serialiseMs', 'sendMs'])
+  for (const part of ['bodyMs', 'turnWaitMs', 'batchWaitMs', 'connectionWaitMs', 'serialiseMs', 'sendMs'])
     assert.ok(rest[part]! >= 0 && rest[part]! < databaseMs!, part);
   assert.equal(line.tenantId, undefined);
 });

@@ -14,7 +14,7 @@ import { schemaName } from '../openapi/resource-schemas.ts';
 import { type ListRequest, type Query, readParameters, searchParameters } from '../sql/list-query.ts';
 import { externalIdOf, representation, timestamp } from '../sql/representation.ts';
 import { separators, toCell } from './csv.ts';
-import { encodeLines, exportConfig, sendExport } from './export-stream.ts';
+import { encodeLines, exportConfig, sendExport, toChunks } from './export-stream.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const ndjsonType = 'application/x-ndjson';
@@ -44,7 +44,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
           extension: 'csv',
           contentType: csvType,
           selection: `array_to_json(ARRAY[${cells.map(({ text }) => text).join(', ')}])::text`,
-          encode: (pages) => encodeLines(pages, byteOrderMark + head, toLine),
+          encode: (pages, pace) => toChunks(encodeLines(pages, pace, byteOrderMark + head, toLine)),
         },
       );
     },
@@ -65,7 +65,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
           extension: 'ndjson',
           contentType: ndjsonType,
           selection: representation(definition, 'subject', list),
-          encode: (pages) => encodeLines(pages, '', (json) => `${json}\n`),
+          encode: (pages, pace) => toChunks(encodeLines(pages, pace, '', (json) => `${json}\n`)),
         },
       );
     },

@@ -2,6 +2,7 @@
 // connection and no transaction; memory holds one page.
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Pace } from '../../../core/pace.ts';
 import { recordAudit } from '../../auth/audit-log.ts';
 import type { Database } from '../../database/database.ts';
 import { toReadError } from '../../database/errors.ts';
@@ -18,8 +19,8 @@ export interface ExportFile {
   name?: string;
   /** An SQL expression of type text for each object. */
   selection: string;
-  /** Turns pages of these texts into the file. */
-  encode(pages: AsyncIterable<string[]>): AsyncIterable<string | Uint8Array>;
+  /** Turns pages of these texts into the file, step by step. */
+  encode(pages: AsyncIterable<string[]>, pace: Pace): AsyncIterable<string | Uint8Array>;
 }
 
 interface Export {
@@ -30,7 +31,7 @@ interface Export {
 
 /** Bounds memory for a slow client: the current page and the next one. */
 const pageBytes = 1024 * 1024;
-export const exportConfig = { streamedBytes: 2 * pageBytes };
+export const exportConfig = { streamedBytes: 2 * pageBytes, isHeavyRead: true };
 
 /** Parameters that narrow nothing down. */
 const formParameters = ['locale', 'sort', 'include', 'columns'];
@@ -71,13 +72,22 @@ export async function sendExport(
   }
 
   async function* readChunks(first: Awaited<ReturnType<typeof readPage>>) {
+    const chunks = file.encode(readPages(first), new Pace())[Symbol.asyncIterator]();
     try {
-      yield* file.encode(readPages(first));
+      for (;;) {
+        // While the client reads a piece, other heavy reads of the tenant have their turn.
+        await request.heavyRead?.begin();
+        const { done, value } = await chunks.next().finally(() => request.heavyRead?.end());
+        if (done) return;
+        yield value;
+      }
     } catch (error) {
       request.apiError = toReadError(error);
       // A plain end looks complete to HTTP/1.0 clients, which many proxies are.
       request.raw.socket.resetAndDestroy();
       throw error;
+    } finally {
+      await chunks.return?.();
     }
   }
 
@@ -107,14 +117,31 @@ function attachment({ extension, name }: ExportFile, { collection }: Definition)
   return `${plain}; filename*=UTF-8''${encodeURIComponent(`${name}-${day}.${extension}`)}`;
 }
 
+const chunkLength = 64 * 1024;
+
+/** Joins lines to chunks that are worth sending. */
+export async function* toChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = '';
+  for await (const line of lines) {
+    chunk += line;
+    if (chunk.length < chunkLength) continue;
+    yield chunk;
+    chunk = '';
+  }
+  if (chunk !== '') yield chunk;
+}
+
 export async function* encodeLines(
   pages: AsyncIterable<string[]>,
+  pace: Pace,
   head: string,
   toLine: (json: string) => string,
 ): AsyncGenerator<string> {
-  let before = head;
+  yield head;
   for await (const texts of pages) {
-    yield before + texts.map(toLine).join('');
-    before = '';
+    for (const text of texts) {
+      yield toLine(text);
+      await pace.step();
+    }
   }
 }

@@ -11,7 +11,9 @@ import {
   refuseUnknownParameters,
   sendJson,
 } from '../../http/conventions.ts';
+import { isLargePage } from '../../http/heavy-reads.ts';
 import { isStorableText } from '../../http/json-body.ts';
+import { sendRows } from '../../http/json-rows.ts';
 import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { readDocs } from '../openapi/read-docs.ts';
@@ -123,7 +125,7 @@ function addListRoute(
 
   api.get<{ Querystring: Record<string, unknown> }>(
     `/${definition.collection}`,
-    { schema },
+    { schema, config: { isHeavyRead: isLargePage } },
     async (request, reply) => {
       const list = parseListRequest(definition, request.query);
       const [{ rows, isWhole, total }, counted] = await Promise.all([
@@ -133,13 +135,12 @@ function addListRoute(
       const page = cutPage(rows, list.limit);
       const nextCursor = rows.length > page.length ? encodeCursor(list.sort, page.at(-1)!) : undefined;
       if (nextCursor) linkNextPage(request, reply, nextCursor);
-      const members = [
-        `"data":[${page.map((row) => row.json).join(',')}]`,
-        `"nextCursor":${JSON.stringify(nextCursor ?? null)}`,
-        ...(list.wantsTotal ? [`"total":${counted ?? total}`] : []),
-        ...(isWhole ? [] : ['"truncated":true']),
-      ];
-      return sendJson(reply, `{${members.join(',')}}`);
+      const more = {
+        nextCursor: nextCursor ?? null,
+        ...(list.wantsTotal && { total: counted ?? total }),
+        ...(!isWhole && { truncated: true }),
+      };
+      return sendRows(request, reply, { data: page }, more);
     },
   );
 }

@@ -65,19 +65,23 @@ export async function attentionRoutes(
   const checks = resources.flatMap(attentionChecksOf).map(openOnly);
   const resourceNames = resources.map(({ name }) => name);
 
-  api.get('/attention', { schema: docsFor(resourceNames) }, async (request) => {
-    const asked = parseRequest(request, checks, resourceNames);
-    const { tenantId, deadline } = request;
-    const language = languageOf(request);
-    const page = findEntries(database, tenantId, asked, language, deadline);
-    const total = asked.wantsTotal ? countEntries(database, tenantId, asked.checks, deadline) : undefined;
-    const [{ entries, next }, counted] = await Promise.all([page, total]);
-    return {
-      data: entries.map(({ check: _check, ...entry }) => entry),
-      nextCursor: next ? encodeCursor(asked.filters, next) : null,
-      ...(counted !== undefined && { total: counted }),
-    };
-  });
+  api.get(
+    '/attention',
+    { schema: docsFor(resourceNames), config: { isHeavyRead: true } },
+    async (request) => {
+      const asked = parseRequest(request, checks, resourceNames);
+      const { tenantId, deadline } = request;
+      const language = languageOf(request);
+      const page = findEntries(database, tenantId, asked, language, deadline);
+      const total = asked.wantsTotal ? countEntries(database, tenantId, asked.checks, deadline) : undefined;
+      const [{ entries, next }, counted] = await Promise.all([page, total]);
+      return {
+        data: entries.map(({ check: _check, ...entry }) => entry),
+        nextCursor: next ? encodeCursor(asked.filters, next) : null,
+        ...(counted !== undefined && { total: counted }),
+      };
+    },
+  );
 }
 
 type PlacedEntry = AttentionEntry & { check: number };

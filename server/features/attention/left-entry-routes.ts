@@ -44,7 +44,7 @@ export async function leftEntryRoutes(
 
   const openChecks = checks.map(openOnly);
   // A business with very many sites is counted in several requests, whose counts add up.
-  office.get('/attention/counts', async (request) => {
+  office.get('/attention/counts', { config: { isHeavyRead: true } }, async (request) => {
     refuseUnknownParameters(request, ['cursor']);
     const { tenantId, deadline, query } = request;
     const from = readCursor((query as { cursor?: unknown }).cursor, 'counts');
@@ -57,7 +57,7 @@ export async function leftEntryRoutes(
     };
   });
 
-  office.get('/attention/left', async (request) => {
+  office.get('/attention/left', { config: { isHeavyRead: true } }, async (request) => {
     refuseUnknownParameters(request, []);
     const { tenantId, deadline } = request;
     const read = (client: pg.ClientBase) => readLeft(client, tenantId, checks);

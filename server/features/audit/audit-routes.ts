@@ -23,6 +23,7 @@ import {
 import { actorTypeTitles, columnTitles } from './titles.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const heavy = { config: { ...forVerwaltung.config, isHeavyRead: true } } as const;
 const exportedRowsPerPage = 500;
 
 export async function auditRoutes(app: FastifyInstance, { database }: { database: Database }): Promise<void> {
@@ -33,7 +34,7 @@ export async function auditRoutes(app: FastifyInstance, { database }: { database
     return { page, last: rows.length > limit ? page.at(-1)! : undefined };
   }
 
-  app.get('/audit', forVerwaltung, async (request) => {
+  app.get('/audit', heavy, async (request) => {
     const { filters, after, limit } = readAuditList(request);
     const { page, last } = await readPage(request.tenantId, filters, after, limit);
     const language = languageOf(request);
@@ -49,7 +50,7 @@ export async function auditRoutes(app: FastifyInstance, { database }: { database
     return { data: auditEvents.map((event) => ({ event, title: titleOf(event, language) })) };
   });
 
-  app.get('/audit.csv', { ...forVerwaltung, exposeHeadRoute: false }, async (request, reply) => {
+  app.get('/audit.csv', { ...heavy, exposeHeadRoute: false }, async (request, reply) => {
     const { filters, language = languageOf(request) } = readAuditExport(request);
     const { tenantId } = request;
     const first = await readPage(tenantId, filters, undefined, exportedRowsPerPage);

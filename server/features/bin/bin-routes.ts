@@ -11,15 +11,9 @@ import { retryRaces } from '../../engine/sql/races.ts';
 import { timestamp } from '../../engine/sql/representation.ts';
 import { buildRestoration } from '../../engine/sql/restoration.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
-import {
-  authorOf,
-  etagOf,
-  isDryRun,
-  readLimit,
-  refuseUnknownParameters,
-  sendJson,
-} from '../../http/conventions.ts';
+import { authorOf, etagOf, isDryRun, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { isStorableText } from '../../http/json-body.ts';
+import { sendRows } from '../../http/json-rows.ts';
 import { defaultLimit, listDocs, maxLimit, restoreDocs } from './bin-docs.ts';
 
 interface BinRow {
@@ -38,20 +32,21 @@ export async function binRoutes(
   const { restore } = buildRestoration(resources);
 
   // In the office for those who may restore: entries hold whole records.
-  api.get('/deleted', { schema: listDocs, config: { access: 'VERWALTUNG' } }, async (request, reply) => {
-    refuseUnknownParameters(request, ['limit', 'cursor', 'resource', 'q', 'id']);
-    const asked = parseBinRequest(request.query as Record<string, unknown>, names);
-    const { tenantId, deadline } = request;
-    const query = buildBinQuery(data, tenantId, asked);
-    const { rows } = await database.queryInTenants<BinRow>([tenantId], query, { deadline });
-    const page = cutPage(rows, asked.limit);
-    const last = page.at(-1);
-    const next = last && rows.length > page.length ? encodeCursor(last) : null;
-    return sendJson(
-      reply,
-      `{"data":[${page.map(({ json }) => json).join(',')}],"nextCursor":${JSON.stringify(next)}}`,
-    );
-  });
+  api.get(
+    '/deleted',
+    { schema: listDocs, config: { access: 'VERWALTUNG', isHeavyRead: true } },
+    async (request, reply) => {
+      refuseUnknownParameters(request, ['limit', 'cursor', 'resource', 'q', 'id']);
+      const asked = parseBinRequest(request.query as Record<string, unknown>, names);
+      const { tenantId, deadline } = request;
+      const query = buildBinQuery(data, tenantId, asked);
+      const { rows } = await database.queryInTenants<BinRow>([tenantId], query, { deadline });
+      const page = cutPage(rows, asked.limit);
+      const last = page.at(-1);
+      const next = last && rows.length > page.length ? encodeCursor(last) : null;
+      return sendRows(request, reply, { data: page }, { nextCursor: next });
+    },
+  );
 
   for (const definition of resources) {
     const path = `/${definition.collection}/:id/restore`;

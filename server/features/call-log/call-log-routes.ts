@@ -20,6 +20,7 @@ import { RequestStreams } from './live-streams.ts';
 import { maskBody } from './masked-body.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const heavy = { config: { ...forVerwaltung.config, isHeavyRead: true } } as const;
 /** Groups the newest errors only: those are the ones to fix. */
 const groupedRequests = 20_000;
 const maxGroups = 200;
@@ -40,7 +41,7 @@ export async function requestRoutes(app: FastifyInstance, options: Options): Pro
 }
 
 function addListRoute(app: FastifyInstance, { database }: Options): void {
-  app.get('/requests', forVerwaltung, async (request) => {
+  app.get('/requests', heavy, async (request) => {
     const { statement, limit } = buildRequestList(request);
     const rows = await query<RequestRow>(database, request.tenantId, statement);
     const page = rows.slice(0, limit);
@@ -107,7 +108,7 @@ function addCorrectionRoute(app: FastifyInstance, { database, resources }: Optio
 }
 
 function addStatisticRoutes(app: FastifyInstance, { database }: Options): void {
-  app.get('/requests/groups', forVerwaltung, async (request) => {
+  app.get('/requests/groups', heavy, async (request) => {
     const { conditions, values } = readPeriodOnly(request);
     const rows = await query<GroupRow>(database, request.tenantId, {
       text: `SELECT refused.method, coalesce(nullif(refused.route, ''), refused.path) AS path,
@@ -122,7 +123,7 @@ function addStatisticRoutes(app: FastifyInstance, { database }: Options): void {
     return { data: rows.map((row) => toGroup(row, languageOf(request))) };
   });
 
-  app.get('/requests/hours', forVerwaltung, async (request) => {
+  app.get('/requests/hours', heavy, async (request) => {
     const { from, until } = readPeriodOnly(request);
     const rows = await query(database, request.tenantId, {
       text: `SELECT hour, requests::integer, refusals::integer, failures::integer, unrecorded::integer FROM request_hour

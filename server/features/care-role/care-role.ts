@@ -19,8 +19,11 @@ export function addCareRoleRules(office: FastifyInstance, resources: readonly De
     )
     .map(({ collection }) => `/${collection}`);
 
+  const hide = (json: string) => withoutMembers(json, hidden);
+
   office.addHook('preHandler', async (request) => {
     if (!isCarer(request)) return;
+    request.hideInRow = hide;
     refuseHiddenQuestions(request, hidden);
     refuseHiddenNumbers(request, hiddenNumbers);
     const { careFields } = request.routeOptions.config;
@@ -28,9 +31,10 @@ export function addCareRoleRules(office: FastifyInstance, resources: readonly De
   });
 
   office.addHook('onSend', async (request, reply, payload) => {
-    if (!isCarer(request) || typeof payload !== 'string') return payload;
+    const isText = typeof payload === 'string' || Buffer.isBuffer(payload);
+    if (!request.hideInRow || !isText) return payload;
     if (!String(reply.getHeader('content-type')).startsWith('application/json')) return payload;
-    return withoutMembers(payload, hidden);
+    return hide(String(payload));
   });
 }
 

@@ -1,5 +1,5 @@
 // The feed of everything that was created, changed or deleted, in the order of commits and without gaps.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
@@ -8,13 +8,8 @@ import { buildObjectQuery, type CurrentObject } from '../../engine/sql/current-o
 import { entryRepresentation } from '../../engine/sql/journal.ts';
 import { cutPage, jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
 import { type FieldError, validationError } from '../../errors.ts';
-import {
-  maxOriginLength,
-  originError,
-  readLimit,
-  refuseUnknownParameters,
-  sendJson,
-} from '../../http/conventions.ts';
+import { maxOriginLength, originError, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
+import { sendRows } from '../../http/json-rows.ts';
 
 const defaultLimit = 100;
 const maxLimit = 1000;
@@ -180,10 +175,11 @@ export async function changeRoutes(
 ): Promise<void> {
   const names = resources.map(({ name }) => name);
 
-  api.get('/changes', { schema: docs }, async (request, reply) => {
+  api.get('/changes', { schema: docs, config: { isHeavyRead: true } }, async (request, reply) => {
     refuseUnknownParameters(request, ['after', 'limit', 'resource', 'excludeOrigin', 'include']);
     const feed = parseFeedRequest(request.query as Record<string, unknown>, names);
-    if (feed.after === 'now') return sendPage(reply, [], await readHead(request), false);
+    if (feed.after === 'now')
+      return sendRows(request, reply, { data: [] }, { nextCursor: await readHead(request), hasMore: false });
     const { rows } = await database.queryInTenants<FeedRow>(
       [request.tenantId],
       {
@@ -198,8 +194,9 @@ export async function changeRoutes(
     const entries = rows.filter((row): row is FeedRow & EntryRow => row.position !== null);
     const cut = cutPage(entries, feed.limit);
     const page = feed.includesData ? cutPage(await addData(request, feed, cut), feed.limit) : cut;
-    if (entries.length > page.length) return sendPage(reply, page, page.at(-1)!.position, true);
-    return sendPage(reply, page, first.scanned_up_to, first.has_more);
+    const isCut = entries.length > page.length;
+    const nextCursor = isCut ? page.at(-1)!.position : first.scanned_up_to;
+    return sendRows(request, reply, { data: page }, { nextCursor, hasMore: isCut || first.has_more });
   });
 
   async function readHead({ tenantId, deadline }: FastifyRequest): Promise<string> {
@@ -231,11 +228,6 @@ export async function changeRoutes(
       return { ...entry, json: object === null ? null : `${entry.json.slice(0, -1)},"data":${object}}` };
     });
   }
-}
-
-function sendPage(reply: FastifyReply, page: readonly EntryRow[], nextCursor: string, hasMore: boolean) {
-  const data = page.map(({ json }) => json).join(',');
-  return sendJson(reply, `{"data":[${data}],"nextCursor":"${nextCursor}","hasMore":${hasMore}}`);
 }
 
 interface FeedRequest {

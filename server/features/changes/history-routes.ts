@@ -1,15 +1,17 @@
 // The journal as the office reads it: the newest first, of one object or of everything.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { cutPage } from '../../engine/sql/page-size.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
-import { readLimit, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
+import { readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { isStorableText } from '../../http/json-body.ts';
+import { sendRows } from '../../http/json-rows.ts';
 import { buildEntryQuery, type EntryRow } from './changes-routes.ts';
 
 const defaultLimit = 50;
 const maxLimit = 200;
+const heavy = { config: { isHeavyRead: true } };
 
 /** Larger than any position. */
 const theEnd = '9223372036854775807';
@@ -18,11 +20,12 @@ export async function historyRoutes(
   office: FastifyInstance,
   { database }: { database: Database },
 ): Promise<void> {
-  async function read(
+  async function send(
     request: FastifyRequest,
+    reply: FastifyReply,
     condition: string,
     values: readonly unknown[],
-  ): Promise<string> {
+  ) {
     refuseUnknownParameters(request, ['before', 'limit']);
     const { before, limit } = parseHistoryRequest(request.query as Record<string, unknown>);
     const { rows } = await database.queryInTenants<EntryRow>(
@@ -36,8 +39,8 @@ export async function historyRoutes(
     const page = cutPage(rows, limit);
     const next = rows.length > page.length ? page.at(-1)!.position : null;
     const emails = await readEmails(request, page);
-    const data = page.map((row) => withEmail(row.json!, emails.get(row.actor_id ?? '')));
-    return `{"data":[${data.join(',')}],"nextCursor":${JSON.stringify(next)}}`;
+    const data = page.map((row) => ({ json: withEmail(row.json, emails.get(row.actor_id ?? '')) }));
+    return sendRows(request, reply, { data }, { nextCursor: next });
   }
 
   /** The present addresses of the people who acted. Not joined: on a cluster people and changes are on different machines. */
@@ -58,15 +61,16 @@ export async function historyRoutes(
     return new Map(rows.map(({ id, email }) => [id, email]));
   }
 
-  office.get('/history', async (request, reply) => sendJson(reply, await read(request, '', [])));
+  office.get('/history', heavy, async (request, reply) => send(request, reply, '', []));
 
   office.get<{ Params: { resource: string; id: string } }>(
     '/history/:resource/:id',
+    heavy,
     async (request, reply) => {
       const { resource, id } = request.params;
       if (!isUuid(id) || !isStorableText(resource)) throw new ApiError('not_found');
       const condition = 'AND entry.resource_id = $4 AND entry.resource = $5';
-      return sendJson(reply, await read(request, condition, [id, resource]));
+      return send(request, reply, condition, [id, resource]);
     },
   );
 }

@@ -8,8 +8,11 @@ import { timeOfUuid } from '../../engine/definition/formats.ts';
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
 
 export async function checklistRoutes(app: FastifyInstance, { database }: { database: Database }) {
-  app.get('/checklist', forVerwaltung, async ({ tenantId, deadline }) =>
-    database.inTenants([tenantId], (client) => readChecklist(client, tenantId), { deadline }),
+  app.get(
+    '/checklist',
+    { config: { ...forVerwaltung.config, isHeavyRead: true } },
+    async ({ tenantId, deadline }) =>
+      database.inTenants([tenantId], (client) => readChecklist(client, tenantId), { deadline }),
   );
 
   app.patch('/checklist', forVerwaltung, async (request) => {

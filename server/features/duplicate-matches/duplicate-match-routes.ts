@@ -54,7 +54,7 @@ export async function duplicateMatchRoutes(
   const statements = new Map(resources.map((definition) => [definition.name, statementsOf(definition)]));
 
   /** For each row at most one object, with the reason why it is probably the same. */
-  office.post('/duplicate-matches', async (request) => {
+  office.post('/duplicate-matches', { config: { isHeavyRead: true } }, async (request) => {
     const { resource, rows } = readForm(request, form);
     const definition = resources.find(({ name }) => name === resource)!;
     const known = await findKnown(request, definition, rows);

@@ -22,6 +22,7 @@ const maxKept = 100;
 const stepShare = 0.4;
 
 const verwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const heavy = { config: { ...verwaltung.config, isHeavyRead: true } } as const;
 const bodiless = { config: { ...verwaltung.config, takesNoBody: true } } as const;
 
 export async function importListRoutes(
@@ -49,7 +50,7 @@ export async function importListRoutes(
   });
 
   /** Those that stored something, the newest first. */
-  office.get('/imports', verwaltung, async (request) => {
+  office.get('/imports', heavy, async (request) => {
     refuseUnknownParameters(request, ['before']);
     const { before } = request.query as { before?: unknown };
     if (before !== undefined && !isUuid(String(before)))
@@ -71,7 +72,7 @@ export async function importListRoutes(
   });
 
   /** Objects that undoing left as they are, and who wrote them since. */
-  office.get<IdRoute>('/imports/:id/kept', verwaltung, async (request) => {
+  office.get<IdRoute>('/imports/:id/kept', heavy, async (request) => {
     refuseUnknownParameters(request, ['after']);
     const { after } = request.query as { after?: unknown };
     if (after !== undefined && !isUuid(String(after)))

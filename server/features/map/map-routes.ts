@@ -32,7 +32,7 @@ export async function mapRoutes(app: FastifyInstance, { database, config }: MapO
     };
   });
 
-  app.get('/map', async (request) => ({
+  app.get('/map', { config: { isHeavyRead: true } }, async (request) => ({
     clusters: await findClusters(database, request.tenantId, readView(request)),
   }));
 
@@ -51,7 +51,7 @@ export async function mapRoutes(app: FastifyInstance, { database, config }: MapO
     return { data: await findPositions(database, request.tenantId, siteIds) };
   });
 
-  app.get('/map/proposals', async (request) => {
+  app.get('/map/proposals', { config: { isHeavyRead: true } }, async (request) => {
     refuseUnknownParameters(request, ['after']);
     const { after = nothing } = request.query as Record<string, string>;
     if (!isUuid(after)) throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);

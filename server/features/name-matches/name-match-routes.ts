@@ -30,7 +30,7 @@ export async function nameMatchRoutes(
   const form = { resource: oneOf(resources.map(({ name }) => name)), names: namesInput };
 
   /** For each name the ids of the objects that are called so, and the one that somebody assigned to it. */
-  office.post('/name-matches', async (request) => {
+  office.post('/name-matches', { config: { isHeavyRead: true } }, async (request) => {
     const { resource, names } = readForm(request, form);
     const definition = resources.find(({ name }) => name === resource)!;
     const { tenantId, deadline } = request;

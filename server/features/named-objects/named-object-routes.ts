@@ -12,7 +12,8 @@ import {
 } from '../../engine/sql/bin.ts';
 import { representation } from '../../engine/sql/representation.ts';
 import { validationError } from '../../errors.ts';
-import { refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
+import { refuseUnknownParameters } from '../../http/conventions.ts';
+import { sendRows } from '../../http/json-rows.ts';
 
 const maxIds = 100;
 
@@ -40,28 +41,28 @@ export async function namedObjectRoutes(
       WHERE tenant_id = $1 AND resource = '${definition.name}' AND resource_id = ANY ($2::uuid[]) AND $3 AND ${namedByTombstone}
         AND NOT EXISTS (SELECT FROM deleted_object AS bin WHERE bin.tenant_id = $1 AND bin.resource = entry.resource
           AND bin.id = entry.resource_id AND ${isRestorable('bin')})`;
-    office.get(`/named/${definition.collection}`, async (request, reply) => {
-      refuseUnknownParameters(request, ['ids']);
-      const ids = String((request.query as { ids?: unknown }).ids ?? '').split(',');
-      if (ids.length > maxIds)
-        throw validationError([{ path: ['ids'], code: 'too_many_items', params: { max: maxIds } }]);
-      if (!ids.every(isUuid)) throw validationError([{ path: ['ids'], code: 'invalid_uuid' }]);
-      const { tenantId, deadline } = request;
-      const { rows } = await database.queryInTenants<NamedRow>(
-        [tenantId],
-        { text, values: [tenantId, ids, sessionOf(request).person.role === 'VERWALTUNG'] },
-        { deadline },
-      );
-      const list = (isDeleted: boolean) =>
-        rows.filter((row) => row.is_deleted === isDeleted).map(({ json }) => json);
-      // Ids that were merged: the objects that answer for them are in the data.
-      const former = Object.fromEntries(
-        rows.flatMap((row) => (row.former_id === null ? [] : [[row.former_id, row.id]])),
-      );
-      return sendJson(
-        reply,
-        `{"data":[${list(false)}],"deleted":[${list(true)}],"former":${JSON.stringify(former)}}`,
-      );
-    });
+    office.get(
+      `/named/${definition.collection}`,
+      { config: { isHeavyRead: true } },
+      async (request, reply) => {
+        refuseUnknownParameters(request, ['ids']);
+        const ids = String((request.query as { ids?: unknown }).ids ?? '').split(',');
+        if (ids.length > maxIds)
+          throw validationError([{ path: ['ids'], code: 'too_many_items', params: { max: maxIds } }]);
+        if (!ids.every(isUuid)) throw validationError([{ path: ['ids'], code: 'invalid_uuid' }]);
+        const { tenantId, deadline } = request;
+        const { rows } = await database.queryInTenants<NamedRow>(
+          [tenantId],
+          { text, values: [tenantId, ids, sessionOf(request).person.role === 'VERWALTUNG'] },
+          { deadline },
+        );
+        const list = (isDeleted: boolean) => rows.filter((row) => row.is_deleted === isDeleted);
+        // Ids that were merged: the objects that answer for them are in the data.
+        const former = Object.fromEntries(
+          rows.flatMap((row) => (row.former_id === null ? [] : [[row.former_id, row.id]])),
+        );
+        return sendRows(request, reply, { data: list(false), deleted: list(true) }, { former });
+      },
+    );
   }
 }

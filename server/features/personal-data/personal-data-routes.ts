@@ -53,7 +53,7 @@ export async function personalDataRoutes(
     eraseRecordedCalls,
   };
 
-  api.get<IdRoute>(path, { schema: docs.read }, async (request, reply) => {
+  api.get<IdRoute>(path, { schema: docs.read, config: { isHeavyRead: true } }, async (request, reply) => {
     refuseUnknownParameters(request, []);
     const { tenantId, deadline } = request;
     const id = idOf(request);

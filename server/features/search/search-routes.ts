@@ -38,7 +38,7 @@ export async function searchRoutes(
     ]),
   );
 
-  api.get('/search', { schema: docsFor(names) }, async (request) => {
+  api.get('/search', { schema: docsFor(names), config: { isHeavyRead: true } }, async (request) => {
     const { q, tokens, types, limit } = parseRequest(request, names);
     const asked = types.map((type) => searches.get(type)!);
     const { tenantId, deadline } = request;

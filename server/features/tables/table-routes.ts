@@ -3,10 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { byteOrderMark, guardText, toCsvLine } from '../../../core/csv.ts';
 import { writeDate } from '../../../core/day-words.ts';
 import { parseExactly } from '../../../core/exact-json.ts';
+import { Pace } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { separators } from '../../engine/http/csv.ts';
-import { type ExportFile, exportConfig, sendExport } from '../../engine/http/export-stream.ts';
+import { type ExportFile, exportConfig, sendExport, toChunks } from '../../engine/http/export-stream.ts';
 import { commonHeaders, errorResponses } from '../../engine/openapi/answers.ts';
 import { searchParameterDocs } from '../../engine/openapi/list-parameters.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
@@ -47,10 +48,10 @@ export async function workbookRoutes(scope: FastifyInstance, options: TableOptio
       `/${definition.collection}.xlsx`,
       { schema: workbookDocs(definition), config, exposeHeadRoute: false },
       (request, reply) =>
-        send(request, reply, ({ name, titles, columns, pages }) => ({
+        send(request, reply, ({ name, titles, columns, rows }) => ({
           extension: 'xlsx',
           contentType: workbookType,
-          content: writeWorkbook({ name, titles, widths: columns.map(({ width }) => width), pages }),
+          content: writeWorkbook({ name, titles, widths: columns.map(({ width }) => width), rows }),
         })),
     );
   }
@@ -60,10 +61,10 @@ export async function tableCsvRoutes(office: FastifyInstance, options: TableOpti
   for (const definition of options.resources) {
     const send = buildTable(definition, options);
     office.get(`/tables/${definition.collection}.csv`, { config, exposeHeadRoute: false }, (request, reply) =>
-      send(request, reply, ({ titles, pages, language }) => ({
+      send(request, reply, ({ titles, rows, language }) => ({
         extension: 'csv',
         contentType: 'text/csv; charset=utf-8; header=present',
-        content: writeCsv(titles, pages, language),
+        content: toChunks(writeCsv(titles, rows, language)),
       })),
     );
   }
@@ -73,7 +74,7 @@ interface Table {
   name: string;
   titles: string[];
   columns: readonly TableColumn[];
-  pages: AsyncIterable<TableCell[][]>;
+  rows: AsyncIterable<TableCell[]>;
   language: Language;
 }
 
@@ -90,18 +91,25 @@ function buildTable(definition: Definition, { database, resources }: TableOption
     const columns = chooseColumns(all, definition, chosen);
     const name = definition.plural[language];
 
-    async function* toRows(pages: AsyncIterable<string[]>): AsyncGenerator<TableCell[][]> {
+    async function* toRows(pages: AsyncIterable<string[]>, pace: Pace): AsyncGenerator<TableCell[]> {
       for await (const texts of pages) {
-        const entities = texts.map((text) => parseExactly(text) as Entity);
+        const entities: Entity[] = [];
+        for (const text of texts) {
+          entities.push(parseExactly(text) as Entity);
+          await pace.step();
+        }
         const names = await readNames(request.tenantId, entities);
-        yield entities.map((entity) => columns.map(({ toCell }) => toCell(entity, names, language)));
+        for (const entity of entities) {
+          yield columns.map(({ toCell }) => toCell(entity, names, language));
+          await pace.step();
+        }
       }
     }
 
     const titles = columns.map((column) => column.titles[language]);
-    const describe = (pages: AsyncIterable<string[]>) =>
-      encode({ name, titles, columns, pages: toRows(pages), language });
-    const { extension, contentType } = describe(noPages());
+    const describe = (pages: AsyncIterable<string[]>, pace: Pace) =>
+      encode({ name, titles, columns, rows: toRows(pages, pace), language });
+    const { extension, contentType } = describe(noPages(), new Pace());
     return sendExport(
       request,
       reply,
@@ -111,7 +119,7 @@ function buildTable(definition: Definition, { database, resources }: TableOption
         contentType,
         name,
         selection: representation(definition, 'subject'),
-        encode: (pages) => describe(pages).content,
+        encode: (pages, pace) => describe(pages, pace).content,
       },
     );
   };
@@ -148,20 +156,14 @@ function parseRequest(
 
 async function* writeCsv(
   titles: readonly string[],
-  pages: AsyncIterable<TableCell[][]>,
+  rows: AsyncIterable<TableCell[]>,
   language: Language,
 ): AsyncGenerator<string> {
   const separator = separators[language];
   yield byteOrderMark + toCsvLine(titles, separator);
-  for await (const rows of pages) {
-    yield rows
-      .map((cells) =>
-        toCsvLine(
-          cells.map((cell) => cell && writeCsvCell(cell, language)),
-          separator,
-        ),
-      )
-      .join('');
+  for await (const cells of rows) {
+    const texts = cells.map((cell) => cell && writeCsvCell(cell, language));
+    yield toCsvLine(texts, separator);
   }
 }
 

@@ -15,7 +15,7 @@ export interface Workbook {
   titles: readonly string[];
   /** Widths of the columns, in characters. */
   widths: readonly number[];
-  pages: AsyncIterable<TableCell[][]>;
+  rows: AsyncIterable<TableCell[]>;
 }
 
 /** Rows beyond the limit of a sheet go on in a second one. */
@@ -23,8 +23,8 @@ export function writeWorkbook(workbook: Workbook): AsyncGenerator<Buffer> {
   return zip(partsOf(workbook));
 }
 
-async function* partsOf({ name, titles, widths, pages }: Workbook): AsyncGenerator<ZipPart> {
-  const rows = rowsOf(pages);
+async function* partsOf({ name, titles, widths, ...workbook }: Workbook): AsyncGenerator<ZipPart> {
+  const rows = workbook.rows[Symbol.asyncIterator]();
   let sheets = 0;
   for (let hasMore = true; hasMore; ) {
     sheets += 1;
@@ -98,13 +98,9 @@ const styles = `${declaration}<styleSheet xmlns="${main}"><fonts count="2"><font
   )
   .join('')}</cellXfs></styleSheet>`;
 
-async function* rowsOf(pages: AsyncIterable<TableCell[][]>): AsyncGenerator<TableCell[]> {
-  for await (const page of pages) yield* page;
-}
-
 /** Returns whether there are more rows than fit. */
 async function* writeSheet(
-  rows: AsyncGenerator<TableCell[]>,
+  rows: AsyncIterator<TableCell[]>,
   titles: readonly string[],
   widths: readonly number[],
 ): AsyncGenerator<string, boolean> {

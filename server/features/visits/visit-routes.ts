@@ -12,7 +12,7 @@ import { encodeCursor, parseVisitRequest, type VisitInclusion } from './visit-re
 export async function visitRoutes(api: FastifyInstance, { database }: { database: Database }): Promise<void> {
   api.get<{ Querystring: Record<string, unknown> }>(
     '/visits',
-    { schema: visitDocs },
+    { schema: visitDocs, config: { isHeavyRead: true } },
     async (request, reply) => {
       const asked = parseVisitRequest(request.query);
       const language = languageOf(request);
