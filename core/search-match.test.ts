@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { countSteps } from './pace.ts';
 import { findMatch, type SearchedText } from './search-match.ts';
 
 const foyer: SearchedText[] = [
@@ -52,4 +53,35 @@ test('the whole text comes before its beginning, and the name before others', ()
 test('signs and endless texts match nothing and end', () => {
   assert.deepEqual(findMatch('%%% ___', foyer), { score: 0, matched: [] });
   assert.equal(findMatch('x'.repeat(200), foyer).score, 0);
+});
+
+test('nothing to look in is no match', () => {
+  assert.deepEqual(findMatch('hotel', []), { score: 0, matched: [] });
+});
+
+test('of many words the eight longest are ranked', () => {
+  const words = ['Elf', 'Acht', 'Fünf1', 'Sechs1', 'Sieben1', 'Zwanzig1', 'Achtzehn1', 'Dreizehn12'];
+  const texts = [...words, 'Ei'].map((text): SearchedText => ({ field: text, text, kind: 'word' }));
+  const found = findMatch(['Ei', ...words].join(' '), texts);
+  assert.deepEqual(
+    found.matched.map(({ field }) => field),
+    words,
+  );
+});
+
+test('the steps of a match grow with words times texts and no further', () => {
+  const stepsOf = (words: number, texts: number) => {
+    const before = countSteps();
+    const q = Array.from({ length: words }, (_, place) => `w${place}`).join(' ');
+    const text = 'ab cd ef gh '.repeat(16);
+    findMatch(
+      q,
+      Array.from({ length: texts }, (): SearchedText => ({ field: 'x', text, kind: 'word' })),
+    );
+    return countSteps() - before;
+  };
+  const single = stepsOf(1, 10);
+  assert.ok(stepsOf(8, 10) <= 8 * single);
+  assert.ok(stepsOf(8, 80) <= 8 * stepsOf(8, 10));
+  assert.equal(stepsOf(60, 80), stepsOf(8, 80));
 });

@@ -1,5 +1,6 @@
 // What a search matched in an object, and how well. The service finds objects; this explains and ranks them.
 import { plainLetters } from './letters.ts';
+import { runNow, type Steps } from './pace.ts';
 
 export interface SearchedText {
   /** Path of the field, or of the reference whose object has this name. */
@@ -33,30 +34,52 @@ function wordsOf(text: string): string[] {
     .filter(Boolean);
 }
 
-function codeOf(text: string): string {
-  return wordsOf(text).join('');
+/** A text in all spellings that are compared, each made once. */
+interface Folded {
+  words: readonly string[];
+  /** All words as one. */
+  code: string;
+  /** The digits behind the country's code and zero. */
+  phone: string;
 }
 
-/** The digits behind the country's code and zero. */
-function phoneOf(text: string): string {
-  return text.replaceAll(/[^\d+]/g, '').replace(/^((\+|00)(49)?0?|0)/, '');
+function fold(text: string): Folded {
+  const words = wordsOf(text);
+  const phone = text.replaceAll(/[^\d+]/g, '').replace(/^((\+|00)(49)?0?|0)/, '');
+  return { words, code: words.join(''), phone };
 }
 
 const weights: Record<SearchedText['kind'], number> = { name: 4, code: 3, phone: 3, word: 2, through: 1 };
 
+/** The search in the database takes as many, the longest. */
+const mostTokens = 8;
+
 /** Each typed word counts by the text that it fits best. */
 export function findMatch(q: string, texts: readonly SearchedText[]): Match {
-  const matched = new Map<SearchedText, number>();
-  for (const token of tokensOf(q)) {
-    const fits = texts.map((one) => ({ one, fit: fitOf(token, one) }));
-    const best = fits.reduce((most, next) =>
-      next.fit * weights[next.one.kind] > most.fit * weights[most.one.kind] ? next : most,
-    );
-    if (best.fit > 0) matched.set(best.one, (matched.get(best.one) ?? 0) + best.fit * weights[best.one.kind]);
+  return runNow(matchText(q, texts));
+}
+
+/** The same in steps: one per text, and one per typed word and text. */
+export function* matchText(q: string, texts: readonly SearchedText[]): Steps<Match> {
+  const folded: Folded[] = [];
+  for (const { text } of texts) {
+    folded.push(fold(text));
+    yield;
   }
-  const whole = texts.some(({ kind, text }) => kind !== 'through' && codeOf(text) === codeOf(q)) ? 100 : 0;
+  const matched = new Map<SearchedText, number>();
+  for (const token of rankedTokens(q)) {
+    let best: { one: SearchedText; score: number } | undefined;
+    for (const [place, one] of texts.entries()) {
+      const score = fitOf(token, folded[place]!, one.kind) * weights[one.kind];
+      if (score > (best?.score ?? 0)) best = { one, score };
+      yield;
+    }
+    if (best) matched.set(best.one, (matched.get(best.one) ?? 0) + best.score);
+  }
+  const asked = fold(q).code;
+  const isWhole = texts.some(({ kind }, place) => kind !== 'through' && folded[place]!.code === asked);
   return {
-    score: whole + [...matched.values()].reduce((sum, score) => sum + score, 0),
+    score: (isWhole ? 100 : 0) + [...matched.values()].reduce((sum, score) => sum + score, 0),
     matched: [...matched.keys()],
   };
 }
@@ -67,14 +90,19 @@ export function tokensOf(q: string): string[] {
   return /^[+0][\d\s()/.-]{5,}$/.test(asked) ? [asked] : asked.split(/\s+/).filter(Boolean);
 }
 
+/** The longest, in the order in which they were typed. */
+function rankedTokens(q: string): Folded[] {
+  const tokens = tokensOf(q).map(fold);
+  const longest = tokens.toSorted((one, other) => other.code.length - one.code.length).slice(0, mostTokens);
+  return tokens.filter((token) => longest.includes(token));
+}
+
 /** From 0 to 1: equal, begins so, contains it, resembles it. */
-function fitOf(token: string, { text, kind }: SearchedText): number {
-  const code = codeOf(token);
-  if (code === '') return 0;
-  if (kind === 'phone') return fitOfStart(phoneOf(token), phoneOf(text)) || fitOfWords(token, text);
-  const whole = codeOf(text);
-  if (kind === 'code' || wordsOf(token).length > 1) {
-    const fit = fitOfStart(code, whole);
+function fitOf(token: Folded, text: Folded, kind: SearchedText['kind']): number {
+  if (token.code === '') return 0;
+  if (kind === 'phone') return fitOfStart(token.phone, text.phone) || fitOfWords(token, text);
+  if (kind === 'code' || token.words.length > 1) {
+    const fit = fitOfStart(token.code, text.code);
     if (fit > 0 || kind === 'code') return fit;
   }
   return fitOfWords(token, text);
@@ -85,12 +113,16 @@ function fitOfStart(typed: string, whole: string): number {
   return typed === whole ? 1 : 0.9;
 }
 
-function fitOfWords(token: string, text: string): number {
-  const known = wordsOf(text);
-  const fits = wordsOf(token).map((typed) => Math.max(0, ...known.map((word) => fitOfWord(typed, word))));
-  // "K-10001" is not found by a K.
-  if (fits.includes(0)) return 0;
-  return fits.reduce((sum, fit) => sum + fit, 0) / Math.max(fits.length, 1);
+function fitOfWords(token: Folded, text: Folded): number {
+  let sum = 0;
+  for (const typed of token.words) {
+    let best = 0;
+    for (const word of text.words) best = Math.max(best, fitOfWord(typed, word));
+    // "K-10001" is not found by a K.
+    if (best === 0) return 0;
+    sum += best;
+  }
+  return sum / token.words.length;
 }
 
 function fitOfWord(typed: string, word: string): number {
@@ -98,12 +130,12 @@ function fitOfWord(typed: string, word: string): number {
   if (word.startsWith(typed)) return 0.9;
   if (typed.length < 3 || /^\d/.test(typed)) return 0;
   if (word.includes(typed)) return 0.6;
-  const mistakes = mistakesAtStart(typed, word);
-  return mistakes * 3 <= typed.length ? 0.5 - mistakes / 20 : 0;
+  const mistakes = mistakesAtStart(typed, word, Math.floor(typed.length / 3));
+  return mistakes === undefined ? 0 : 0.5 - mistakes / 20;
 }
 
-/** Letters to change until `typed` begins `word`. Two swapped letters count as two. */
-function mistakesAtStart(typed: string, word: string): number {
+/** Letters to change until `typed` begins `word`, at most `most`. Two swapped letters count as two. */
+function mistakesAtStart(typed: string, word: string, most: number): number | undefined {
   let before = Array.from({ length: word.length + 1 }, (_, place) => place);
   for (let row = 1; row <= typed.length; row++) {
     const current = [row];
@@ -113,6 +145,7 @@ function mistakesAtStart(typed: string, word: string): number {
         Math.min(before[place - 1]! + (isSame ? 0 : 1), before[place]! + 1, current[place - 1]! + 1),
       );
     }
+    if (Math.min(...current) > most) return undefined;
     before = current;
   }
   return Math.min(...before);

@@ -1,6 +1,7 @@
 // One search over everything: the best matches of all resources, with what matched in each.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { findMatch, tokensOf } from '../../../core/search-match.ts';
+import type { Steps } from '../../../core/pace.ts';
+import { matchText, type SearchedText, tokensOf } from '../../../core/search-match.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
@@ -8,6 +9,7 @@ import { answer, errorResponses } from '../../engine/openapi/answers.ts';
 import { searchTokens } from '../../engine/sql/search.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
+import { paceOf } from '../../http/request-pace.ts';
 import type { Language } from '../../messages.ts';
 import { buildSearch, type FoundRow, isPersonName, searchedTexts } from './search-query.ts';
 
@@ -49,50 +51,64 @@ export async function searchRoutes(
     const exact = await find(asked.map((search) => search.exact));
     // Typing errors are looked for only if nothing is spelled so: that takes many times longer.
     const rows = exact.length > 0 ? exact : await find(asked.map((search) => search.tolerant));
-    const isCarer = request.session?.person.role === 'PFLEGE';
-    const hiddenOf = (row: FoundRow) => (isCarer ? searches.get(row.type)!.definition.hiddenFromCare : []);
-    const ranked = rows
-      .filter((row) => isFoundWithout(searches.get(row.type)!.definition, row, q, hiddenOf(row)))
-      .map((row) => toRanked(searches.get(row.type)!.definition, row, q, languageOf(request), hiddenOf(row)))
-      .toSorted(
-        (one, other) =>
-          other.score - one.score ||
-          names.indexOf(one.result.type) - names.indexOf(other.result.type) ||
-          one.result.title.localeCompare(other.result.title, 'de'),
-      );
+    const ranking = rank(rows, {
+      q,
+      language: languageOf(request),
+      isCarer: request.session?.person.role === 'PFLEGE',
+      definitionOf: (type) => searches.get(type)!.definition,
+    });
+    const ranked = await paceOf(request).run(ranking);
+    ranked.sort(
+      (one, other) =>
+        other.score - one.score ||
+        names.indexOf(one.result.type) - names.indexOf(other.result.type) ||
+        byTitle.compare(one.result.title, other.result.title),
+    );
     return { data: ranked.slice(0, limit).map(({ result }) => result) };
   });
 }
 
-/** An object that only a hidden field fits would tell what the field holds. */
-function isFoundWithout(
-  definition: Definition,
-  row: FoundRow,
-  q: string,
-  hidden: readonly string[],
-): boolean {
-  if (hidden.length === 0) return true;
-  const texts = searchedTexts(definition, row).filter(({ field }) => !hidden.includes(field));
-  return tokensOf(q).every((token) => findMatch(token, texts).matched.length > 0);
+const byTitle = new Intl.Collator('de');
+
+interface Asked {
+  q: string;
+  language: Language;
+  isCarer: boolean;
+  definitionOf(type: string): Definition;
 }
 
-function toRanked(
-  definition: Definition,
-  row: FoundRow,
-  q: string,
-  language: Language,
-  hidden: readonly string[],
-) {
-  const texts = searchedTexts(definition, row).filter(({ field }) => !hidden.includes(field));
-  const { score, matched } = findMatch(q, texts);
-  const result: Result = {
-    type: row.type,
-    id: row.id,
-    title: titleOf(definition, row, language),
-    where: whereOf(definition, row),
-    matched: matched.map(({ field, text }) => ({ field, text })),
-  };
-  return { score, result };
+interface Ranked {
+  score: number;
+  result: Result;
+}
+
+function* rank(rows: readonly FoundRow[], { q, language, isCarer, definitionOf }: Asked): Steps<Ranked[]> {
+  const ranked: Ranked[] = [];
+  for (const row of rows) {
+    const definition = definitionOf(row.type);
+    const hidden = isCarer ? definition.hiddenFromCare : [];
+    const texts = searchedTexts(definition, row).filter(({ field }) => !hidden.includes(field));
+    if (hidden.length > 0 && !(yield* isFoundIn(texts, q))) continue;
+    const { score, matched } = yield* matchText(q, texts);
+    const result: Result = {
+      type: row.type,
+      id: row.id,
+      title: titleOf(definition, row, language),
+      where: whereOf(definition, row),
+      matched: matched.map(({ field, text }) => ({ field, text })),
+    };
+    ranked.push({ score, result });
+  }
+  return ranked;
+}
+
+/** An object that only a hidden field fits would reveal the content of the field. */
+function* isFoundIn(texts: readonly SearchedText[], q: string): Steps<boolean> {
+  for (const token of tokensOf(q)) {
+    const { matched } = yield* matchText(token, texts);
+    if (matched.length === 0) return false;
+  }
+  return true;
 }
 
 function titleOf(definition: Definition, { texts, names, id }: FoundRow, language: Language): string {
