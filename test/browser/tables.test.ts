@@ -188,6 +188,30 @@ describe('tables', { skip: withoutChromium }, () => {
     assert.equal(restored.json().lastName, 'Zurück');
   });
 
+  test('say that a search has more matches than they show, and offer neither all of them nor a file', async () => {
+    const { page } = visit;
+    // More than the search reads.
+    await office.owner.query(
+      `INSERT INTO search_word (tenant_id, resource, word, id)
+       SELECT tenant_id, 'contract:detail', 'zz' || number, id FROM contract, generate_series(1, 50000) AS number`,
+    );
+    await page.goto(`${office.origin}/data/contracts?q=zz`);
+    await page.getByText('Die ersten 1.000 Einträge', { exact: true }).waitFor();
+    await page.getByText('Es gibt mehr Treffer, als die Tabelle zeigt.').waitFor();
+    await page.getByRole('checkbox', { name: 'Alle geladenen auswählen' }).check();
+    await page.getByText('Für alle: genauer suchen oder filtern.').waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Alle .* auswählen/ }).count(), 0);
+    await page.getByRole('button', { name: 'Exportieren' }).first().click();
+    await page.getByText('Zu viele Treffer für eine Datei.').waitFor();
+    assert.equal(await page.getByRole('menuitem').count(), 0);
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('button', { name: 'Stattdessen filtern' }).click();
+    await page.getByRole('dialog').getByText('Filter').first().waitFor();
+    await assertNumbers(page, ['V-1', 'V-2', 'V-3']);
+    await page.getByText('3 Einträge', { exact: true }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('q'), null);
+  });
+
   test('are read by Pflege without tick boxes', async () => {
     const { email } = await createPerson(office, { role: 'PFLEGE', name: 'Petra Pflege' });
     const { page } = await office.enter(email);

@@ -8,7 +8,10 @@ import type { Entity } from './definitions.ts';
 export interface Page<Item> {
   data: Item[];
   nextCursor: string | null;
-  total?: number;
+  /** Null if `truncated`. */
+  total?: number | null;
+  /** Whether a search has more matches than the pages hold. */
+  truncated?: true;
 }
 
 type Parameters = Record<string, string | undefined>;

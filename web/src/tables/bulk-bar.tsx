@@ -26,6 +26,8 @@ interface BulkBarProps {
   parameters: Record<string, string | undefined>;
   loaded: number;
   total: number | undefined;
+  /** Whether the table holds only some of the matches. */
+  isTruncated: boolean;
   /** Ids of the shown columns. */
   shown: readonly string[];
   onSelectAll: () => void;
@@ -34,7 +36,8 @@ interface BulkBarProps {
 
 export function BulkBar(props: BulkBarProps) {
   const { t } = useTranslation();
-  const { definition, selection, parameters, loaded, total, shown, onSelectAll, onClear } = props;
+  const { definition, selection, parameters, loaded, total, isTruncated, shown, onSelectAll, onClear } =
+    props;
   const [open, setOpen] = useState<'change' | 'deletion'>();
   const count = countSelected(selection, total);
   if (count === 0) return null;
@@ -60,6 +63,7 @@ export function BulkBar(props: BulkBarProps) {
           {t('bulk.selectAll', { count: total, formatted: formatNumber(total!) })}
         </Button>
       )}
+      {isTruncated && selection.ids.size >= loaded && <Text size="sm">{t('bulk.notAll')}</Text>}
       <Button
         size="compact-sm"
         variant="default"
@@ -100,7 +104,7 @@ export function BulkBar(props: BulkBarProps) {
       {isExportable && (
         <ExportMenu
           collection={definition.collection}
-          parameters={isAll ? parameters : { ...parameters, id: [...ids].join(',') }}
+          parameters={isAll ? parameters : { sort: parameters.sort, id: [...ids].join(',') }}
           shown={shown}
         />
       )}

@@ -21,7 +21,7 @@ export interface BulkResult {
   importId: string | undefined;
 }
 
-/** The ticked records as they are now. Undefined if they are too many. */
+/** The ticked records as they are now. Undefined if they are too many, or all of more than the search finds. */
 export async function readSelected(
   { collection }: Definition,
   selection: Selection,
@@ -32,6 +32,7 @@ export async function readSelected(
   do {
     const address = `/${collection}${queryString({ ...parameters, limit: 500, cursor })}`;
     const page = await call<Page<Entity>>('GET', address);
+    if (page.truncated && selection.isAll) return undefined;
     found.push(...page.data.filter(({ id }) => isSelected(selection, id)));
     cursor = page.nextCursor ?? undefined;
     if (found.length > maxBulk) return undefined;

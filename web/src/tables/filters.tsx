@@ -1,6 +1,5 @@
 // The filters of a table, as the resource's definition names them.
 import { Badge, Button, CloseButton, Group } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -14,10 +13,15 @@ import { type FilterProps, type Filters, filterFieldsOf, filterParametersOf } fr
 const FilterDrawer = lazyRouteComponent(() => import('./filter-inputs.tsx'), 'FilterDrawer');
 const preload = () => FilterDrawer.preload?.();
 
-export function FilterMenu({ definition, filters, onChange }: FilterProps) {
+interface FilterMenuProps extends FilterProps {
+  isOpen: boolean;
+  onToggle: (isOpen: boolean) => void;
+}
+
+export function FilterMenu({ definition, filters, onChange, isOpen, onToggle }: FilterMenuProps) {
   const { t } = useTranslation();
-  const [isOpen, { open, close }] = useDisclosure();
   const [isWanted, setIsWanted] = useState(false);
+  if (isOpen && !isWanted) setIsWanted(true);
   const count = Object.keys(filters).length;
   return (
     <>
@@ -27,10 +31,7 @@ export function FilterMenu({ definition, filters, onChange }: FilterProps) {
         rightSection={count > 0 ? <Badge circle>{count}</Badge> : undefined}
         onPointerEnter={preload}
         onFocus={preload}
-        onClick={() => {
-          setIsWanted(true);
-          open();
-        }}
+        onClick={() => onToggle(true)}
       >
         {t('table.filters')}
       </Button>
@@ -41,7 +42,7 @@ export function FilterMenu({ definition, filters, onChange }: FilterProps) {
             definition={definition}
             filters={filters}
             onChange={onChange}
-            onClose={close}
+            onClose={() => onToggle(false)}
           />
         </Suspense>
       )}

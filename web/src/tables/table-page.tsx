@@ -1,7 +1,7 @@
 // The table of a resource. The service searches, filters, sorts and pages; the address says how, and "back" leads to the
 // same rows.
 
-import { Button, Group, Select, Stack } from '@mantine/core';
+import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
@@ -63,7 +63,8 @@ function ResourceTable({ definition }: { definition: Definition }) {
   const list = useInfiniteQuery(listQuery(collection, parameters));
   const columns = useColumns(definition);
   const entities = list.data?.pages.flatMap((page) => page.data) ?? [];
-  const total = list.data?.pages[0]?.total;
+  const total = list.data?.pages[0]?.total ?? undefined;
+  const isTruncated = list.data?.pages[0]?.truncated ?? false;
   const showView = (view: SavedView) => {
     columns.choose(view.columns);
     navigate({
@@ -75,6 +76,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
   const ids = entities.map(({ id }) => id);
   const ticked = useSelection(JSON.stringify(parameters));
   const ticks = isAdministrator ? ticksOf(ticked, ids) : undefined;
+  const [isFiltering, setIsFiltering] = useState(false);
   const [resets, setResets] = useState(0);
   const reset = async () => {
     await navigate({ to: '/data/$collection', params: { collection }, search: {}, replace: true });
@@ -86,9 +88,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
     <div className={classes.page}>
       <PageHead
         title={pluralOf(definition)}
-        text={
-          total === undefined ? '\u00a0' : t('table.count', { count: total, formatted: formatNumber(total) })
-        }
+        text={countText(total, isTruncated, t)}
         actions={
           <>
             <PrintButton list={list} />
@@ -97,6 +97,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
                 collection={collection}
                 parameters={parameters}
                 shown={columns.shown.map(({ id }) => id)}
+                isTruncated={isTruncated}
               />
             )}
             {isAdministrator && (
@@ -128,7 +129,13 @@ function ResourceTable({ definition }: { definition: Definition }) {
             value={parameters.sort}
             onChange={(value) => change({ sort: value === defaultSort ? undefined : (value ?? undefined) })}
           />
-          <FilterMenu definition={definition} filters={filters} onChange={change} />
+          <FilterMenu
+            definition={definition}
+            filters={filters}
+            onChange={change}
+            isOpen={isFiltering}
+            onToggle={setIsFiltering}
+          />
           <ViewMenu
             definition={definition}
             search={queryString({ q, sort: search.sort, ...filters }).slice(1)}
@@ -138,6 +145,15 @@ function ResourceTable({ definition }: { definition: Definition }) {
           <ColumnMenu columns={columns} />
         </Group>
         <ActiveFilters definition={definition} filters={filters} onChange={change} />
+        {isTruncated && (
+          <TruncatedNote
+            onFilter={() => {
+              change({ q: undefined });
+              setResets(resets + 1);
+              setIsFiltering(true);
+            }}
+          />
+        )}
       </Stack>
       <BulkBar
         definition={definition}
@@ -145,6 +161,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
         parameters={parameters}
         loaded={ids.length}
         total={total}
+        isTruncated={isTruncated}
         shown={columns.shown.map(({ id }) => id)}
         onSelectAll={ticked.selectAll}
         onClear={ticked.clear}
@@ -172,6 +189,27 @@ function ResourceTable({ definition }: { definition: Definition }) {
         />
       )}
     </div>
+  );
+}
+
+/** The service returns as many matches of a search that has too many. */
+const truncatedMatches = 1000;
+
+function countText(total: number | undefined, isTruncated: boolean, t: TFunction): string {
+  if (isTruncated) return t('table.first', { formatted: formatNumber(truncatedMatches) });
+  return total === undefined ? '\u00a0' : t('table.count', { count: total, formatted: formatNumber(total) });
+}
+
+function TruncatedNote({ onFilter }: { onFilter: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Group gap="xs" role="status">
+      <Icon name="warning" size={16} />
+      <Text size="sm">{t('table.truncated')}</Text>
+      <Button size="compact-sm" variant="default" onClick={onFilter}>
+        {t('table.filterInstead')}
+      </Button>
+    </Group>
   );
 }
 
