@@ -1,7 +1,7 @@
 // The calls of one resource.
 import type { components } from './api-types.ts';
-import { StammError } from './error.ts';
-import { type CallOptions, type Http, makeIdempotencyKey } from './http.ts';
+import { type CallOptions, type Http, makeIdempotencyKey, streamOf } from './http.ts';
+import { type List, openList } from './lists.ts';
 
 /** What a resource is created, changed, read and listed with. */
 export interface Kind {
@@ -44,33 +44,27 @@ export interface DeleteOptions extends ChangeOptions {
   cascade?: boolean;
 }
 
-export type Deletion = components['schemas']['Deletion'];
-type DryRun = components['schemas']['DryRun'];
-type IdResponse = components['schemas']['IdResponse'];
-type UpsertResponse = components['schemas']['UpsertResponse'];
+type Schemas = components['schemas'];
+export type Deletion = Schemas['Deletion'];
+export type Restoration = Schemas['Restoration'];
+export type MergeRequest = Schemas['MergeRequest'];
+export type DuplicatesMerge = Schemas['Merge'];
+export type DryRun = Schemas['DryRun'];
+type IdResponse = Schemas['IdResponse'];
+type UpsertResponse = Schemas['UpsertResponse'];
 
-export interface Page<Item> {
-  data: Item[];
-  nextCursor: string | null;
-  /** With `count: true`; null if `truncated`. */
-  total?: number | null;
-  /** Whether a search has too many matches: the pages hold some of them. */
-  truncated?: true;
-}
+export type ExportFormat = 'csv' | 'xlsx' | 'ndjson';
 
-export interface Collection<Of extends Kind> {
+export interface Collection<Of extends Kind> extends List<Of['item'], Of['query']> {
   create(body: Of['new'], options: CreateOptions & { dryRun: true }): Promise<DryRun>;
   create(body: Of['new'], options?: CreateOptions): Promise<IdResponse>;
   get(reference: Reference, options?: GetOptions): Promise<Of['item']>;
-  /**
-   * Every object that the query finds. Reads the next page when the loop gets there. A search with too many matches
-   * fails with `too_many_matches`.
-   */
-  list(query?: Of['query'], options?: CallOptions): AsyncGenerator<Of['item'], void, undefined>;
-  /** One page, for tables that page themselves. */
-  page(query?: Of['query'], options?: CallOptions): Promise<Page<Of['item']>>;
   /** Changes the fields that are sent; `null` clears a field. */
-  merge(reference: Reference, patch: Of['patch'], options: MergeOptions & { dryRun: true }): Promise<DryRun>;
+  merge(
+    reference: Reference,
+    patch: Of['patch'],
+    options: MergeOptions & { dryRun: true },
+  ): Promise<Partial<Of['item']> & DryRun>;
   merge(reference: Reference, patch: Of['patch'], options?: MergeOptions): Promise<Of['item']>;
   /** Creates or replaces by your own id. Fields that are not sent are cleared. */
   replace(externalId: string, body: Of['new'], options: ChangeOptions & { dryRun: true }): Promise<DryRun>;
@@ -78,24 +72,22 @@ export interface Collection<Of extends Kind> {
   /** Lists everything that is gone. The list is empty if a deletion succeeded, but its answer was lost. */
   delete(reference: Reference, options: DeleteOptions & { cascade: true }): Promise<Deletion>;
   delete(reference: Reference, options?: DeleteOptions): Promise<void>;
+  /** Brings back a deleted object, with everything that was deleted with it. */
+  restore(id: string, options?: WriteOptions): Promise<Restoration>;
+  /** Merges duplicates into the object with this id. Their ids and external ids then lead to it. */
+  mergeDuplicates(id: string, request: MergeRequest, options?: ChangeOptions): Promise<DuplicatesMerge>;
+  /** Everything that the query finds, as one file. The stream fails if the file is not complete. */
+  export(
+    format: ExportFormat,
+    query?: ExportQuery<Of['query']>,
+    options?: CallOptions,
+  ): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** The items of all pages. `read` is given the cursor of the next page as part of its query. */
-export async function* listPages<Item>(
-  read: (cursor: { cursor?: string }) => Promise<Page<Item>>,
-): AsyncGenerator<Item, void, undefined> {
-  let cursor: string | null | undefined;
-  do {
-    const found: Page<Item> = await read(cursor ? { cursor } : {});
-    if (found.truncated)
-      throw new StammError(200, {
-        code: 'too_many_matches',
-        message: 'Too many matches. Add a word, or use a filter instead.',
-      });
-    yield* found.data;
-    cursor = found.nextCursor;
-  } while (cursor !== null);
-}
+type ExportQuery<Query> = Omit<NonNullable<Query>, 'limit' | 'cursor' | 'count'> & {
+  /** Language of titles and numbers in CSV and Excel. */
+  locale?: 'de' | 'en';
+};
 
 export function openCollection<Of extends Kind>(
   http: Http,
@@ -109,10 +101,8 @@ export function openCollection<Of extends Kind>(
       ? `/${collection}/${encodeURIComponent(reference)}`
       : `/${collection}/by-external-id/${encodeURIComponent(reference.externalId)}`;
 
-  const page = (query?: Of['query'], { signal }: CallOptions = {}) =>
-    http.read<Page<Item>>({ method: 'GET', path: `/${collection}`, query, signal });
-
   return {
+    ...openList<Item, Of['query']>(http, `/${collection}`),
     // The overloads say which answer belongs to which options.
     // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads
     async create(body: Of['new'], { dryRun, idempotencyKey, signal }: CreateOptions = {}): Promise<any> {
@@ -123,8 +113,6 @@ export function openCollection<Of extends Kind>(
     },
     get: (reference, { include, signal } = {}) =>
       http.read<Item>({ method: 'GET', path: pathOf(reference), query: { include }, signal }),
-    list: (query, options) => listPages((cursor) => page({ ...query, ...cursor }, options)),
-    page,
     async merge(
       reference: Reference,
       patch: Of['patch'],
@@ -171,6 +159,23 @@ export function openCollection<Of extends Kind>(
         signal,
       });
       if (cascade) return response.status === 204 ? { deleted: [] } : response.json();
+    },
+    restore: (id, { dryRun, signal } = {}) =>
+      http.read({ method: 'POST', path: `${pathOf(id)}/restore`, query: { dryRun }, signal }),
+    mergeDuplicates: (id, request, { dryRun, ifVersion, signal } = {}) =>
+      http.read({
+        method: 'POST',
+        path: `${pathOf(id)}/merge`,
+        query: { dryRun },
+        headers: condition(ifVersion),
+        body: request,
+        isUnsafe: ifVersion !== undefined,
+        signal,
+      }),
+    async export(format, query, { signal } = {}) {
+      const path = `/${collection}.${format}`;
+      const headers = { Accept: '*/*' };
+      return streamOf(await http.send({ method: 'GET', path, query, headers, isStream: true, signal }));
     },
   };
 }

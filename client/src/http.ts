@@ -201,11 +201,27 @@ function parseRetryAfter(header: string | null): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** Lists are sent with commas, as `externalId=a,b`. */
+/** Lists are sent with commas, as `externalId=a,b`, unless the caller has written the parameters. */
 function toQuery(query: object = {}): string {
   const sent = Object.entries(query).filter(([, value]) => value !== undefined);
-  const parameters = new URLSearchParams(sent.map(([name, value]) => [name, String(value)]));
-  return sent.length > 0 ? `?${parameters}` : '';
+  const written = new URLSearchParams(sent.map(([name, value]) => [name, String(value)]));
+  const text = String(query instanceof URLSearchParams ? query : written);
+  return text && `?${text}`;
+}
+
+/** The body as it comes. One that breaks off is a failure, as everywhere. */
+export function streamOf(response: Response): ReadableStream<Uint8Array> {
+  const reader = response.body!.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read().catch((cause) => {
+        throw connectionFailed(cause);
+      });
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }
 
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -11,7 +11,26 @@ import {
 } from './http.ts';
 
 type Schemas = components['schemas'];
-export type ImportLine = Schemas['ImportLine'];
+
+/** The resources that an import takes: CustomerLine says so, beside NewCustomer. */
+type Imported = {
+  [Name in keyof Schemas]: Name extends `${infer Resource}Line`
+    ? `New${Resource}` extends keyof Schemas
+      ? Resource
+      : never
+    : never;
+}[keyof Schemas];
+type SchemaNamed<Name extends string> = Schemas[Name & keyof Schemas];
+
+type LineOf<Name extends Imported> = Omit<SchemaNamed<`${Name}Line`>, 'action' | 'data'> &
+  (
+    | { action?: 'replace' | 'create'; data: SchemaNamed<`New${Name}`> }
+    | { action: 'merge'; data: SchemaNamed<`${Name}Patch`> & { id?: string } }
+    | { action: 'delete'; data: { externalId: string } | { id: string } }
+  );
+
+/** Typed by `type` and `action`: a misspelt field does not compile. */
+export type ImportLine = { [Name in Imported]: LineOf<Name> }[Imported];
 export type ImportResult = Schemas['ImportResult'];
 export type ImportSummary = Schemas['ImportSummary']['summary'];
 

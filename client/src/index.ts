@@ -1,10 +1,22 @@
 // The client of the Stamm API.
-import type { components, operations } from './api-types.ts';
+import type { components } from './api-types.ts';
 import { type Changes, openChanges } from './changes.ts';
 import { type Collection, openCollection } from './collection.ts';
 import { openHttp, type StammOptions } from './http.ts';
 import { type Import, openImport } from './import.ts';
-import { openVisits, type Visits } from './visits.ts';
+import {
+  type AttentionEntry,
+  type AttentionQuery,
+  type DeletedObject,
+  type DeletedQuery,
+  type List,
+  openList,
+  openSearch,
+  type QueryOf,
+  type Search,
+  type Visits,
+} from './lists.ts';
+import { openPersonalData, type PersonalData } from './personal-data.ts';
 
 export type { components, operations, paths } from './api-types.ts';
 export type { Change, ChangePage, ChangeQuery, Changes, CursorStore, FollowOptions } from './changes.ts';
@@ -14,10 +26,14 @@ export type {
   CreateOptions,
   DeleteOptions,
   Deletion,
+  DryRun,
+  DuplicatesMerge,
+  ExportFormat,
   GetOptions,
   MergeOptions,
-  Page,
+  MergeRequest,
   Reference,
+  Restoration,
   WriteOptions,
 } from './collection.ts';
 export { type ErrorCode, type FieldError, StammError } from './error.ts';
@@ -30,7 +46,21 @@ export type {
   ImportRun,
   ImportSummary,
 } from './import.ts';
-export type { Visit, VisitQuery, Visits } from './visits.ts';
+export type {
+  AttentionEntry,
+  AttentionQuery,
+  DeletedObject,
+  DeletedQuery,
+  List,
+  Page,
+  Search,
+  SearchQuery,
+  SearchResults,
+  Visit,
+  VisitQuery,
+  Visits,
+} from './lists.ts';
+export type { EraseOptions, PersonalData } from './personal-data.ts';
 export { verifyWebhook, WebhookError, type WebhookEvent, type WebhookRequest } from './webhooks.ts';
 
 type Schemas = components['schemas'];
@@ -42,12 +72,6 @@ type KindOf<Name extends keyof Schemas, Query> = {
   query: Query;
 };
 
-type QueryOf<Operation extends keyof operations> = operations[Operation] extends {
-  parameters: { query?: infer Query };
-}
-  ? Query
-  : never;
-
 export interface Stamm {
   customers: Collection<KindOf<'Customer', QueryOf<'listCustomers'>>>;
   contactPersons: Collection<KindOf<'ContactPerson', QueryOf<'listContactPersons'>>>;
@@ -58,8 +82,14 @@ export interface Stamm {
   containers: Collection<KindOf<'Container', QueryOf<'listContainers'>>>;
   plants: Collection<KindOf<'Plant', QueryOf<'listPlants'>>>;
   visits: Visits;
+  /** The bin: what was deleted in the last 30 days. `restore` of the collection brings it back. */
+  deleted: List<DeletedObject, DeletedQuery>;
+  /** Data that is stored as sent but looks wrong, duplicates among it. */
+  attention: List<AttentionEntry, AttentionQuery>;
+  search: Search;
   changes: Changes;
   import: Import;
+  personalData: PersonalData;
 }
 
 export function createStamm(options: StammOptions): Stamm {
@@ -73,8 +103,12 @@ export function createStamm(options: StammOptions): Stamm {
     sites: openCollection(http, 'sites', '/customer/site'),
     containers: openCollection(http, 'containers', '/customer/site/container'),
     plants: openCollection(http, 'plants', '/customer/site/plant'),
-    visits: openVisits(http),
+    visits: openList(http, '/visits'),
+    deleted: openList(http, '/deleted'),
+    attention: openList(http, '/attention'),
+    search: openSearch(http),
     changes: openChanges(http),
     import: openImport(http),
+    personalData: openPersonalData(http),
   };
 }

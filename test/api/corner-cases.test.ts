@@ -159,6 +159,8 @@ test('a dry run answers like the real one and stores nothing', async () => {
   assert.deepEqual([upsert.statusCode, upsert.json().ignoredFields], [200, ['misspelt']]);
   const changed = await patch(`/customers/${id}?dryRun=true`, { comment: 'x' });
   assert.deepEqual([changed.json().comment, changed.headers.etag], ['x', undefined]);
+  const { dryRun, attention, ignoredFields } = changed.json();
+  assert.deepEqual([dryRun, Array.isArray(attention), ignoredFields], [true, true, []]);
   assert.equal((await remove(`/customers/${id}?dryRun=true`)).statusCode, 204);
   const stored = (await get(`/customers/${id}`)).json();
   assert.deepEqual([stored.version, stored.comment], [1, undefined]);

@@ -98,6 +98,7 @@ function assertShape(pointer: string, answer: Answer): void {
 interface Schema {
   $ref?: string;
   anyOf?: Schema[];
+  allOf?: Schema[];
   properties?: object;
 }
 
@@ -106,6 +107,7 @@ function declaredMembers(schema: Schema): Set<string> {
     const name = schema.$ref.split('/').at(-1) as keyof typeof document.components.schemas;
     return declaredMembers(document.components.schemas[name] as Schema);
   }
-  const alternatives = (schema.anyOf ?? []).flatMap((alternative) => [...declaredMembers(alternative)]);
-  return new Set([...alternatives, ...Object.keys(schema.properties ?? {})]);
+  const parts = [...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
+  const members = parts.flatMap((part) => [...declaredMembers(part)]);
+  return new Set([...members, ...Object.keys(schema.properties ?? {})]);
 }

@@ -45,6 +45,8 @@ const address = { streetName: 'Am Markt', houseNumber: '1', zipCode: '28195', ci
 export async function use(): Promise<string> {
   for await (const site of client.sites.list({ city: 'Bremen' })) return site.address.city;
   // @ts-expect-error
+  client.import([{ type: 'customer', data: { compnyName: 'Rathaus Café', address } }]);
+  // @ts-expect-error
   await client.customers.create({ compnyName: 'Rathaus Café', address });
   return (await client.customers.create({ companyName: 'Rathaus Café', address })).id;
 }

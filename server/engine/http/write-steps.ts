@@ -99,21 +99,28 @@ export async function insertOne(
 
 export async function merge(
   client: pg.ClientBase,
-  { definition, check, replacement }: WritableResource,
+  resource: WritableResource,
   current: Stored,
   patch: JsonBody,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Stored> {
+  const { definition, check, replacement } = resource;
   const merged = check(mergeInto(definition, current, patch));
   nameIgnoredFields(reply, merged.ignoredFields);
   const stored = await replacement.replace(client, current, merged, request.tenantId, authorOf(request));
   const isChanged = stored.version !== current.version;
-  if (!isDryRun(request)) noteChange(reply, { version: stored.version, isNew: false, isChanged });
+  if (isDryRun(request)) {
+    const tried = { tenant_id: request.tenantId, id: stored.id };
+    const answered = await answerDryRun(client, resource, request, tried, merged.ignoredFields);
+    // As text: parsing would round exact decimals.
+    return { ...stored, json: `${stored.json.slice(0, -1)},${JSON.stringify(answered).slice(1)}` };
+  }
+  noteChange(reply, { version: stored.version, isNew: false, isChanged });
   return stored;
 }
 
-/** The answer to a dry run of a creation or replacement. */
+/** What every dry run of a write answers, beside what the write itself would. */
 export async function answerDryRun(
   client: pg.ClientBase,
   { attentionChecks }: WritableResource,

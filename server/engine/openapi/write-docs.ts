@@ -129,10 +129,15 @@ function patch(definition: Definition) {
     querystring: dryRun,
     body: requestBody(reference(`${name}Patch`), patchExamples(definition), mergePatchTypes),
     response: {
-      200: answer('As it is now.', { $ref: `${name}#` }, changeHeaders),
+      200: answer('As it is now; in a dry run, as it would be.', { anyOf: changed(name) }, changeHeaders),
       ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
     },
   };
+}
+
+/** A dry run adds what would be attended to. */
+function changed(name: string) {
+  return [{ $ref: `${name}#` }, { allOf: [{ $ref: `${name}#` }, { $ref: 'DryRun#' }] }];
 }
 
 function merge(definition: Definition) {
@@ -163,8 +168,8 @@ function merge(definition: Definition) {
     ),
     response: {
       200: answer(
-        'As it is now; or, in a dry run that would create, what would be attended to.',
-        { anyOf: [{ $ref: `${name}#` }, { $ref: 'DryRun#' }] },
+        'As it is now; in a dry run, as it would be. A dry run that would create answers only what would be attended to.',
+        { anyOf: [...changed(name), { $ref: 'DryRun#' }] },
         changeHeaders,
       ),
       201: answer('Created.', { $ref: `${name}#` }, changeHeaders),

@@ -2,35 +2,54 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses, reference, requestBody } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
-import { originHeader } from '../../engine/openapi/parameters.ts';
+import { originHeader, withArticle } from '../../engine/openapi/parameters.ts';
+import { schemaName } from '../../engine/openapi/resource-schemas.ts';
 import { deletedList, dependantList } from '../../engine/openapi/schemas.ts';
 import { importModes } from './import-run.ts';
 import { lineActions } from './line-check.ts';
 import { emptySummary } from './results.ts';
 
 export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
-  return [lineSchema(resources), resultSchema, summarySchema];
+  return [...resources.map(lineSchema), anyLineSchema(resources), resultSchema, summarySchema];
 }
 
-function lineSchema(resources: readonly Definition[]): JsonSchema {
+const lineName = (definition: Definition) => `${schemaName(definition)}Line`;
+
+/** By type, so that generated code rejects a misspelt field. */
+function anyLineSchema(resources: readonly Definition[]): JsonSchema {
   return {
     $id: 'ImportLine',
     title: 'Import line',
-    type: 'object',
     description: 'One line of an import.',
+    oneOf: resources.map((definition) => ({ $ref: `${lineName(definition)}#` })),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(
+        resources.map((definition) => [definition.name, `#/components/schemas/${lineName(definition)}`]),
+      ),
+    },
+    examples: resources.map(({ name, example }) => ({ type: name, data: example })),
+  };
+}
+
+function lineSchema(definition: Definition): JsonSchema {
+  const name = schemaName(definition);
+  return {
+    $id: lineName(definition),
+    title: `Import line of ${withArticle(definition)}`,
+    type: 'object',
     properties: {
-      type: { type: 'string', enum: resources.map(({ name }) => name), description: 'What it is.' },
+      type: { type: 'string', enum: [definition.name], description: 'What it is.' },
       action: {
         type: 'string',
         enum: lineActions,
-        default: lineActions[0],
         description:
-          '`replace` creates the object or replaces the one with its `externalId`; `merge` keeps fields that are not sent, of the object with this `externalId` or `id`; `create` fails if the `externalId` is taken; `delete` needs `externalId` or `id`.',
+          '`replace` creates the object or replaces the one with its `externalId`; `merge` keeps fields that are not sent, of the object with this `externalId` or `id`; `create` fails if the `externalId` is taken; `delete` needs `externalId` or `id`. Default: `replace`.',
       },
       cascade: {
         type: 'boolean',
-        default: false,
-        description: 'With `delete`: also delete everything that belongs to it, together or not at all.',
+        description:
+          'With `delete`: also delete everything that belongs to it, together or not at all. Default: `false`.',
       },
       version: {
         type: 'integer',
@@ -39,13 +58,20 @@ function lineSchema(resources: readonly Definition[]): JsonSchema {
           'With `merge` by `id`: the version that you read. Fields that only others changed since stay as they are; one that both changed is 412.',
       },
       data: {
-        type: 'object',
-        additionalProperties: true,
         description: 'The body that would create it, or the fields that the action needs.',
+        anyOf: [
+          { $ref: `New${name}#` },
+          {
+            allOf: [
+              { $ref: `${name}Patch#` },
+              { type: 'object', properties: { id: { type: 'string', format: 'uuid' } } },
+            ],
+          },
+        ],
       },
     },
     required: ['type', 'data'],
-    examples: resources.map(({ name, example }) => ({ type: name, data: example })),
+    examples: [{ type: definition.name, data: definition.example }],
   };
 }
 
