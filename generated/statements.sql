@@ -72,10 +72,11 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
         status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
         changes json), LATERAL (
-      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.address_street_name,
-          200), left(subject.address_house_number, 200), left(subject.address_zip_code, 200),
-          left(subject.address_city, 200), left(subject.email, 200)), '=' || left(subject.external_id, 200),
-          '=' || left(subject.vat_id, 200), '+' || left(subject.phone, 200)) AS former_details FROM customer AS subject
+      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+          left(subject.address_street_name, 200), left(subject.address_house_number, 200),
+          left(subject.address_zip_code, 200), left(subject.address_city, 200), left(subject.email, 200)),
+          '=' || left(subject.external_id, 200), '=' || left(subject.vat_id, 200), '+' || left(subject.phone,
+          200)) AS former_details FROM customer AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE customer SET (company_name, address_street_name, address_house_number, address_zip_code, address_city,
@@ -84,7 +85,7 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         sent.address_zip_code, sent.address_city, sent.address_location_lat, sent.address_location_lng,
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id
+    FROM sent WHERE customer.ctid = sent.place
     RETURNING customer.tenant_id, customer.id, customer.version, customer.search_text, concat_ws(E'\x01',
         concat_ws(' ', left(customer.address_street_name, 200), left(customer.address_house_number, 200),
         left(customer.address_zip_code, 200), left(customer.address_city, 200), left(customer.email, 200)),
@@ -115,9 +116,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -179,11 +183,11 @@ FROM compared;
         phone text, vat_id text, comment text, status text, external_id text, version integer, actor text,
         actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
         left(current.address_street_name, 200), left(current.address_house_number, 200), left(current.address_zip_code,
         200), left(current.address_city, 200), left(current.email, 200)), '=' || left(current.external_id, 200),
-        '=' || left(current.vat_id, 200), '+' || left(current.phone, 200)) AS former_details FROM sent,
-        LATERAL (SELECT * FROM customer AS subject
+        '=' || left(current.vat_id, 200), '+' || left(current.phone, 200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM customer AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM customer AS holder
@@ -196,7 +200,7 @@ FROM compared;
         sent.address_zip_code, sent.address_city, sent.address_location_lat, sent.address_location_lng,
         sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM locked AS sent WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id
+    FROM locked AS sent WHERE customer.ctid = sent.place
     RETURNING customer.tenant_id, customer.id, customer.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(customer.address_street_name, 200), left(customer.address_house_number, 200),
         left(customer.address_zip_code, 200), left(customer.address_city, 200), left(customer.email, 200)),
@@ -228,9 +232,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -254,11 +261,13 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete customer
-  WITH named AS (
+  WITH named AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS named
-      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM customer AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
   ), written AS (
-    DELETE FROM customer USING named WHERE customer.tenant_id = named.tenant_id AND customer.id = named.id
+    DELETE FROM customer USING named WHERE customer.ctid = named.place
     RETURNING customer.tenant_id, customer.id, customer.external_id, customer.version,
       coalesce(named.root_id, named.id) AS root_id,
       named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
@@ -284,9 +293,12 @@ moved AS (
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -453,16 +465,17 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
         customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
         changes json), LATERAL (
-      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.role, 200),
-          left(subject.email, 200)), '=' || left(subject.external_id, 200), '+' || left(subject.phone, 200),
-          '+' || left(subject.mobile, 200)) AS former_details FROM contact_person AS subject
+      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+          left(subject.role, 200), left(subject.email, 200)), '=' || left(subject.external_id, 200),
+          '+' || left(subject.phone, 200), '+' || left(subject.mobile,
+          200)) AS former_details FROM contact_person AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE contact_person SET (customer_id, last_name, first_name, salutation, role, email, phone, mobile, language,
         comment, external_id) = ROW (sent.customer_id, sent.last_name, sent.first_name, sent.salutation, sent.role,
         sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id
+    FROM sent WHERE contact_person.ctid = sent.place
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.version, contact_person.search_text,
         concat_ws(E'\x01', concat_ws(' ', left(contact_person.role, 200), left(contact_person.email, 200)),
         '=' || left(contact_person.external_id, 200), '+' || left(contact_person.phone, 200),
@@ -489,9 +502,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -556,9 +572,10 @@ WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id)
         external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
         origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(current.role, 200),
-        left(current.email, 200)), '=' || left(current.external_id, 200), '+' || left(current.phone, 200),
-        '+' || left(current.mobile, 200)) AS former_details FROM sent, LATERAL (SELECT * FROM contact_person AS subject
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+        left(current.role, 200), left(current.email, 200)), '=' || left(current.external_id, 200),
+        '+' || left(current.phone, 200), '+' || left(current.mobile, 200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM contact_person AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
@@ -569,7 +586,7 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         comment, external_id) = ROW (sent.customer_id, sent.last_name, sent.first_name, sent.salutation, sent.role,
         sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM locked AS sent WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id
+    FROM locked AS sent WHERE contact_person.ctid = sent.place
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.search_text, concat_ws(E'\x01',
         concat_ws(' ', left(contact_person.role, 200), left(contact_person.email, 200)),
         '=' || left(contact_person.external_id, 200), '+' || left(contact_person.phone, 200),
@@ -596,9 +613,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -622,11 +642,13 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete contact-person
-  WITH named AS (
+  WITH named AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS named
-      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM contact_person AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
   ), written AS (
-    DELETE FROM contact_person USING named WHERE contact_person.tenant_id = named.tenant_id AND contact_person.id = named.id
+    DELETE FROM contact_person USING named WHERE contact_person.ctid = named.place
     RETURNING contact_person.tenant_id, contact_person.id, contact_person.external_id, contact_person.version,
       coalesce(named.root_id, named.id) AS root_id,
       named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
@@ -650,9 +672,12 @@ moved AS (
       source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -805,8 +830,8 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
         status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(subject.external_id,
-          200)) AS former_details FROM contract AS subject
+      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', '',
+          '=' || left(subject.external_id, 200)) AS former_details FROM contract AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE contract SET (customer_id, start_date, type, contract_number, end_date, notice_period_in_months, net_price,
@@ -814,7 +839,7 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         sent.contract_number, sent.end_date, sent.notice_period_in_months, sent.net_price, sent.billing_interval,
         sent.status, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id
+    FROM sent WHERE contract.ctid = sent.place
     RETURNING contract.tenant_id, contract.id, contract.version, contract.search_text, concat_ws(E'\x01', '',
         '=' || left(contract.external_id, 200)) AS details,
       sent.former_text, sent.former_details,
@@ -838,9 +863,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -904,8 +932,9 @@ WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id)
         billing_interval text, status text, external_id text, customer_external_id text, version integer, actor text,
         actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(current.external_id,
-        200)) AS former_details FROM sent, LATERAL (SELECT * FROM contract AS subject
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', '',
+        '=' || left(current.external_id, 200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM contract AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
@@ -918,7 +947,7 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.contract_number, sent.end_date, sent.notice_period_in_months, sent.net_price, sent.billing_interval,
         sent.status, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM locked AS sent WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id
+    FROM locked AS sent WHERE contract.ctid = sent.place
     RETURNING contract.tenant_id, contract.id, contract.search_text, concat_ws(E'\x01', '',
         '=' || left(contract.external_id, 200)) AS details,
       sent.former_text, sent.former_details,
@@ -943,9 +972,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -969,11 +1001,13 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete contract
-  WITH named AS (
+  WITH named AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS named
-      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM contract AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
   ), written AS (
-    DELETE FROM contract USING named WHERE contract.tenant_id = named.tenant_id AND contract.id = named.id
+    DELETE FROM contract USING named WHERE contract.ctid = named.place
     RETURNING contract.tenant_id, contract.id, contract.external_id, contract.version,
       coalesce(named.root_id, named.id) AS root_id,
       named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
@@ -992,9 +1026,12 @@ moved AS (
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -1126,8 +1163,8 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
         email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.email, 200)),
-          '=' || left(subject.external_id, 200), '+' || left(subject.phone,
+      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+          left(subject.email, 200)), '=' || left(subject.external_id, 200), '+' || left(subject.phone,
           200)) AS former_details FROM employee AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
@@ -1135,7 +1172,7 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         external_id) = ROW (sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone, sent.active,
         sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id
+    FROM sent WHERE employee.ctid = sent.place
     RETURNING employee.tenant_id, employee.id, employee.version, employee.search_text, concat_ws(E'\x01',
         concat_ws(' ', left(employee.email, 200)), '=' || left(employee.external_id, 200), '+' || left(employee.phone,
         200)) AS details,
@@ -1158,9 +1195,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -1213,9 +1253,10 @@ FROM compared;
         employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
         actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(current.email, 200)),
-        '=' || left(current.external_id, 200), '+' || left(current.phone, 200)) AS former_details FROM sent,
-        LATERAL (SELECT * FROM employee AS subject
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+        left(current.email, 200)), '=' || left(current.external_id, 200), '+' || left(current.phone,
+        200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM employee AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM employee AS holder
@@ -1226,7 +1267,7 @@ FROM compared;
         external_id) = ROW (sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone, sent.active,
         sent.external_id),
       version = sent.version, updated_at = now()
-    FROM locked AS sent WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id
+    FROM locked AS sent WHERE employee.ctid = sent.place
     RETURNING employee.tenant_id, employee.id, employee.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(employee.email, 200)), '=' || left(employee.external_id, 200), '+' || left(employee.phone,
         200)) AS details,
@@ -1250,9 +1291,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -1276,11 +1320,13 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete employee
-  WITH named AS (
+  WITH named AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS named
-      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM employee AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
   ), written AS (
-    DELETE FROM employee USING named WHERE employee.tenant_id = named.tenant_id AND employee.id = named.id
+    DELETE FROM employee USING named WHERE employee.ctid = named.place
     RETURNING employee.tenant_id, employee.id, employee.external_id, employee.version,
       coalesce(named.root_id, named.id) AS root_id,
       named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
@@ -1301,9 +1347,12 @@ moved AS (
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -1436,15 +1485,16 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
         external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json),
         LATERAL (
-      SELECT subject.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(subject.external_id, 200),
-          '=' || left(subject.gtin, 200)) AS former_details FROM product AS subject
+      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', '',
+          '=' || left(subject.external_id, 200), '=' || left(subject.gtin,
+          200)) AS former_details FROM product AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE product SET (name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate, description,
         active, external_id) = ROW (sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id
+    FROM sent WHERE product.ctid = sent.place
     RETURNING product.tenant_id, product.id, product.version, product.search_text, concat_ws(E'\x01', '',
         '=' || left(product.external_id, 200), '=' || left(product.gtin, 200)) AS details,
       sent.former_text, sent.former_details,
@@ -1468,9 +1518,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -1527,8 +1580,9 @@ FROM compared;
         description text, active boolean, external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(current.external_id, 200),
-        '=' || left(current.gtin, 200)) AS former_details FROM sent, LATERAL (SELECT * FROM product AS subject
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', '',
+        '=' || left(current.external_id, 200), '=' || left(current.gtin, 200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM product AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM product AS holder
@@ -1539,7 +1593,7 @@ FROM compared;
         active, external_id) = ROW (sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
         sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM locked AS sent WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id
+    FROM locked AS sent WHERE product.ctid = sent.place
     RETURNING product.tenant_id, product.id, product.search_text, concat_ws(E'\x01', '',
         '=' || left(product.external_id, 200), '=' || left(product.gtin, 200)) AS details,
       sent.former_text, sent.former_details,
@@ -1564,9 +1618,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -1590,11 +1647,13 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete product
-  WITH named AS (
+  WITH named AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS named
-      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM product AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
   ), written AS (
-    DELETE FROM product USING named WHERE product.tenant_id = named.tenant_id AND product.id = named.id
+    DELETE FROM product USING named WHERE product.ctid = named.place
     RETURNING product.tenant_id, product.id, product.external_id, product.version,
       coalesce(named.root_id, named.id) AS root_id,
       named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
@@ -1614,9 +1673,12 @@ moved AS (
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -1833,9 +1895,9 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
         opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.address_street_name,
-          200), left(subject.address_house_number, 200), left(subject.address_zip_code, 200),
-          left(subject.address_city, 200)), '=' || left(subject.external_id,
+      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+          left(subject.address_street_name, 200), left(subject.address_house_number, 200),
+          left(subject.address_zip_code, 200), left(subject.address_city, 200)), '=' || left(subject.external_id,
           200)) AS former_details FROM site AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
@@ -1854,7 +1916,7 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
         sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
-    FROM sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
+    FROM sent WHERE site.ctid = sent.place
     RETURNING site.tenant_id, site.id, site.version, site.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
         left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details,
@@ -1892,9 +1954,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -2016,10 +2081,10 @@ WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND for
         opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
         left(current.address_street_name, 200), left(current.address_house_number, 200), left(current.address_zip_code,
-        200), left(current.address_city, 200)), '=' || left(current.external_id, 200)) AS former_details FROM sent,
-        LATERAL (SELECT * FROM site AS subject
+        200), left(current.address_city, 200)), '=' || left(current.external_id, 200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM site AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
@@ -2041,7 +2106,7 @@ WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_custom
         sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
         sent.opening_hours_is_known),
       version = sent.version, updated_at = now()
-    FROM locked AS sent WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id
+    FROM locked AS sent WHERE site.ctid = sent.place
     RETURNING site.tenant_id, site.id, site.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
         left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details,
@@ -2079,9 +2144,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -2105,11 +2173,13 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete site
-  WITH named AS (
+  WITH named AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS named
-      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM site AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
   ), written AS (
-    DELETE FROM site USING named WHERE site.tenant_id = named.tenant_id AND site.id = named.id
+    DELETE FROM site USING named WHERE site.ctid = named.place
     RETURNING site.tenant_id, site.id, site.external_id, site.version,
       coalesce(named.root_id, named.id) AS root_id,
       named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
@@ -2137,9 +2207,12 @@ moved AS (
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -2261,30 +2334,32 @@ ELSE octet_length(subject.opening_hours::text) END, 0) + coalesce(octet_length(s
 SELECT count(*)::integer AS total FROM site AS subject WHERE subject.tenant_id = $1;
 
 -- site needs attention: unresolved_reference of serviceRecordRecipientId
-subject.service_record_recipient_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id
-    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+subject.service_record_recipient_id IS NOT NULL AND NOT EXISTS (
+  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
 WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.service_record_recipient_id),
-    subject.service_record_recipient_id)) OR EXISTS (SELECT FROM customer AS named WHERE named.tenant_id = subject.tenant_id
-    AND named.id = coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.service_record_recipient_id),
-    subject.service_record_recipient_id)));
+    subject.service_record_recipient_id) AS id OFFSET 0) AS sought,
+    LATERAL (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id UNION ALL SELECT FROM customer AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
 
 -- site needs attention: unresolved_reference of assignedEmployeeId
-subject.assigned_employee_id IS NOT NULL AND NOT (EXISTS (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id
-    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+subject.assigned_employee_id IS NOT NULL AND NOT EXISTS (
+  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
 WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.assigned_employee_id),
-    subject.assigned_employee_id)));
+    subject.assigned_employee_id) AS id OFFSET 0) AS sought,
+    LATERAL (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
 
 -- site needs attention: unresolved_reference of contactPersonId
-subject.contact_person_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id
-    AND named.id = coalesce((SELECT former.id FROM former_id AS former
+subject.contact_person_id IS NOT NULL AND NOT EXISTS (
+  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
 WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.contact_person_id),
-    subject.contact_person_id)));
+    subject.contact_person_id) AS id OFFSET 0) AS sought,
+    LATERAL (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
 
 -- site needs attention: unresolved_reference of contractId
-subject.contract_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contract AS named WHERE named.tenant_id = subject.tenant_id
-    AND named.id = coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.contract_id), subject.contract_id)));
+subject.contract_id IS NOT NULL AND NOT EXISTS (
+  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.contract_id),
+    subject.contract_id) AS id OFFSET 0) AS sought,
+    LATERAL (SELECT FROM contract AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
 
 -- site needs attention: pending_reference of serviceRecordRecipientExternalId
 subject.service_record_recipient_external_id IS NOT NULL;
@@ -2416,8 +2491,8 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
         ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
         actor text, actor_id uuid, request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(subject.external_id,
-          200)) AS former_details FROM container AS subject
+      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', '',
+          '=' || left(subject.external_id, 200)) AS former_details FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
     UPDATE container SET (name, culture_system, site_id, product_id, product_external_id, material, color,
@@ -2427,7 +2502,7 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership,
         sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
+    FROM sent WHERE container.ctid = sent.place
     RETURNING container.tenant_id, container.id, container.version, container.search_text, concat_ws(E'\x01', '',
         '=' || left(container.external_id, 200)) AS details,
       sent.former_text, sent.former_details,
@@ -2456,9 +2531,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -2533,8 +2611,9 @@ WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND form
         has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
         site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', '', '=' || left(current.external_id,
-        200)) AS former_details FROM sent, LATERAL (SELECT * FROM container AS subject
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', '',
+        '=' || left(current.external_id, 200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM container AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.site_id = sent.site_id OR ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
@@ -2549,7 +2628,7 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership,
         sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM locked AS sent WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id
+    FROM locked AS sent WHERE container.ctid = sent.place
     RETURNING container.tenant_id, container.id, container.search_text, concat_ws(E'\x01', '',
         '=' || left(container.external_id, 200)) AS details,
       sent.former_text, sent.former_details,
@@ -2578,9 +2657,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -2604,11 +2686,13 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete container
-  WITH named AS (
+  WITH named AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS named
-      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM container AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
   ), written AS (
-    DELETE FROM container USING named WHERE container.tenant_id = named.tenant_id AND container.id = named.id
+    DELETE FROM container USING named WHERE container.ctid = named.place
     RETURNING container.tenant_id, container.id, container.external_id, container.version,
       coalesce(named.root_id, named.id) AS root_id,
       named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
@@ -2631,9 +2715,12 @@ moved AS (
       source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -2718,9 +2805,11 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
 SELECT count(*)::integer AS total FROM container AS subject WHERE subject.tenant_id = $1;
 
 -- container needs attention: unresolved_reference of productId
-subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id
-    AND named.id = coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id), subject.product_id)));
+subject.product_id IS NOT NULL AND NOT EXISTS (
+  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id),
+    subject.product_id) AS id OFFSET 0) AS sought,
+    LATERAL (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
 
 -- container needs attention: pending_reference of productExternalId
 subject.product_external_id IS NOT NULL;
@@ -2821,8 +2910,8 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
         status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
         version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(subject.building, 200),
-          left(subject.floor, 200), left(subject.room, 200), left(subject.position, 200)),
+      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+          left(subject.building, 200), left(subject.floor, 200), left(subject.room, 200), left(subject.position, 200)),
           '=' || left(subject.external_id, 200)) AS former_details FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
   ), written AS (
@@ -2833,7 +2922,7 @@ FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * 
         sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
         sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
+    FROM sent WHERE plant.ctid = sent.place
     RETURNING plant.tenant_id, plant.id, plant.version, plant.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(plant.building, 200), left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)),
         '=' || left(plant.external_id, 200)) AS details,
@@ -2863,9 +2952,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -2949,9 +3041,10 @@ WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND fo
         planted_on date, removed_on date, status text, ownership text, label_code text, comment text, external_id text,
         site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
-    SELECT sent.*, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ', left(current.building, 200),
-        left(current.floor, 200), left(current.room, 200), left(current.position, 200)),
-        '=' || left(current.external_id, 200)) AS former_details FROM sent, LATERAL (SELECT * FROM plant AS subject
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+        left(current.building, 200), left(current.floor, 200), left(current.room, 200), left(current.position, 200)),
+        '=' || left(current.external_id, 200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM plant AS subject
       WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.site_id = sent.site_id OR EXISTS (SELECT FROM site
@@ -2966,7 +3059,7 @@ WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KE
         sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
         sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
       version = sent.version, updated_at = now()
-    FROM locked AS sent WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id
+    FROM locked AS sent WHERE plant.ctid = sent.place
     RETURNING plant.tenant_id, plant.id, plant.search_text, concat_ws(E'\x01', concat_ws(' ', left(plant.building,
         200), left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)), '=' || left(plant.external_id,
         200)) AS details,
@@ -2997,9 +3090,12 @@ FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT
 FROM former AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
 FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 added_words AS (
   INSERT INTO search_word (tenant_id, resource, word,
@@ -3023,11 +3119,13 @@ moved AS (
   SELECT id, json FROM written;
 
 -- delete plant
-  WITH named AS (
+  WITH named AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS named
-      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM plant AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
   ), written AS (
-    DELETE FROM plant USING named WHERE plant.tenant_id = named.tenant_id AND plant.id = named.id
+    DELETE FROM plant USING named WHERE plant.ctid = named.place
     RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
       coalesce(named.root_id, named.id) AS root_id,
       named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
@@ -3051,9 +3149,12 @@ moved AS (
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), removed_words AS (
-  DELETE FROM search_word AS known USING gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
 ),
 moved AS (
   INSERT INTO journal_head AS head (tenant_id, last_position)
@@ -3143,14 +3244,18 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
 SELECT count(*)::integer AS total FROM plant AS subject WHERE subject.tenant_id = $1;
 
 -- plant needs attention: unresolved_reference of productId
-subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id
-    AND named.id = coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id), subject.product_id)));
+subject.product_id IS NOT NULL AND NOT EXISTS (
+  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id),
+    subject.product_id) AS id OFFSET 0) AS sought,
+    LATERAL (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
 
 -- plant needs attention: unresolved_reference of containerId
-subject.container_id IS NOT NULL AND NOT (EXISTS (SELECT FROM container AS named WHERE named.tenant_id = subject.tenant_id
-    AND named.id = coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.container_id), subject.container_id)));
+subject.container_id IS NOT NULL AND NOT EXISTS (
+  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.container_id),
+    subject.container_id) AS id OFFSET 0) AS sought,
+    LATERAL (SELECT FROM container AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
 
 -- plant needs attention: pending_reference of productExternalId
 subject.product_external_id IS NOT NULL;

@@ -193,8 +193,9 @@ function buildReadOne(
   const statement = {
     name,
     text: `SELECT asked.place, subject.version, ${json} AS json
-      FROM unnest($1::uuid[], $2::${type}[]) WITH ORDINALITY AS asked (tenant_id, name, place)
-      JOIN ${definition.table} AS subject ON subject.tenant_id = asked.tenant_id AND subject.${column} = asked.name`,
+      FROM unnest($1::uuid[], $2::${type}[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+        SELECT * FROM ${definition.table} AS subject
+        WHERE subject.tenant_id = asked.tenant_id AND subject.${column} = asked.name LIMIT 1) AS subject`,
   };
   const reads = buildTenantBatches<{ tenantId: string; name: string }, Found | undefined>(database, {
     kind: 'read',

@@ -124,13 +124,15 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
 /** Named in one entry. */
 const maxDuplicates = 20;
 
+/** A look-up per row. The planner would compare each row with all rows of the tenant, since the id is a sub-select. */
 function unresolved(column: string, resources: readonly string[]): string {
-  const exists = resources.map(
+  const found = resources.map(
     (resource) =>
-      `EXISTS (SELECT FROM ${tableOf(resource)} AS named WHERE named.tenant_id = subject.tenant_id
-        AND named.id = ${currentId(column, 'subject.tenant_id')})`,
+      `SELECT FROM ${tableOf(resource)} AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id`,
   );
-  return `${column} IS NOT NULL AND NOT (${exists.join(' OR ')})`;
+  return `${column} IS NOT NULL AND NOT EXISTS (
+      SELECT FROM (SELECT ${currentId(column, 'subject.tenant_id')} AS id OFFSET 0) AS sought,
+        LATERAL (${found.join(' UNION ALL ')} LIMIT 1) AS found)`;
 }
 
 /** The paths of groups with a latitude and a longitude. */

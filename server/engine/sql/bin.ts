@@ -11,6 +11,7 @@ import {
 } from '../definition/definition.ts';
 import { currentId } from './former-names.ts';
 import { journalled } from './journal.ts';
+import { isAtPlace, placeOf } from './places.ts';
 import { representation } from './representation.ts';
 import { addedWords, removedWords, wordColumns } from './search-words.ts';
 import { type Statement, writtenColumns } from './statements.ts';
@@ -30,11 +31,13 @@ export function buildDelete(definition: Definition): Statement {
   return {
     name: `delete ${name}`,
     text: `
-      WITH named AS (
+      WITH named AS MATERIALIZED (
         SELECT * FROM json_to_recordset($1) AS named
-          (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text)
+          (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+          LATERAL (SELECT ${placeOf('subject')} FROM ${table} AS subject
+            WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
       ), written AS (
-        DELETE FROM ${table} USING named WHERE ${table}.tenant_id = named.tenant_id AND ${table}.id = named.id
+        DELETE FROM ${table} USING named WHERE ${isAtPlace(table, 'named')}
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
           coalesce(named.root_id, named.id) AS root_id,
           named.actor, named.actor_id, named.request_id, named.origin, ${nameChanges(definition)} AS changes,

@@ -7,6 +7,7 @@ import type { Database } from '../../database/database.ts';
 import { type Definition, looseReferencesOf, type Reference, referrersOf } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
 import { journalled } from './journal.ts';
+import { isAtPlace, placeOf } from './places.ts';
 import { findByExternalId, type Statement } from './statements.ts';
 
 /** A written row with the author of the change. */
@@ -81,9 +82,10 @@ function buildOwnLink(definition: Definition): Statement {
     `link ${definition.name}`,
     definition,
     `awaiting AS (
-      SELECT named.*, ${waitingColumns('subject', looseReferencesOf(definition))}, NULL::text AS crowded_id
-      FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, ${authorTypes})
-      JOIN ${definition.table} AS subject ON subject.tenant_id = named.tenant_id AND subject.id = named.id
+      SELECT named.*, own.*, NULL::text AS crowded_id
+      FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, ${authorTypes}), LATERAL (
+        SELECT ${waitingColumns('subject', looseReferencesOf(definition))} FROM ${definition.table} AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS own
     )`,
   );
 }
@@ -101,10 +103,7 @@ function buildAwaitingLink(referrer: Definition, target: string): Statement {
 
 /** Where a row is, and what it waits for. */
 function waitingColumns(alias: string, references: readonly Reference[]): string {
-  return [
-    `${alias}.ctid AS place`,
-    ...references.map(({ externalColumn }) => `${alias}.${externalColumn}`),
-  ].join(', ');
+  return [placeOf(alias), ...references.map(({ externalColumn }) => `${alias}.${externalColumn}`)].join(', ');
 }
 
 /** Rows that wait for one of `named`, each once, and of each name at most so many. */
@@ -161,11 +160,11 @@ function buildLink(name: string, referrer: Definition, source: string): Statemen
       WITH ${source}, linkable AS MATERIALIZED (
         SELECT * FROM (SELECT awaiting.*, ${lookUps.join(', ')} FROM awaiting OFFSET 0) AS looked_up WHERE ${anyFound}
       ), locked AS MATERIALIZED (
-        SELECT subject.ctid AS place FROM linkable JOIN ${table} AS subject ON subject.ctid = linkable.place
+        SELECT ${placeOf('subject')} FROM linkable JOIN ${table} AS subject ON ${isAtPlace('subject', 'linkable')}
         FOR NO KEY UPDATE OF subject SKIP LOCKED
       ), written AS (
         UPDATE ${table} SET ${settings.join(', ')}, version = ${table}.version + 1, updated_at = now()
-        FROM locked JOIN linkable USING (place) WHERE ${table}.ctid = locked.place
+        FROM locked JOIN linkable USING (place) WHERE ${isAtPlace(table, 'locked')}
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.external_id, ${table}.version,
           ${authorColumns.map((column) => `linkable.${column}`).join(', ')},
           ('{' || concat_ws(',', ${changes.join(', ')}) || '}')::json AS changes

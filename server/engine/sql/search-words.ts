@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import { columnName, type Definition } from '../definition/definition.ts';
+import { isAtPlace, placeOf } from './places.ts';
 import { workThrough } from './work-through.ts';
 
 /** Of texts without a maximum length this many characters are words. */
@@ -88,9 +89,12 @@ export function changedWords(definition: Definition): string {
 }
 
 /** Removes the words in `gone`. */
-export const deletedWords = `removed_words AS (
-      DELETE FROM search_word AS known USING gone
-      WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+export const deletedWords = `found_words AS MATERIALIZED (
+      SELECT place FROM gone, LATERAL (SELECT ${placeOf('known')} FROM search_word AS known
+        WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+        LIMIT 1) AS found
+    ), removed_words AS (
+      DELETE FROM search_word AS known USING found_words WHERE ${isAtPlace('known', 'found_words')}
     )`;
 
 /** For all stored rows, or those of some tenants, that came without their words, as from a backup. */

@@ -12,6 +12,7 @@ import {
 } from '../definition/definition.ts';
 import { currentId, formerHolder } from './former-names.ts';
 import { journalled } from './journal.ts';
+import { isAtPlace, placeOf } from './places.ts';
 import { representation } from './representation.ts';
 import { addedWords, changedWords, formerWordColumns, wordColumns } from './search-words.ts';
 
@@ -165,12 +166,12 @@ export function buildUpdate(definition: Definition): Statement {
       WITH sent AS MATERIALIZED (
         SELECT sent.*, stored.*
         FROM json_to_recordset($1) AS sent (${sentRecord(definition)}), LATERAL (
-          SELECT ${formerWordColumns(definition, 'subject')} FROM ${table} AS subject
+          SELECT ${placeOf('subject')}, ${formerWordColumns(definition, 'subject')} FROM ${table} AS subject
           WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
       ), written AS (
         UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
           version = sent.version, updated_at = now()
-        FROM sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
+        FROM sent WHERE ${isAtPlace(table, 'sent')}
         RETURNING ${table}.tenant_id, ${table}.id, ${table}.version, ${wordColumns(definition, table)},
           sent.former_text, sent.former_details,
           ${representation(definition, table)} AS json

@@ -8,6 +8,7 @@ import {
   uniqueColumnsOf,
 } from '../definition/definition.ts';
 import { journalled } from './journal.ts';
+import { isAtPlace, placeOf } from './places.ts';
 import { representation } from './representation.ts';
 import { changedWords, formerWordColumns, wordColumns } from './search-words.ts';
 import {
@@ -81,14 +82,15 @@ export function buildGuardedUpdate(definition: Definition): Statement {
           .join('')}
         FROM json_to_recordset($1) AS sent (is_merge boolean, ${sentRecord(definition)})
       ), locked AS MATERIALIZED (
-        SELECT sent.*, ${formerWordColumns(definition, 'current')} FROM sent, LATERAL (SELECT * FROM ${table} AS subject
+        SELECT sent.*, current.place, ${formerWordColumns(definition, 'current')}
+        FROM sent, LATERAL (SELECT ${placeOf('subject')}, subject.* FROM ${table} AS subject
           WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
           LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
         WHERE ${[...ownerGuards, ...uniqueGuards].join(' AND ')}
       ), written AS (
         UPDATE ${table} SET (${names.join(', ')}) = ROW (${names.map((name) => `sent.${name}`).join(', ')}),
           version = sent.version, updated_at = now()
-        FROM locked AS sent WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.id = sent.id
+        FROM locked AS sent WHERE ${isAtPlace(table, 'sent')}
         RETURNING ${table}.tenant_id, ${table}.id, ${wordColumns(definition, table)},
           sent.former_text, sent.former_details,
           CASE WHEN sent.is_merge THEN ${representation(definition, table)} END AS json
