@@ -1120,6 +1120,20 @@ AS $function$
   DELETE FROM setup_link WHERE token_hash = hash
 $function$;
 
+-- For the owner only.
+CREATE OR REPLACE FUNCTION expect_one_tenant(target regclass)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF current_setting('server_version_num')::integer >= 180000 THEN
+    PERFORM pg_restore_attribute_stats('schemaname', nspname::text, 'relname', relname::text, 'attname', 'tenant_id',
+      'inherited', false, 'null_frac', 0::real, 'avg_width', 16, 'n_distinct', 1::real)
+    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE pg_class.oid = target AND reltuples < 0;
+  END IF;
+END $function$;
+
 -- The service may call it.
 CREATE OR REPLACE FUNCTION find_account(hash bytea)
  RETURNS TABLE(tenant_id uuid, person_id uuid, password_hash text)
@@ -1441,6 +1455,7 @@ BEGIN
   -- The database owner works for all tenants: at the command line, and in SECURITY DEFINER functions, each of which
   -- names its tenant.
   EXECUTE format('CREATE POLICY owner_administers ON %s TO current_user USING (true)', target);
+  PERFORM expect_one_tenant(target);
 END $function$;
 
 -- For the owner only.
@@ -1730,12 +1745,14 @@ CREATE OR REPLACE FUNCTION refresh_statistics()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 DECLARE
+  few_pages CONSTANT integer := 64;
   grown regclass;
 BEGIN
   FOR grown IN
-    SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relrowsecurity
-      AND pg_relation_size(oid) > CASE WHEN reltuples < 0 THEN 0
-        ELSE 2 * relpages::bigint * current_setting('block_size')::bigint END
+    SELECT oid FROM pg_class, LATERAL (
+      SELECT pg_relation_size(oid) / current_setting('block_size')::bigint AS pages OFFSET 0) AS today
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relrowsecurity
+      AND pages > CASE WHEN pages <= few_pages THEN greatest(relpages, 1) ELSE 2 * relpages::bigint END
   LOOP
     EXECUTE format('ANALYZE (SKIP_LOCKED) %s', grown);
   END LOOP;

@@ -1,6 +1,7 @@
 // The database as the application uses it.
 import type pg from 'pg';
 import { type ConnectionOptions, type Connections, connectAlone, openConnections } from './connections.ts';
+import { keepStatistics, type Statistics } from './statistics.ts';
 import { type LedResult, type QueryOptions, queryInTenants } from './tenant-queries.ts';
 import { beginFor, beginning, inTenants, type TransactionOptions } from './transactions.ts';
 
@@ -26,6 +27,8 @@ export interface Database {
     query: pg.QueryConfig,
     options?: QueryOptions,
   ): Promise<LedResult<Row>>;
+  /** Reports rows that are written. The planner's statistics follow the growth of their tables. */
+  noteWritten: Statistics['noteWritten'];
   /** A connection beside the pool, for work that takes longer than a request may. The caller ends it. */
   connect(): Promise<pg.Client>;
   /** Transactions of one tenant on such a connection, with twins of tables wherever its rows are. */
@@ -51,6 +54,13 @@ export interface Reach {
 export function openDatabase(connection: pg.ClientConfig, options: ConnectionOptions): Database {
   const connections = openConnections(connection, options);
   const { pool, requestDeadlineMs } = connections;
+  const connect = () =>
+    connectAlone(
+      { ...connection, connectionTimeoutMillis: requestDeadlineMs },
+      connections,
+      options.statementLog,
+    );
+  const statistics = keepStatistics(connect);
   return {
     pool,
     requestDeadlineMs,
@@ -66,14 +76,13 @@ export function openDatabase(connection: pg.ClientConfig, options: ConnectionOpt
     inTenants: (tenantIds, work, options) => inTenants(connections, tenantIds, work, options ?? {}),
     queryInTenants: (tenantIds, query, options) =>
       queryInTenants(connections, tenantIds, query, options ?? {}),
-    connect: () =>
-      connectAlone(
-        { ...connection, connectionTimeoutMillis: requestDeadlineMs },
-        connections,
-        options.statementLog,
-      ),
+    noteWritten: statistics.noteWritten,
+    connect,
     reach: (client, tenantId, twins) => reach(connections, client, tenantId, twins),
-    close: () => pool.end(),
+    close() {
+      statistics.close();
+      return pool.end();
+    },
   };
 }
 

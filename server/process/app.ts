@@ -11,6 +11,7 @@ import { importPlaces } from '../features/import/limits.ts';
 import { removeStaleSpools } from '../features/import/spool.ts';
 import { buildApp } from '../http/app.ts';
 import { openLog } from '../http/log.ts';
+import { topics } from '../telemetry/topics.ts';
 import { connectionsOfWorker } from './connection-count.ts';
 import { startGeocoding } from './geocoding.ts';
 import { openProcessMetrics } from './process-metrics.ts';
@@ -62,6 +63,9 @@ export async function runApp(
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
     statementLog: config.LOG_LEVEL === 'debug' ? log : undefined,
   });
+  const stopLogging = topics.backgroundError.subscribe(({ work, error }) =>
+    log.warn({ work, err: error }, 'Background work has failed.'),
+  );
   const stopTracing = await startTraces(config);
   const metrics = config.METRICS_PORT === undefined ? undefined : await openProcessMetrics(config, database);
   await removeStaleSpools();
@@ -78,6 +82,7 @@ export async function runApp(
     await app.close();
     await database.close();
     metrics?.close();
+    stopLogging();
     await stopTracing();
   }
   const close = () => {

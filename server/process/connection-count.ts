@@ -11,8 +11,8 @@ export function connectionsOfWorker({ DATABASE_CONNECTIONS, WORKERS }: Counts): 
   return Math.max(fewestConnections, Math.floor(DATABASE_CONNECTIONS / WORKERS));
 }
 
-/** For health checks. */
-const probeConnections = 1;
+/** For health checks, and for the planner's statistics. */
+const connectionsBeside = 2;
 
 /** For commands, upkeep, and the process that starts the workers. */
 const spareConnections = 20;
@@ -21,5 +21,5 @@ export function connectionsInAll(counts: Counts): number {
   const importConnections = importPlaces(counts.WORKERS) * lanesOfAnImport;
   // While workers are replaced there is one more.
   const processes = counts.WORKERS === 1 ? 1 : counts.WORKERS + 1;
-  return processes * (connectionsOfWorker(counts) + importConnections + probeConnections) + spareConnections;
+  return processes * (connectionsOfWorker(counts) + importConnections + connectionsBeside) + spareConnections;
 }

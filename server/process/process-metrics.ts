@@ -80,6 +80,12 @@ function defineMetrics({ Counter, Gauge, Histogram }: Prometheus, registers: Reg
     }),
     lines: new Counter({ name: 'stamm_import_lines_total', help: 'Lines of imports.', registers }),
     running: new Gauge({ name: 'stamm_imports_running', help: 'Imports under way.', registers }),
+    backgroundErrors: new Counter({
+      name: 'stamm_background_errors_total',
+      help: 'Failures of work that no request waits for, by the kind of work.',
+      labelNames: ['work'],
+      registers,
+    }),
     deliveries: new Histogram({
       name: 'stamm_webhook_delay_seconds',
       help: 'Time from a change to the end of an attempt to deliver it, by outcome.',
@@ -142,6 +148,7 @@ function countWork(metrics: WorkMetrics): (() => void)[] {
     topics.connectionWait.subscribe(({ seconds }) => metrics.waits.observe(seconds)),
     topics.importLines.subscribe((event) => metrics.lines.inc(event.lines)),
     topics.runningImports.subscribe(({ change }) => metrics.running.inc(change)),
+    topics.backgroundError.subscribe(({ work }) => metrics.backgroundErrors.inc({ work })),
     topics.delivery.subscribe((event) =>
       metrics.deliveries.observe({ outcome: event.isDelivered ? 'delivered' : 'failed' }, event.delaySeconds),
     ),

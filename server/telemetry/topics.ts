@@ -51,5 +51,7 @@ export const topics = {
   /** 1 when an import begins, -1 when it ends. */
   runningImports: new Topic<{ change: 1 | -1 }>('running-imports'),
   delivery: new Topic<DeliveryEnd>('delivery'),
+  /** Work that no request waits for has failed. */
+  backgroundError: new Topic<{ work: string; error: unknown }>('background-error'),
   redis: new Topic<{ isUp: boolean }>('redis'),
 };

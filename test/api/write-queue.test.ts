@@ -27,7 +27,7 @@ function creationOf(columns: object = {}): Creation {
 
 function openQueue(maxConnections: number) {
   const database = openDatabase(service.serviceConnection, { maxConnections });
-  const queue = buildCreationBatches(database, buildWrites(customer, resources));
+  const queue = buildCreationBatches(database, customer, buildWrites(customer, resources));
   const create = (creation: Creation) =>
     queue.create(creation, performance.now() + database.requestDeadlineMs);
   return { database, create };

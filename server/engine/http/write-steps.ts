@@ -47,7 +47,7 @@ export function openForWrites(
   const check = buildCheck(definition);
   const writes = buildWrites(definition, all);
   const replacement = buildReplacement(definition, check, writes);
-  const creations = buildCreationBatches(database, writes);
+  const creations = buildCreationBatches(database, definition, writes);
   return {
     definition,
     database,
@@ -156,12 +156,14 @@ export async function findNamed(
 }
 
 export async function inTransaction<Result>(
-  { database }: WritableResource,
+  { database, definition: { table } }: WritableResource,
   request: FastifyRequest,
   work: (client: pg.ClientBase) => Promise<Result>,
 ): Promise<Result> {
   const options = { isDryRun: isDryRun(request), deadline: request.deadline };
-  return retryRaces(() => database.inTenants([request.tenantId], work, options));
+  const result = await retryRaces(() => database.inTenants([request.tenantId], work, options));
+  if (!options.isDryRun) void database.noteWritten({ [table]: 1 });
+  return result;
 }
 
 /** How a path names an object. */

@@ -11,6 +11,7 @@ import {
 import { buildTenantBatches, runApart } from '../../database/tenant-batches.ts';
 import { ApiError } from '../../errors.ts';
 import { authorColumns } from '../../http/conventions.ts';
+import type { Definition } from '../definition/definition.ts';
 import { type Creation, claimKeys, releaseKeys } from './idempotency.ts';
 import { isRace, retryRaces } from './races.ts';
 import type { Writes } from './row-store.ts';
@@ -33,7 +34,11 @@ type CreationOutcome = Created | ApiError;
 export const maxRowsPerStatement = 500;
 export const longestSharedWaitMs = 50;
 
-export function buildCreationBatches(database: Database, writes: Writes): CreationBatches {
+export function buildCreationBatches(
+  database: Database,
+  { table }: Definition,
+  writes: Writes,
+): CreationBatches {
   const queue = buildTenantBatches<Creation, CreationOutcome>(database, {
     kind: 'creation',
     run: write,
@@ -45,7 +50,9 @@ export function buildCreationBatches(database: Database, writes: Writes): Creati
   async function write(
     creations: readonly Creation[],
   ): Promise<(CreationOutcome | Promise<CreationOutcome>)[]> {
-    return writeTogether(creations).catch((error) => writeApart(creations, error));
+    const outcomes = await writeTogether(creations).catch((error) => writeApart(creations, error));
+    void database.noteWritten({ [table]: creations.length });
+    return outcomes;
   }
 
   /** A failed transaction wrote nothing. The error of one row must not become that of its neighbours. */

@@ -168,6 +168,7 @@ function buildGuardedUpdates(database: Database, definition: Definition, linksAf
         // An upsert keeps its external id, and brings nothing that others wait for.
         followedBy: linksAfter(rows, () => false),
       });
+      void database.noteWritten({ [definition.table]: result.rows.length });
       const written = new Map(result.rows.map(({ id, json }) => [id, { json: json ?? undefined }]));
       return some.map((update) =>
         sent.get(update.row.id) === update ? written.get(update.row.id) : undefined,

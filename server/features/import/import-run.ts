@@ -1,6 +1,7 @@
 // An import from its lines to its answers. It reads no line before somebody wants the next answer. So a client that
 // does not read is not read from either.
 import { isDatabaseAway, toApiError } from '../../database/errors.ts';
+import type { Written } from '../../database/statistics.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
 import type { ImportSession } from './import-transaction.ts';
@@ -171,7 +172,10 @@ async function writeTogether(
 ): Promise<Map<CheckedLine, LineOutcome>> {
   if (lines.length === 0) return new Map();
   try {
-    return await session.write((client) => writeLines(client, resources, lines, options));
+    return await session.write(
+      (client) => writeLines(client, resources, lines, options),
+      countByTable(lines),
+    );
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     session.signal.throwIfAborted();
@@ -185,6 +189,15 @@ async function writeTogether(
     const second = await writeTogether(session, resources, lines.slice(middle), options);
     return new Map([...first, ...second]);
   }
+}
+
+function countByTable(lines: readonly CheckedLine[]): Written {
+  const counts: Record<string, number> = {};
+  for (const { resource } of lines) {
+    const { table } = resource.definition;
+    counts[table] = (counts[table] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** Holds all results back until it is known whether anything is stored. */

@@ -155,7 +155,7 @@ function supervise(
   place.giveWay = () => stop(new ApiError('import_too_slow'));
   return {
     lanes: lanes.lanes,
-    write: (work) => track(() => lanes.write(work)),
+    write: (work, rows) => track(() => lanes.write(work, rows)),
     commit: () => track(() => lanes.commit()),
     close,
     signal,

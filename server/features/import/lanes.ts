@@ -3,6 +3,7 @@
 // and never before a lock on a row.
 import pg from 'pg';
 import type { Database } from '../../database/database.ts';
+import type { Written } from '../../database/statistics.ts';
 import { cut } from '../../database/timeouts.ts';
 import { commit as commitTransaction } from '../../database/transactions.ts';
 import { maxCollectedLinks } from '../../engine/sql/links.ts';
@@ -28,8 +29,8 @@ export interface ImportRun {
 export interface Lanes {
   /** How many writes may run at the same time. */
   lanes: number;
-  /** Runs `work`, which is stored as a whole or, if it throws, not at all. */
-  write<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
+  /** Runs `work`, which is stored as a whole or, if it throws, not at all. It writes about so many rows. */
+  write<Result>(work: (client: pg.ClientBase) => Promise<Result>, rows: Written): Promise<Result>;
   /** Stores everything, where it is one transaction. */
   commit(): Promise<void>;
   /** Forgets everything that is not stored yet. */
@@ -74,10 +75,10 @@ export async function openLanes(
   const free = [first, second];
   return {
     lanes: lanesOfAnImport,
-    async write(work) {
+    async write(work, rows) {
       const lane = free.pop();
       if (!lane) throw new Error('More parallel writes than lanes.');
-      return inTurn(() => lane.write(work)).finally(() => free.push(lane));
+      return inTurn(() => lane.write(work, rows)).finally(() => free.push(lane));
     },
     commit: () => Promise.reject(new Error('Each write has been stored by itself.')),
     close: async () => {
@@ -100,7 +101,6 @@ async function openLane(
       ON CONFLICT (tenant_id) DO UPDATE SET last_position = 0`,
   });
   let hasBegun = false;
-  let writes = 0;
 
   async function begunOnce(): Promise<void> {
     if (!hasBegun) await begin();
@@ -114,19 +114,20 @@ async function openLane(
     });
   }
 
-  /** Refreshes the planner's statistics after the first, second, fourth, eighth … write. */
-  async function run<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+  type Work<Result> = (client: pg.ClientBase) => Promise<Result>;
+
+  /** The next write is planned for what this one leaves. */
+  async function run<Result>(work: Work<Result>, rows: Written): Promise<Result> {
     const result = await work(reached.client);
-    writes++;
-    if (Number.isInteger(Math.log2(writes))) await client.query('SELECT refresh_statistics()');
+    await database.noteWritten(rows, client);
     return result;
   }
 
-  async function writeInPart<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+  async function writeInPart<Result>(work: Work<Result>, rows: Written): Promise<Result> {
     await begunOnce();
     await client.query('SAVEPOINT part');
     try {
-      const result = await run(work);
+      const result = await run(work, rows);
       await client.query('RELEASE SAVEPOINT part');
       return result;
     } catch (error) {
@@ -135,10 +136,10 @@ async function openLane(
     }
   }
 
-  async function writeAlone<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+  async function writeAlone<Result>(work: Work<Result>, rows: Written): Promise<Result> {
     try {
       await begin();
-      const result = await run(work);
+      const result = await run(work, rows);
       await commit();
       return result;
     } catch (error) {
@@ -177,7 +178,7 @@ async function openLane(
     throw error;
   }
   return {
-    write: (work) => busy(() => (isOneTransaction ? writeInPart(work) : writeAlone(work))),
+    write: (work, rows) => busy(() => (isOneTransaction ? writeInPart(work, rows) : writeAlone(work, rows))),
     commit: () =>
       busy(async () => {
         await begunOnce();

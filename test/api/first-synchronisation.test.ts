@@ -1,0 +1,171 @@
+// The first synchronisation of a business fills tables that were empty when statements were planned. Each object must
+// cost as much as the first: PostgreSQL reads a few rows for it, not all that came before.
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import type { Definition } from '../../server/engine/definition/definition.ts';
+import { externalIdName } from '../../server/engine/definition/fields.ts';
+import { resources } from '../../server/resources/index.ts';
+import { skipOnCluster } from '../cluster.ts';
+import { startService, type TestService } from '../service.ts';
+import { sendImport } from './import-client.ts';
+import { countRowsRead, type RowsRead } from './rows-read.ts';
+
+const objects = 300;
+const atOnce = 32;
+const skip = skipOnCluster('workers count the rows that they read for themselves');
+
+/** A write of a site looks up five references, twice. */
+const mostRows = 20;
+/** A deletion also removes words, and looks for what belongs to the object. */
+const mostRowsOfDeletion = 40;
+
+function assertFew(what: string, read: RowsRead, objects: number, most = mostRows): void {
+  const total = [...read.values()].reduce((sum, rows) => sum + rows, 0);
+  const perObject = (rows: number) => (rows / objects).toFixed(1);
+  const worst = [...read].slice(0, 4).map(([name, rows]) => `${name} ${perObject(rows)}`);
+  assert.ok(total < most * objects, `${what}: ${perObject(total)} rows per object: ${worst.join(', ')}`);
+}
+
+/** Each object names those of the same number: all references by their external ids, in any order of arrival. */
+function bodyOf({ name, nameField, fields, uniqueFields, example }: Definition, number: number) {
+  const references = Object.entries(fields).flatMap(([field, { reference }]) =>
+    reference ? [[externalIdName(field), `${reference.resources[0]}-${number}`]] : [],
+  );
+  const unique = uniqueFields.map((field) => [field, `N-${number}`]);
+  return {
+    ...example,
+    ...Object.fromEntries([...references, ...unique]),
+    [nameField]: `Name ${number}`,
+    externalId: `${name}-${number}`,
+  };
+}
+
+type Write = (service: TestService, resource: Definition, numbers: readonly number[]) => Promise<void>;
+
+function oneByOne(
+  send: (
+    service: TestService,
+    resource: Definition,
+    number: number,
+  ) => Promise<{ statusCode: number; body: string }>,
+  status = 201,
+): Write {
+  return async (service, resource, numbers) => {
+    const left = numbers.values();
+    const sendRest = async () => {
+      for (const number of left) {
+        const { statusCode, body } = await send(service, resource, number);
+        assert.equal(statusCode, status, body);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, sendRest));
+  };
+}
+
+const pathOf = ({ name, collection }: Definition, number: number) =>
+  `/${collection}/by-external-id/${name}-${number}`;
+
+function imported(action: string, query = ''): Write {
+  return async ({ app, tenant: { key } }, resource, numbers) => {
+    if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as AddressInfo;
+    const lines = numbers.map((number) => ({ type: resource.name, action, data: bodyOf(resource, number) }));
+    const { results, summary } = await sendImport({ port, key, query }, lines);
+    assert.equal(summary.created, numbers.length, JSON.stringify(results.at(-1)));
+  };
+}
+
+const ways: Record<string, Write> = {
+  POST: oneByOne((service, resource, number) => service.post(resource.path, bodyOf(resource, number))),
+  'POST with an Idempotency-Key': oneByOne((service, resource, number) =>
+    service.post(resource.path, bodyOf(resource, number), {
+      headers: { 'idempotency-key': `${resource.name}-${number}` },
+    }),
+  ),
+  PUT: oneByOne((service, resource, number) =>
+    service.put(pathOf(resource, number), bodyOf(resource, number)),
+  ),
+  PATCH: oneByOne((service, resource, number) =>
+    service.patch(pathOf(resource, number), bodyOf(resource, number)),
+  ),
+  'import with merge': imported('merge'),
+  'import with replace': imported('replace'),
+  'import with create': imported('create'),
+  'import of all or nothing': imported('merge', '?mode=all-or-nothing'),
+};
+
+const numbers = Array.from({ length: objects }, (_, index) => index + 1);
+
+for (const [way, write] of Object.entries(ways)) {
+  test(`a first synchronisation by ${way} reads a few rows per object`, { skip }, async () => {
+    const service = await startService();
+    const countRead = await countRowsRead(service);
+    for (const resource of resources) {
+      await write(service, resource, numbers);
+      assertFew(`${way} ${resource.name}`, await countRead(), objects);
+    }
+  });
+}
+
+const laterWays: Record<string, Write> = {
+  PUT: oneByOne(
+    (service, resource, number) =>
+      service.put(pathOf(resource, number), {
+        ...bodyOf(resource, number),
+        [resource.nameField]: `Other ${number}`,
+      }),
+    200,
+  ),
+  PATCH: oneByOne(
+    (service, resource, number) =>
+      service.patch(pathOf(resource, number), { [resource.nameField]: `Third ${number}` }),
+    200,
+  ),
+  DELETE: oneByOne((service, resource, number) => service.delete(pathOf(resource, number)), 204),
+};
+
+/** Each with as many objects as it has to read at least, if that is not what it answers with. */
+const reads: [path: string, objects?: number][] = [
+  ...resources.flatMap(({ name, collection, nameField }): [string][] => [
+    [`/${collection}?limit=20`],
+    [`/${collection}?limit=20&sort=${nameField}&include=externalIds`],
+    [`/${collection}?limit=20&sort=-updatedAt`],
+    [`/${collection}?limit=20&q=217`],
+    [`/${collection}?externalId=${name}-7`],
+    [`/${collection}/by-external-id/${name}-7`],
+  ]),
+  ['/sites?customerExternalId=customer-7'],
+  ['/plants?siteExternalId=site-7'],
+  ['/customers?count=true', objects],
+  ['/changes?limit=20'],
+  ['/search?q=217', resources.length],
+  ['/visits?from=2026-11-18&until=2026-11-18', objects],
+  // Each of its checks reads all objects of a resource.
+  ['/attention?limit=20', objects * resources.length],
+  ['/deleted?limit=20'],
+];
+
+test('what was planned before the first row reads a few rows per object after the last', {
+  skip,
+}, async () => {
+  const service = await startService();
+  const everyConnection = Array.from({ length: service.database.pool.options.max! });
+  for (const [path] of reads) await Promise.all(everyConnection.map(() => service.get(path)));
+  for (const resource of resources) await ways['import with merge']!(service, resource, numbers);
+  const countRead = await countRowsRead(service);
+  for (const [path, needed] of reads) {
+    const answers = [await service.get(path), await service.get(path)];
+    const answered = needed ?? Math.max(answers[0]!.json().data?.length ?? 1, 1);
+    assertFew(path, await countRead(), answers.length * answered);
+  }
+  const some = numbers.slice(0, 64);
+  for (const [way, write] of Object.entries(laterWays)) {
+    // What belongs to others is deleted before them.
+    for (const resource of resources.toReversed()) {
+      await write(service, resource, some);
+      const most = way === 'DELETE' ? mostRowsOfDeletion : mostRows;
+      assertFew(`${way} of a known ${resource.name}`, await countRead(), some.length, most);
+    }
+  }
+});
