@@ -50,7 +50,7 @@ test('no answer of the office tells Pflege a price or a private phone number', a
   const paths = [
     ...[`/sites/${siteId}`, '/sites', `/named/sites?ids=${siteId}`, `/contracts/${contractId}`, '/contracts'],
     ...[`/products/${productId}`, '/products', `/contact-persons/${contactId}`, '/contact-persons'],
-    ...[`/history/contract/${contractId}`, '/history', '/changes', `/personal-data/${contactId}`],
+    ...[`/history/contract/${contractId}`, '/history', '/changes'],
   ];
   for (const path of paths) {
     const seen = await carer.call('GET', path);
@@ -62,6 +62,12 @@ test('no answer of the office tells Pflege a price or a private phone number', a
   const all = await Promise.all(paths.map(async (path) => (await clerk.call('GET', path)).body));
   for (const value of ['5550199', '131.5', '79.9', '24.9']) assert.ok(all.join().includes(value), value);
   assert.match((await carer.call('GET', `/contact-persons/${contactId}`)).body, /040 1/);
+});
+
+test("an export of everything about a person is Verwaltung's", async () => {
+  const refused = await carer.call('GET', `/personal-data/${contactId}`);
+  assert.equal(refused.json().code, 'role_insufficient');
+  assert.equal((await clerk.call('GET', `/personal-data/${contactId}`)).statusCode, 200);
 });
 
 test('Pflege cannot ask for prices by filter, order or file, and its tables do not offer them', async () => {
@@ -79,6 +85,6 @@ test('Pflege cannot ask for prices by filter, order or file, and its tables do n
   assert.match((await clerk.call('GET', '/definitions')).body, /netPrice"/);
   assert.match((await clerk.call('GET', '/search?q=5550199')).body, /"mobile"/);
   assert.deepEqual((await carer.call('GET', '/search?q=5550199')).json().data, []);
-  for (const q of ['5550199', '555-01', 'a 5550199'])
+  for (const q of ['5550199', '555-01', 'a 5550199', '+', '+4', '＋'])
     assert.equal((await carer.call('GET', `/contact-persons?q=${encodeURIComponent(q)}`)).statusCode, 403, q);
 });

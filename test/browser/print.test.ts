@@ -5,7 +5,7 @@ import jsQRModule from 'jsqr';
 import type { Page } from 'playwright-core';
 import { extractText, getDocumentProxy } from 'unpdf';
 import { labelSheets } from '../../web/src/paper/label-sheets.ts';
-import { createPerson } from '../api/office.ts';
+import { createPerson, password } from '../api/office.ts';
 import { withoutChromium } from '../programs.ts';
 import { validSite } from '../service.ts';
 import { until } from '../waiting.ts';
@@ -351,7 +351,11 @@ describe('paper', { skip: withoutChromium }, () => {
     assert.equal(await statusOf(first), 200);
     assert.deepEqual(await findBarriers(page), []);
 
+    await office.owner.query(`UPDATE session SET proved_at = now() - interval '1 hour'`);
     await card.getByRole('button', { name: 'Adresse ersetzen' }).click();
+    const question = page.getByRole('dialog', { name: 'Sind Sie es?' });
+    await question.getByRole('textbox', { name: 'Passwort' }).fill(password);
+    await question.getByRole('button', { name: 'Bestätigen' }).click();
     await until('the new address is shown', async () => (await address()) !== first);
     const second = await address();
     assert.deepEqual([await statusOf(first), await statusOf(second)], [404, 200]);

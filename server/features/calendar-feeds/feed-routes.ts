@@ -15,6 +15,7 @@ import { collectVisits, writeCalendar } from './feed-calendar.ts';
 import { type FeedSubject, feedResources, findFeed, readFeedSites, readSubject } from './feed-data.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
 const bodiless = { config: { ...forVerwaltung.config, takesNoBody: true } } as const;
 const isPublic = { config: { access: 'PUBLIC' } } as const;
 
@@ -65,7 +66,7 @@ function addOfficeRoutes(app: FastifyInstance, { database, publicUrl }: Options)
   });
 
   /** A second one replaces the first: the old address then answers 404. */
-  app.put<SubjectRoute>('/calendar-feeds/:resource/:id', forVerwaltung, async (request, reply) => {
+  app.put<SubjectRoute>('/calendar-feeds/:resource/:id', withProof, async (request, reply) => {
     const { resource, id } = subjectOf(request);
     const { language } = readForm(request, { language: oneOf(['de', 'en']) });
     const { tenantId, person } = sessionOf(request);

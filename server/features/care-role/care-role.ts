@@ -50,11 +50,13 @@ function refuseHiddenQuestions(request: FastifyRequest, hidden: ReadonlySet<stri
   if (asksHidden || isFile) throw new ApiError('role_insufficient');
 }
 
-/** Digits in a list's search would find people by a number that is hidden. */
+/** Digits in a list's search would find people by a number that is hidden, and a + everybody who has one. */
 function refuseHiddenNumbers({ query, routeOptions }: FastifyRequest, collections: readonly string[]): void {
   const { q = '' } = query as { q?: unknown };
   const isList = collections.some((path) => routeOptions.url?.endsWith(path));
-  if (isList && String(q).replace(/\D/g, '').length > 2) throw new ApiError('role_insufficient');
+  const searched = String(q).normalize('NFKC');
+  const isNumber = searched.includes('+') || searched.replace(/\D/g, '').length > 2;
+  if (isList && isNumber) throw new ApiError('role_insufficient');
 }
 
 function demandCareFields(body: JsonBody, careFields: readonly string[]): void {

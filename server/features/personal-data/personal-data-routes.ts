@@ -27,6 +27,9 @@ interface Options {
   resources: readonly Definition[];
 }
 
+/** Below /app. A key needs neither. */
+const erasureConfig = { access: 'VERWALTUNG', needsRecentProof: true } as const;
+
 /** What reading and erasing a person need, built once. */
 interface People {
   resources: readonly Definition[];
@@ -53,7 +56,8 @@ export async function personalDataRoutes(
     eraseRecordedCalls,
   };
 
-  api.get<IdRoute>(path, { schema: docs.read, config: { isHeavyRead: true } }, async (request, reply) => {
+  const readConfig = { access: 'VERWALTUNG', isHeavyRead: true } as const;
+  api.get<IdRoute>(path, { schema: docs.read, config: readConfig }, async (request, reply) => {
     refuseUnknownParameters(request, []);
     const { tenantId, deadline } = request;
     const id = idOf(request);
@@ -61,7 +65,7 @@ export async function personalDataRoutes(
     return sendJson(reply, await database.inTenants([tenantId], work, { deadline }));
   });
 
-  api.delete<IdRoute>(path, { schema: docs.erase }, async (request, reply) => {
+  api.delete<IdRoute>(path, { schema: docs.erase, config: erasureConfig }, async (request, reply) => {
     refuseUnknownParameters(request, ['dryRun', 'text']);
     const id = idOf(request);
     const texts = readNamedTexts((request.query as { text?: unknown }).text);
