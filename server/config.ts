@@ -190,7 +190,7 @@ export const settings = {
   }),
   FAILED_AUTH_LIMIT_PER_MINUTE: setting({
     meaning:
-      'Requests without a valid key that one address may send per minute before they are answered with 429. Replaced and deleted keys count too.',
+      'Requests without a valid key that one network (IPv6: /64) may send per minute before they are answered with 429. Replaced and deleted keys count too.',
     default: '600',
     parse: integerBetween(1, 1_000_000_000, 600),
   }),

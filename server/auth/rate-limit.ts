@@ -1,5 +1,5 @@
 // Counting of requests. PostgreSQL counts those of a tenant with the look-up of its key, or Redis does. Both are exact over
-// all processes. Failed authentications are counted per address on each node, where a flood of them costs the database
+// all processes. Failed authentications are counted per network on each node, where a flood of them costs the database
 // nothing.
 import { topics } from '../telemetry/topics.ts';
 
@@ -91,25 +91,32 @@ export async function openRedisCounter(
   };
 }
 
-/** Adds to the count of an address that failed to authenticate, or with 0 only tells it. */
-export type CountFailures = (address: string, addition: 0 | 1) => WindowCount | Promise<WindowCount>;
+/** Adds to the count of a network that failed to authenticate, or with 0 only returns it. */
+export type CountFailures = (network: string, addition: 0 | 1) => WindowCount | Promise<WindowCount>;
 
-const maxAddresses = 100_000;
+const maxNetworks = 100_000;
 
 /** Counts in windows of one minute that all begin together, and forgets everything with each window. */
-export function buildFailureCounter(): (address: string, addition: 0 | 1) => WindowCount {
-  let counts = new Map<string, number>();
+export function buildFailureCounter(): (network: string, addition: 0 | 1) => WindowCount {
+  const counts = new Map<string, number>();
   let windowEndsAt = 0;
-  return function countFailures(address, addition) {
+  return function countFailures(network, addition) {
     const now = performance.now();
-    if (now >= windowEndsAt || counts.size >= maxAddresses) {
-      counts = new Map();
+    if (now >= windowEndsAt) {
+      counts.clear();
       windowEndsAt = now + windowSeconds * 1000;
     }
-    const requests = (counts.get(address) ?? 0) + addition;
-    if (addition > 0) counts.set(address, requests);
+    const requests = (counts.get(network) ?? 0) + addition;
+    if (addition > 0) counts.set(network, requests);
+    if (counts.size > maxNetworks) forgetRare(counts, maxNetworks / 2);
     return { requests, windowEndsInMs: windowEndsAt - now };
   };
+}
+
+/** Networks that failed most are kept: a flood from many must not reset the count of one. */
+function forgetRare(counts: Map<string, number>, kept: number): void {
+  for (let most = 1; counts.size > kept; most *= 2)
+    for (const [network, count] of counts) if (count <= most) counts.delete(network);
 }
 
 /** The two headers of the IETF's draft (draft-ietf-httpapi-ratelimit-headers), as structured fields. */

@@ -4,13 +4,13 @@
 // Strangers cannot lock an account. Guesses are limited for each network, and for each address and network. A browser
 // that has signed in before is limited on its own. The count of an address over all networks only slows answers down.
 import { createHash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { recordAudit } from './audit-log.ts';
 import { findKnownDevice } from './devices.ts';
+import { networkOf } from './network.ts';
 import { verifyPasswords } from './passwords.ts';
 import { hashEmail } from './people.ts';
 import { secondsUntil } from './rate-limit.ts';
@@ -210,14 +210,4 @@ async function recordFailures(database: Database, request: FastifyRequest, accou
       })
       .catch((error) => request.server.log.warn({ err: error, requestId: request.id }, 'audit failed'));
   }
-}
-
-/** Of IPv6 everybody has a whole network of addresses: 64 bits name it. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address) || address.includes('.')) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const groups = head.split(':').filter(Boolean);
-  const after = tail.split(':').filter(Boolean);
-  const missing = address.includes('::') ? 8 - groups.length - after.length : 0;
-  return [...groups, ...Array<string>(missing).fill('0'), ...after].slice(0, 4).join(':');
 }

@@ -1,6 +1,7 @@
 // The published interface below /api/v1, for clients with a tenant's key.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticate } from '../auth/authentication.ts';
+import { networkOf } from '../auth/network.ts';
 import { type CountFailures, rateLimitHeaders, secondsUntil } from '../auth/rate-limit.ts';
 import { ApiError } from '../errors.ts';
 import type { CallRecorder } from '../features/call-log/call-recorder.ts';
@@ -51,14 +52,14 @@ export async function apiRoutes(
     await joinTenant(request, 'key');
   });
 
-  /** Limits guesses per address. An ended key counts too: the finder of a leaked key may send it forever. */
+  /** Limits guesses per network. An ended key counts too: the finder of a leaked key may send it forever. */
   async function countFailure(
     request: FastifyRequest,
     reply: FastifyReply,
     error: ApiError,
   ): Promise<ApiError> {
     const limit = config.FAILED_AUTH_LIMIT_PER_MINUTE;
-    const count = await countFailures(request.ip, 1);
+    const count = await countFailures(networkOf(request.ip), 1);
     reply.headers(rateLimitHeaders('failed-authentication', limit, count));
     return count.requests > limit
       ? await rateLimited(request, reply, 'too_many_failed_authentications', count.windowEndsInMs)
@@ -72,7 +73,7 @@ export async function apiRoutes(
     windowEndsInMs: number,
   ): Promise<ApiError> {
     request.place?.leave();
-    await delayRejection(request.tenantId || request.ip);
+    await delayRejection(request.tenantId || networkOf(request.ip));
     reply.header('Retry-After', secondsUntil(windowEndsInMs));
     return new ApiError(code);
   }

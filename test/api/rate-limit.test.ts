@@ -134,6 +134,14 @@ test('failed authentications are limited per address, and a valid key from there
   assert.equal((await guess('10.0.0.2', makeApiKey())).statusCode, 401, 'another address is not concerned');
 });
 
+test('all addresses of an IPv6 network share one limit', async () => {
+  const statuses: number[] = [];
+  for (let host = 1; host <= guesses + 1; host++)
+    statuses.push((await guess(`2001:db8:1:2::${host.toString(16)}`, 'x')).statusCode);
+  assert.deepEqual(statuses, [...Array<number>(guesses).fill(401), 429]);
+  assert.equal((await guess('2001:db8:1:3::1', 'x')).statusCode, 401);
+});
+
 test('an ended key is limited like a guess, with its code below the limit, and the new key still works', async () => {
   const { key, tenantId } = await guarded.createTenant();
   const newKey = (await createApiKey(guarded.owner, tenantId))!;

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { recordAudit } from '../../auth/audit-log.ts';
 import { optional, readForm, words } from '../../auth/form.ts';
+import { networkOf } from '../../auth/network.ts';
 import { listCredentials, notePasskeyUse } from '../../auth/passkeys.ts';
 import { countRecoveryCodes, redeemRecoveryCode } from '../../auth/recovery-codes.ts';
 import {
@@ -12,7 +13,7 @@ import {
   tryPendingSignIn,
 } from '../../auth/second-factor.ts';
 import { beginSession, endSession, readSessionCookie } from '../../auth/sessions.ts';
-import { attemptLimits, countAttempt, hashSubject, networkOf } from '../../auth/sign-in.ts';
+import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
 import {
   type Assertion,
   demandRelyingParty,
