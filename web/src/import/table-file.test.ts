@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { strToU8, zipSync } from 'fflate';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import writeWorkbook from 'write-excel-file/node';
 import { openTable, type TableFileError } from './table-file.ts';
 
@@ -115,12 +115,40 @@ test('a workbook that would fill the memory is refused before it is read', async
   const tooLarge = (error: unknown) => (error as TableFileError).code === 'tooLarge';
   const forged = Buffer.from(zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(1000) }));
   // The directory of the archive says how much it unpacks to.
-  forged.writeUInt32LE(201 * 1024 * 1024, forged.indexOf('PK\u0001\u0002') + 24);
+  forged.writeUInt32LE(51 * 1024 * 1024, forged.indexOf('PK\u0001\u0002') + 24);
   await assert.rejects(openTable(new Blob([forged])), tooLarge);
-  for (const cell of ['A99999999', 'ABCDE1']) {
-    const far = zipSync({ 'xl/worksheets/sheet1.xml': strToU8(`<row><c r="${cell}"><v>1</v></c></row>`) });
-    await assert.rejects(openTable(new Blob([new Uint8Array(far)])), tooLarge, cell);
-  }
+  const blanks = zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(51 * 1024 * 1024).fill(32) }, { level: 0 });
+  await assert.rejects(openTable(new Blob([new Uint8Array(blanks)])), tooLarge, 'blanks');
+  const fewer = zipSync({ 'xl/sharedStrings.xml': new Uint8Array(1024 * 1024).fill(32) });
+  await assert.rejects(openTable(new Blob([new Uint8Array(fewer)])), tooLarge, 'a megabyte of blanks');
+  const sheet = (cells: string) =>
+    new Blob([new Uint8Array(zipSync({ 'xl/worksheets/sheet1.xml': strToU8(`<row>${cells}</row>`) }))]);
+  for (const place of ['A99999999', 'ABCDE1', 'XFD1048576', 'XFD306'])
+    await assert.rejects(openTable(sheet(`<c r="${place}"><v>1</v></c>`)), tooLarge, place);
+  const apart = '<c r="XFD1"><v>1</v></c><c r="A1048576"><v>1</v></c>';
+  await assert.rejects(openTable(sheet(apart)), tooLarge, 'two cells');
+});
+
+test('formats down to the last cell of a sheet do not make a workbook large', async () => {
+  const parts = unzipSync(
+    new Uint8Array(await (await workbook({ sheet: 'A', data: [['Ort'], ['Kiel']] })).arrayBuffer()),
+  );
+  const name = 'xl/worksheets/sheet1.xml';
+  const formats = '<row r="1048576"><c r="A1048576" s="1"/><c r="XFD1048576" s="1"/></row></sheetData>';
+  parts[name] = strToU8(strFromU8(parts[name]!).replace('</sheetData>', formats));
+  const { head } = await inspectFile(new Blob([new Uint8Array(zipSync(parts))]));
+  assert.deepEqual(head, [{ number: 2, cells: ['Kiel'] }]);
+});
+
+test('a part full of beginnings that never end is read once', async () => {
+  const parts = {
+    'xl/worksheets/sheet1.xml': '<c <c r="A1">'.repeat(300_000),
+    'xl/styles.xml': '<cellXfs <numFmt '.repeat(100_000),
+  };
+  const file = zipSync(
+    Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)])),
+  );
+  await assert.rejects(openTable(new Blob([new Uint8Array(file)])));
 });
 
 test('a total and notes below a table are left out, and never a row that may be data', async () => {

@@ -1,9 +1,10 @@
 // Completes the parts of a workbook as other programs than Excel write them, for the library that reads them.
 import type { Unzipped } from 'fflate';
 
-const cell = /<((?:\w+:)?)(row|c)(?=[\s/>])([^>]*)>/g;
+// No tag holds a <, and each expression stops there: a part full of beginnings must not be read once for each of them.
+const cell = /<((?:\w+:)?)(row|c)(?=[\s/>])([^<>]*)>/g;
 const errorType = /\st=["']e["']/;
-const incomplete = /<(?:\w+:)?c(?=[\s/>])(?:(?![^>]*\sr=)|[^>]*\st=["']e["'])/;
+const incomplete = /<(?:\w+:)?c(?=[\s/>])(?:(?![^<>]*\sr=)|[^<>]*\st=["']e["'])/;
 
 /** Gives each cell its place, which is optional. Keeps an error such as #N/A as a text, which would look empty. */
 export function completeCells(sheet: string): string {
@@ -23,6 +24,25 @@ export function completeCells(sheet: string): string {
   });
 }
 
+/** Excel ends at XFD1048576. */
+const last = { columnLetters: 3, row: 1_048_576 };
+
+/**
+ * Rows × columns up to the last cell that holds something. Formats often reach to the last row of a sheet, in cells
+ * without content.
+ */
+export function countCells(sheet: string): number {
+  let [rows, columns] = [0, 0];
+  for (const [, , , attributes = ''] of sheet.matchAll(cell)) {
+    const [, letters = '', digits = ''] = /\sr=["']([A-Za-z]*)(\d+)["']/.exec(attributes) ?? [];
+    if (letters.length > last.columnLetters || Number(digits) > last.row) return Infinity;
+    if (letters === '' || attributes.endsWith('/')) continue;
+    rows = Math.max(rows, Number(digits));
+    columns = Math.max(columns, toNumber(letters));
+  }
+  return rows * columns;
+}
+
 function toNumber(letters: string): number {
   return [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
 }
@@ -32,10 +52,12 @@ function toLetters(column: number): string {
   return (before > 0 ? toLetters(before) : '') + String.fromCharCode(65 + ((column - 1) % 26));
 }
 
+const percentCell = /<((?:\w+:)?)c(\s[^<>]*[^/<>])>((?:(?!<\/?(?:\w+:)?c[\s/>]).)*)<\/\1c>/gs;
+
 /** Excel keeps 19 % as 0.19. Only the format of the cell tells, so the cell becomes the text "19%". */
 export function writePercents(sheet: string, percentStyles: ReadonlySet<string>): string {
   if (percentStyles.size === 0) return sheet;
-  return sheet.replace(/<((?:\w+:)?)c(\s[^>]*[^/>])>(.*?)<\/\1c>/gs, (whole, prefix, attributes, content) => {
+  return sheet.replace(percentCell, (whole, prefix, attributes, content) => {
     const type = attribute(attributes, 't');
     if (!percentStyles.has(attribute(attributes, 's')) || (type !== '' && type !== 'n')) return whole;
     const percent = content.replace(
@@ -50,13 +72,14 @@ export function writePercents(sheet: string, percentStyles: ReadonlySet<string>)
 export function findPercentStyles(parts: Unzipped): Set<string> {
   const styles = readPart(parts, 'xl/styles.xml');
   const formats = new Set(['9', '10']);
-  for (const [tag] of styles.matchAll(/<(?:\w+:)?numFmt\s[^>]*>/g)) {
+  for (const [tag] of styles.matchAll(/<(?:\w+:)?numFmt\s[^<>]*>/g)) {
     // A sign in quotation marks is a text beside the number.
     const code = attribute(tag, 'formatCode').replace(/&quot;.*?&quot;|\\./g, '');
     if (code.includes('%')) formats.add(attribute(tag, 'numFmtId'));
   }
-  const cellStyles = /<(?:\w+:)?cellXfs[\s>].*?<\/(?:\w+:)?cellXfs>/s.exec(styles)?.[0] ?? '';
-  const tags = [...cellStyles.matchAll(/<(?:\w+:)?xf[\s/>][^>]*/g)].map(([tag]) => tag);
+  const cellStyles =
+    /<(?:\w+:)?cellXfs[\s>](?:(?!<\/?(?:\w+:)?cellXfs).)*<\/(?:\w+:)?cellXfs>/s.exec(styles)?.[0] ?? '';
+  const tags = [...cellStyles.matchAll(/<(?:\w+:)?xf[\s/>][^<>]*/g)].map(([tag]) => tag);
   return new Set(
     tags.flatMap((tag, place) => (formats.has(attribute(tag, 'numFmtId')) ? [String(place)] : [])),
   );
@@ -71,7 +94,7 @@ const relationsPart = 'xl/_rels/workbook.xml.rels';
 
 /** Removes sheets that are a diagram, which have no cells. Says of each other one whether it is hidden. */
 export function keepTables(parts: Unzipped): boolean[] {
-  const relations = [...readPart(parts, relationsPart).matchAll(/<(?:\w+:)?Relationship\s[^>]*>/g)].map(
+  const relations = [...readPart(parts, relationsPart).matchAll(/<(?:\w+:)?Relationship\s[^<>]*>/g)].map(
     ([tag]) => tag,
   );
   const tables = new Set(
@@ -80,7 +103,7 @@ export function keepTables(parts: Unzipped): boolean[] {
       .map((tag) => attribute(tag, 'Id')),
   );
   const hidden: boolean[] = [];
-  const workbook = readPart(parts, workbookPart).replace(/<(?:\w+:)?sheet\s[^>]*>/g, (tag) => {
+  const workbook = readPart(parts, workbookPart).replace(/<(?:\w+:)?sheet\s[^<>]*>/g, (tag) => {
     if (!tables.has(attribute(tag, '\\w+:id'))) return '';
     hidden.push(/hidden$/i.test(attribute(tag, 'state')));
     return tag;

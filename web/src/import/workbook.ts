@@ -3,7 +3,7 @@ import { type Unzipped, unzipSync, zipSync } from 'fflate';
 import readSheets from 'read-excel-file/universal';
 import { type Cell, guardText } from '../../../core/csv.ts';
 import type { CsvRow } from '../../../core/csv-file.ts';
-import { completeCells, findPercentStyles, keepTables, writePercents } from './workbook-parts.ts';
+import { completeCells, countCells, findPercentStyles, keepTables, writePercents } from './workbook-parts.ts';
 
 export interface Sheet {
   name: string;
@@ -12,11 +12,12 @@ export interface Sheet {
 }
 
 /** A workbook that unpacks to more is refused before it is unpacked. */
-const maxUnpackedBytes = 200 * 1024 * 1024;
+const maxUnpackedBytes = 50 * 1024 * 1024;
 const maxParts = 2000;
-/** The limits of Excel itself. */
-const maxRows = 1_048_576;
-const maxColumnLetters = 3;
+/** Of all sheets: the library fills the gaps between cells, so one cell far away would take all memory. */
+const maxCells = 5_000_000;
+/** Between two tags. Excel's longest text has 32,767 characters; the library takes minutes for a megabyte. */
+const maxTextBytes = 256 * 1024;
 
 export class WorkbookTooLarge extends Error {}
 
@@ -55,21 +56,28 @@ function unpack(bytes: Uint8Array): Unzipped {
     },
   });
   const percentStyles = findPercentStyles(parts);
+  let cells = 0;
   for (const [name, part] of Object.entries(parts)) {
+    if (hasLongText(part)) throw new WorkbookTooLarge();
     if (!name.includes('worksheets/')) continue;
     const sheet = new TextDecoder().decode(part);
-    refuseFarCells(sheet);
-    const complete = writePercents(completeCells(sheet), percentStyles);
+    const placed = completeCells(sheet);
+    cells += countCells(placed);
+    if (cells > maxCells) throw new WorkbookTooLarge();
+    const complete = writePercents(placed, percentStyles);
     if (complete !== sheet) parts[name] = new TextEncoder().encode(complete);
   }
   return parts;
 }
 
-/** The library fills gaps with empty cells: a single cell far away would take all memory. */
-function refuseFarCells(sheet: string): void {
-  for (const [, letters = '', digits = ''] of sheet.matchAll(/\sr=["']([A-Za-z]*)(\d+)["']/g)) {
-    if (letters.length > maxColumnLetters || Number(digits) > maxRows) throw new WorkbookTooLarge();
+function hasLongText(part: Uint8Array): boolean {
+  for (let start = 0; start < part.length; ) {
+    const tag = part.indexOf(60, start);
+    const end = tag === -1 ? part.length : tag;
+    if (end - start > maxTextBytes) return true;
+    start = end + 1;
   }
+  return false;
 }
 
 class TypedNumber {
