@@ -1,5 +1,6 @@
 // When a key was last used, and who still sends one that has ended. Collected in the process and written a few times per
 // minute. No answer relies on it.
+import type pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { maskKeys } from '../http/key-mask.ts';
 
@@ -89,4 +90,16 @@ function nameOf({ address, user_agent }: { address: string; user_agent: string }
 export async function forgetEndedKeyUse(database: Database, retentionDays: number): Promise<void> {
   // If the database is away, the next call removes them.
   await database.pool.query('SELECT forget_ended_key_use($1)', [`${retentionDays} days`]).catch(() => {});
+}
+
+/** Runs in the transaction that erases a person, whom a user agent may name. */
+export async function eraseEndedKeyUse(
+  client: pg.ClientBase,
+  tenantId: string,
+  patterns: readonly string[],
+): Promise<void> {
+  await client.query(
+    'DELETE FROM ended_key_use WHERE tenant_id = $1 AND lower(user_agent) LIKE ANY ($2::text[])',
+    [tenantId, patterns],
+  );
 }

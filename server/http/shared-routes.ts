@@ -1,5 +1,6 @@
 // Everything that is stored, as routes: the same below /api/v1 and below /app.
 import type { FastifyInstance } from 'fastify';
+import { eraseEndedKeyUse } from '../auth/key-use.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { addResourceRoutes } from '../engine/http/resource-routes.ts';
@@ -13,11 +14,13 @@ import { importRoutes } from '../features/import/import-routes.ts';
 import type { OpenSession } from '../features/import/import-transaction.ts';
 import { eraseFileNames } from '../features/import-undo/import-list-routes.ts';
 import type { MapConfig } from '../features/map/map-routes.ts';
+import { erasePlaceNames } from '../features/map/proposals.ts';
 import { mergeRoutes } from '../features/merging/merge-routes.ts';
 import { eraseRememberedNames } from '../features/name-matches/name-match-routes.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
 import { searchRoutes } from '../features/search/search-routes.ts';
 import { workbookRoutes } from '../features/tables/table-routes.ts';
+import { eraseFromViews } from '../features/views/view-routes.ts';
 import { visitRoutes } from '../features/visits/visit-routes.ts';
 import { eraseAnswers } from '../features/webhooks/deliveries.ts';
 import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
@@ -53,11 +56,14 @@ export async function addSharedRoutes(
   await scope.register(personalDataRoutes, {
     database,
     resources,
-    eraseRecordedCalls: async (client, tenantId, harmlessWords) => {
+    eraseTraces: async (client, tenantId, { texts, harmlessWords }) => {
       await eraseAnswers(client, tenantId);
       await eraseReasons(client, tenantId);
       await eraseFileNames(client, tenantId);
       await eraseRememberedNames(client, tenantId);
+      await eraseFromViews(client, tenantId, texts.redact);
+      await erasePlaceNames(client, tenantId, texts.patterns);
+      await eraseEndedKeyUse(client, tenantId, texts.patterns);
       await eraseRecordedCalls(client, tenantId, harmlessWords);
     },
   });

@@ -60,7 +60,8 @@ export async function writeEntries(client: pg.ClientBase, entries: readonly Entr
           code, errors, ignored_fields, body)
         SELECT sent.tenant_id, sent.id, method, route,
           CASE WHEN erasure.erased_at IS NULL OR ${isHarmlessPath} THEN path ELSE ${routeAsPath} END, status,
-          duration_ms, address, user_agent, code, CASE WHEN erasure.erased_at IS NULL THEN errors END,
+          duration_ms, address, CASE WHEN erasure.erased_at IS NULL THEN user_agent ELSE '' END, code,
+          CASE WHEN erasure.erased_at IS NULL THEN errors END,
           CASE WHEN erasure.erased_at IS NULL THEN ignored_fields END, CASE WHEN erasure.erased_at IS NULL THEN body END
         FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, method text, route text, path text,
           status smallint, duration_ms real, address text, user_agent text, code text, errors json,
@@ -124,7 +125,7 @@ export interface HarmlessWords {
 
 /**
  * Runs in the transaction that erases a person. Any call may name the person, so everything goes that a caller chose.
- * That is bodies, names of unknown fields and parameters, and parts of paths that are no id of ours.
+ * That is bodies, user agents, names of unknown fields and parameters, and parts of paths that are no id of ours.
  */
 export async function eraseRecordedCalls(
   client: pg.ClientBase,
@@ -138,13 +139,13 @@ export async function eraseRecordedCalls(
     [tenantId],
   );
   const erasure: TimedQuery = {
-    text: `UPDATE recorded_request SET body = NULL, ignored_fields = NULL,
+    text: `UPDATE recorded_request SET body = NULL, ignored_fields = NULL, user_agent = '',
         path = CASE WHEN ${isHarmlessPath} THEN path ELSE ${routeAsPath} END,
         errors = CASE WHEN errors IS NULL THEN NULL ELSE (
           SELECT json_agg(CASE WHEN error ->> 'field' = ANY ($2) THEN error
             ELSE json_build_object('field', '…', 'code', error -> 'code', 'params', error -> 'params') END)
           FROM json_array_elements(errors) AS error) END
-      WHERE tenant_id = $1 AND (body IS NOT NULL OR ignored_fields IS NOT NULL OR errors IS NOT NULL
+      WHERE tenant_id = $1 AND (body IS NOT NULL OR ignored_fields IS NOT NULL OR errors IS NOT NULL OR user_agent <> ''
         OR NOT (${isHarmlessPath}))`,
     values: [tenantId, fields],
     query_timeout: longStatementMs,

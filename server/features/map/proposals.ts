@@ -1,4 +1,5 @@
 // Positions that the geocoder proposes: open questions, its answers, and the office's decisions.
+import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import type { GeocoderAnswer, StreetAddress } from './geocoder.ts';
 
@@ -101,4 +102,16 @@ export async function rejectProposal(database: Database, tenantId: string, siteI
     values: [tenantId, siteId],
   });
   return rowCount === 1;
+}
+
+/** Runs in the transaction that erases a person. The geocoder's name of a place may hold the person's. */
+export async function erasePlaceNames(
+  client: pg.ClientBase,
+  tenantId: string,
+  patterns: readonly string[],
+): Promise<void> {
+  await client.query(
+    `UPDATE position_proposal SET found_as = '[…]' WHERE tenant_id = $1 AND lower(found_as) LIKE ANY ($2::text[])`,
+    [tenantId, patterns],
+  );
 }

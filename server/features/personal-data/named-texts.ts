@@ -1,6 +1,7 @@
 // Texts that an erasure names, such as a name in the comment of a site: found wherever people write freely.
 
 import { parseExactly } from '../../../core/exact-json.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { isStorableText } from '../../http/json-body.ts';
 
@@ -12,6 +13,7 @@ export const redaction = '[…]';
 export interface NamedTexts {
   /** For LIKE: in lower case, plain and as JSON writes them. */
   readonly patterns: readonly string[];
+  readonly texts: readonly string[];
   redact(text: string): string;
 }
 
@@ -23,15 +25,38 @@ export function readNamedTexts(parameter: unknown): NamedTexts | undefined {
   if (texts.length > textBounds.count)
     fieldErrors.push({ path: ['text'], code: 'too_many_items', params: { max: textBounds.count } });
   if (fieldErrors.length > 0) throw validationError(fieldErrors);
+  return buildNamedTexts(texts);
+}
+
+export function buildNamedTexts(texts: readonly string[]): NamedTexts {
   // A letter with an accent is one character or two.
   const spellings = [
     ...new Set(texts.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')])),
   ];
+  if (texts.length === 0) return { texts, patterns: [], redact: (text) => text };
   const found = new RegExp(spellings.map((text) => RegExp.escape(text)).join('|'), 'giu');
   return {
+    texts,
     patterns: [...new Set(spellings.flatMap((text) => [text, asJson(text)]))].map(toPattern),
     redact: (text) => text.replace(found, redaction),
   };
+}
+
+/** By which an office names the person: not by the first name, which others have too. */
+export function knownBy({ fields, searchedBy }: Definition, json: string): string[] {
+  const { names, codes, phones } = searchedBy;
+  const paths = [
+    ...names.slice(0, 1),
+    ...codes,
+    ...phones,
+    'externalId',
+    ...('email' in fields ? ['email'] : []),
+  ];
+  const record = parseExactly(json) as Record<string, unknown>;
+  return paths
+    .map((path) => record[path])
+    .filter((value) => typeof value === 'string')
+    .filter((value) => value.length >= textBounds.minLength);
 }
 
 function findErrors(text: string): FieldError[] {

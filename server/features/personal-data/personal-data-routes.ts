@@ -13,17 +13,24 @@ import { buildWrites } from '../../engine/sql/row-store.ts';
 import { ApiError } from '../../errors.ts';
 import { authorOf, isDryRun, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
 import { type HarmlessWords, harmlessWordsOf } from './harmless-words.ts';
-import { type NamedTexts, readNamedTexts } from './named-texts.ts';
+import { buildNamedTexts, knownBy, type NamedTexts, readNamedTexts } from './named-texts.ts';
 import { findAllIds, findInBin, findPerson, findReferences, type Kind } from './person-look-up.ts';
 import { personalDataDocs, personalOnes } from './personal-data-docs.ts';
 import { buildRedaction, findEntries, redactEntries } from './redaction.ts';
 
-type EraseRecordedCalls = (client: pg.ClientBase, tenantId: string, words: HarmlessWords) => Promise<void>;
+/** What an erasure removes beside the record, its history and the bin. */
+export interface Traces {
+  /** Those that the erasure names, and those by which the person is known. */
+  texts: NamedTexts;
+  harmlessWords: HarmlessWords;
+}
+
+type EraseTraces = (client: pg.ClientBase, tenantId: string, traces: Traces) => Promise<void>;
 
 interface Options {
   database: Database;
   /** Belongs to the transaction that erases. */
-  eraseRecordedCalls: EraseRecordedCalls;
+  eraseTraces: EraseTraces;
   resources: readonly Definition[];
 }
 
@@ -36,12 +43,12 @@ interface People {
   kinds: readonly Kind[];
   redaction: ReturnType<typeof buildRedaction>;
   harmlessWords: HarmlessWords;
-  eraseRecordedCalls: EraseRecordedCalls;
+  eraseTraces: EraseTraces;
 }
 
 export async function personalDataRoutes(
   api: FastifyInstance,
-  { database, eraseRecordedCalls, resources }: Options,
+  { database, eraseTraces, resources }: Options,
 ): Promise<void> {
   const docs = personalDataDocs(personalOnes(resources));
   const path = '/personal-data/:id';
@@ -53,7 +60,7 @@ export async function personalDataRoutes(
     })),
     redaction: buildRedaction(resources),
     harmlessWords: harmlessWordsOf(resources),
-    eraseRecordedCalls,
+    eraseTraces,
   };
 
   const readConfig = { access: 'VERWALTUNG', isHeavyRead: true } as const;
@@ -113,7 +120,7 @@ async function exportPerson(
 /** Rows are locked before the journal's head, as everywhere, and the record of calls last: others wait for both. */
 async function erasePerson(
   client: pg.ClientBase,
-  { resources, kinds, redaction, harmlessWords, eraseRecordedCalls }: People,
+  { resources, kinds, redaction, harmlessWords, eraseTraces }: People,
   request: FastifyRequest,
   named: string,
   texts: NamedTexts | undefined,
@@ -123,6 +130,11 @@ async function erasePerson(
   const { definition, writes, person } = await findPerson(client, kinds, tenantId, named, 'FOR UPDATE');
   const id = person?.id ?? named;
   const ids = await findAllIds(client, tenantId, id);
+  const known = person ?? (await findInBin(client, tenantId, definition, id));
+  const allTexts = buildNamedTexts([
+    ...(texts?.texts ?? []),
+    ...(known ? knownBy(definition, known.json) : []),
+  ]);
   await client.query(`SET LOCAL statement_timeout = ${longStatementMs}`);
   if (texts) await demandTurn(client, tenantId);
   const records = texts ? await redaction.lockRecords(client, tenantId, id, texts) : [];
@@ -138,7 +150,7 @@ async function erasePerson(
   const details = { resource: definition.name, redactedRecords: redacted };
   if (!isDryRun(request))
     await recordAudit(client, tenantId, request, { event: 'DATA_ERASED', subject: { id }, details });
-  await eraseRecordedCalls(client, tenantId, harmlessWords);
+  await eraseTraces(client, tenantId, { texts: allTexts, harmlessWords });
 }
 
 /** What the person owned is the person's too: the deleted site of a private customer was a home. */

@@ -105,6 +105,31 @@ export async function viewRoutes(app: FastifyInstance, { database, resources }: 
   });
 }
 
+/** Runs in the transaction that erases a person: names, filters and columns of views may name the person. */
+export async function eraseFromViews(
+  client: pg.ClientBase,
+  tenantId: string,
+  redact: (text: string) => string,
+): Promise<void> {
+  const { rows } = await client.query<{ id: string; name: string; search: string; columns: string[] }>(
+    'SELECT id, name, search, columns FROM saved_view WHERE tenant_id = $1 FOR UPDATE',
+    [tenantId],
+  );
+  const isKept = (text: string) => redact(text) === text;
+  for (const view of rows) {
+    const filters = [...new URLSearchParams(view.search)];
+    const kept = filters.filter((filter) => filter.every(isKept));
+    const columns = view.columns.filter(isKept);
+    if (isKept(view.name) && kept.length === filters.length && columns.length === view.columns.length)
+      continue;
+    const search = kept.length === filters.length ? view.search : String(new URLSearchParams(kept));
+    await client.query(
+      'UPDATE saved_view SET name = $3, search = $4, columns = $5 WHERE tenant_id = $1 AND id = $2',
+      [tenantId, view.id, redact(view.name), search, columns],
+    );
+  }
+}
+
 function personOf(request: FastifyRequest): string {
   return sessionOf(request).person.id;
 }

@@ -117,7 +117,10 @@ test('a workbook that would fill the memory is refused before it is read', async
   // The directory of the archive says how much it unpacks to.
   forged.writeUInt32LE(51 * 1024 * 1024, forged.indexOf('PK\u0001\u0002') + 24);
   await assert.rejects(openTable(new Blob([forged])), tooLarge);
-  const blanks = zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(51 * 1024 * 1024).fill(32) }, { level: 0 });
+  const blanks = zipSync(
+    { 'xl/worksheets/sheet1.xml': new Uint8Array(51 * 1024 * 1024).fill(32) },
+    { level: 0 },
+  );
   await assert.rejects(openTable(new Blob([new Uint8Array(blanks)])), tooLarge, 'blanks');
   const fewer = zipSync({ 'xl/sharedStrings.xml': new Uint8Array(1024 * 1024).fill(32) });
   await assert.rejects(openTable(new Blob([new Uint8Array(fewer)])), tooLarge, 'a megabyte of blanks');
