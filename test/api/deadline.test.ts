@@ -6,6 +6,7 @@ import pg from 'pg';
 import { createTestDatabase, startService } from '../service.ts';
 import { startWatch } from '../waiting.ts';
 import { type Held, holdTable, untilLocked } from './locks.ts';
+import { createPerson, routesBelow } from './office.ts';
 
 const deadlineMs = 5000;
 /** Between the half that is left of a deadline and a deadline of its own. `startWatch` deducts the machine's delays. */
@@ -26,10 +27,53 @@ function untilHalfTime(): Promise<void> {
   return untilLocked(service.owner, 1, deadlineMs / 2);
 }
 
+/** Everything that answers with a page of records, entries or events; the other collections are like customers. */
+const listPaths =
+  /^\/(api\/v1|app)\/(customers(\.\w+)?|changes|deleted|search|visits|attention|history|audit|requests|imports)$/;
+
+const listedTables = [
+  'customer',
+  'site',
+  'journal',
+  'deleted_object',
+  'audit_entry',
+  'recorded_request',
+  'import_run',
+];
+
 /** The database is there: it answered other statements, and ended this one itself. */
 function assertOverloaded(answer: LightMyRequestResponse): void {
   assert.deepEqual([answer.statusCode, answer.json().code], [500, 'overloaded'], answer.body);
   assert.equal(answer.headers['retry-after'], '1');
+}
+
+test('while its tables are locked every list is overloaded, and none is an empty page', async () => {
+  const busy = await startService({ REQUEST_DEADLINE_MS: 1000 });
+  const { cookie } = await createPerson(busy);
+  const isList = ({ method, path }: { method: string; path: string }) =>
+    method === 'GET' && !path.includes(':');
+  const lists = [
+    ...routesBelow(busy.app, '/api/v1/').filter(isList),
+    ...routesBelow(busy.app, '/app/').filter(isList),
+  ].filter(({ path }) => listPaths.test(path));
+  assert.ok(lists.length > 15, `${lists.length} lists`);
+  const held = await Promise.all(listedTables.map((table) => holdTable(busy.owner, table)));
+  try {
+    // One after the other: several reads of a tenant would wait for each other, and get 429.
+    for (const { path } of lists) {
+      const headers = path.startsWith('/app/') ? { cookie } : { apikey: busy.tenant.key };
+      const answer = await busy.app.inject({ method: 'GET', url: `${path}${queryOf(path)}`, headers });
+      assert.equal(answer.headers['retry-after'], '1', `${path}: ${answer.body}`);
+      assert.deepEqual([answer.statusCode, answer.json().code], [500, 'overloaded'], path);
+    }
+  } finally {
+    for (const { release } of held) await release();
+  }
+});
+
+function queryOf(path: string): string {
+  if (path.endsWith('/search')) return '?q=hotel';
+  return path.endsWith('/visits') ? '?from=2026-01-05&until=2026-01-05' : '';
 }
 
 test('a change that waits for its row and then for the journal fails in time and stores nothing', async () => {
