@@ -96,6 +96,13 @@ describe('search', { skip: withoutChromium }, () => {
       await field.fill(q);
       await page.getByRole('row', { name: text }).getByRole('link', { name: 'Foyer' }).waitFor();
       await page.getByText('1 Eintrag', { exact: true }).waitFor();
+      assert.equal(await page.getByRole('tooltip').isVisible(), false, 'the hint leaves the results visible');
+      const row = page.getByRole('row', { name: text });
+      const [height, given] = await row.evaluate((element) => [
+        element.getBoundingClientRect().height,
+        Number.parseFloat((element as HTMLElement).style.height),
+      ]);
+      assert.ok(height! <= given! + 1, `the row is ${height} px high, and has ${given}`);
     }
     await field.fill('Möbelhaus');
     await page.getByText('2 Einträge', { exact: true }).waitFor();

@@ -51,6 +51,8 @@ export interface Ticks {
 
 const rowHeights = { normal: 46, compact: 34 };
 const tallRowHeight = 64;
+/** The line below the name that says what a search matched. */
+const matchHeight = 18;
 const narrowest = 60;
 
 /**
@@ -72,7 +74,7 @@ export function EntityTable(props: EntityTableProps) {
   const ticks = isNarrow ? undefined : props.ticks;
   const cells = columns.length + (ticks ? 2 : 1);
   const rowHeight = rowHeights[density];
-  const height = isNarrow ? tallRowHeight : rowHeight;
+  const height = (isNarrow ? tallRowHeight : rowHeight) + (props.q ? matchHeight : 0);
   const box = useRef<HTMLDivElement>(null);
   const visible = useVisibleRows({
     count: entities.length,

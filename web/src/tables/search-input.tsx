@@ -37,7 +37,8 @@ export function SearchInput({ what, searched, value, onChange }: SearchInputProp
           changeLater(currentTarget.value);
         }}
       />
-      <div id={hint} role="tooltip" className={classes.searched}>
+      {/* It would cover the results. */}
+      <div id={hint} role="tooltip" className={classes.searched} hidden={text !== ''}>
         {t('table.searchedIn', { fields: searched.join(', ') })}
       </div>
     </div>
