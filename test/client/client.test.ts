@@ -35,6 +35,20 @@ test('the base address may end in /api/v1', async () => {
   assert.equal((await stamm.employees.page()).data.length, 0);
 });
 
+test('a list of a search with too many matches fails instead of ending early', async () => {
+  const { tenantId, key: apiKey } = await service.createTenant();
+  const stamm = createStamm({ baseUrl, apiKey });
+  const { id } = await stamm.customers.create(validCustomer);
+  await service.owner.query(
+    `INSERT INTO search_word (tenant_id, resource, word, id)
+     SELECT $1, 'customer:detail', 'zz' || number, $2 FROM generate_series(1, 100001) AS number`,
+    [tenantId, id],
+  );
+  const page = await stamm.customers.page({ q: 'zz', count: true });
+  assert.deepEqual([page.total, page.truncated], [null, true]);
+  await assert.rejects(Array.fromAsync(stamm.customers.list({ q: 'zz' })), { code: 'too_many_matches' });
+});
+
 test('an error carries status, code, every invalid field and the request id', async () => {
   const stamm = await openClient({ language: 'de' });
   const body = { companyName: '', address: { ...validAddress, zipCode: '' } };
