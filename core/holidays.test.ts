@@ -147,3 +147,9 @@ test('the region follows from the postcode and the time zone', () => {
   assert.equal(holidayRegion('CH-8001', 'Europe/Berlin'), 'CH');
   assert.equal(holidayRegion('10115', 'Europe/Paris'), undefined);
 });
+
+test('a postcode with line breaks, as in cells of several lines, has a region', () => {
+  assert.equal(holidayRegion('20095\nHamburg', 'Europe/Berlin'), 'DE');
+  assert.equal(holidayRegion('\u2028A-1010\r\nWien', 'Europe/Berlin'), 'AT');
+  assert.equal(holidayRegion('\n20095\r\n', 'Europe/Berlin'), 'DE-HH');
+});

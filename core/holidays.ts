@@ -19,11 +19,11 @@ const countriesOfZones: Record<string, string> = {
 
 /** A country, or a German state such as `DE-BY`. Undefined where no holidays are known. */
 export function holidayRegion(zipCode: string, timeZone: string): string | undefined {
-  const [, prefix, code = ''] = /^(?:(A|AT|CH|D|DE)[-\s])?\s*(.*?)$/i.exec(zipCode.trim())!;
+  const [start = '', prefix] = /^\s*(?:(A|AT|CH|D|DE)[-\s])?\s*/i.exec(zipCode) ?? [];
   const country = prefix
     ? ({ A: 'AT', D: 'DE' }[prefix.toUpperCase()] ?? prefix.toUpperCase())
     : countriesOfZones[timeZone];
-  const state = country === 'DE' ? stateOfPostcode(code) : undefined;
+  const state = country === 'DE' ? stateOfPostcode(zipCode.slice(start.length).trimEnd()) : undefined;
   return state ? `DE-${state}` : country;
 }
 

@@ -18,9 +18,8 @@ export async function respellFormer(
 ): Promise<void> {
   await workThrough(database, 'former_spelling', async (client, tenantId, { resource, after_id }) => {
     await others[resource]?.(client, tenantId);
-    const [, deleted, table] = /^(deleted:)?(.+)$/.exec(resource)!;
-    const definition = all.find((one) => one.table === table);
-    const respell = deleted ? respellDeleted : respellRows;
+    const definition = all.find(({ table }) => table === resource.replace(/^deleted:/, ''));
+    const respell = resource.startsWith('deleted:') ? respellDeleted : respellRows;
     return definition && respell(client, definition, tenantId, after_id);
   });
 }
