@@ -12,6 +12,9 @@ export const dayNames = [
 ] as const;
 export type DayName = (typeof dayNames)[number];
 
+/** The first and the last day that a text can name. */
+export const [firstDay, lastDay] = ['0001-01-01', '9999-12-31'];
+
 /** Days that exist. Neither the calendar nor PostgreSQL has a year 0000. */
 export function isDay(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
@@ -39,7 +42,7 @@ const msPerDay = 86_400_000;
 const maxRemembered = 5000;
 
 /** Visits of thousands of sites ask for the same few days. */
-function remember<Key, Value>(calculate: (key: Key) => Value): (key: Key) => Value {
+export function remember<Key, Value>(calculate: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>();
   return (key) => {
     const found = known.get(key);

@@ -10,6 +10,7 @@ export const attentionCodes = [
   'probable_duplicate',
   'validity_ended',
   'closed_visit',
+  'plan_failed',
   'no_employee',
 ] as const;
 

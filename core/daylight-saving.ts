@@ -1,24 +1,26 @@
 // How long a span of wall-clock time really is, on days with a change of the clocks too.
+import { remember } from './calendar-days.ts';
 import type { Span } from './open-windows.ts';
 
 const msPerMinute = 60_000;
 const minutesPerDay = 1440;
-const formats = new Map<string, Intl.DateTimeFormat>();
 
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known) return known;
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-  });
-  formats.set(timeZone, format);
-  return format;
+const formatsOf = remember(
+  (timeZone: string) =>
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+    }),
+);
+
+/** Throws for a zone that this machine does not know. A zone has many spellings, but one in small letters. */
+export function formatOf(timeZone: string): Intl.DateTimeFormat {
+  return formatsOf(timeZone.toLowerCase());
 }
 
 /** Minutes that the zone's clocks are ahead of UTC. */

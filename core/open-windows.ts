@@ -1,6 +1,7 @@
 // The times of a day at which a site can be visited, on the wall clock of the site.
-import { dayNames, toDayNumber } from './calendar-days.ts';
-import { endsNextDay, type OpeningHours } from './opening-hours.ts';
+import { dayNames, firstDay, lastDay, toDayNumber } from './calendar-days.ts';
+import { endsNextDay, isOpeningHours } from './opening-hours.ts';
+import type { Steps } from './pace.ts';
 import type { AttendingInterval } from './visits.ts';
 
 /** `until` may be 24:00. An `until` that is not after `from` lies on the next day. */
@@ -33,37 +34,53 @@ export function toWindow({ start, end }: Span): VisitWindow {
 /** The opening hours of a day, in order. Hours with dates replace those without on the days that they cover. */
 export type OpenOn = (day: number, weekday: number) => readonly Span[];
 
-const knownHours = new WeakMap<readonly OpeningHours[], OpenOn>();
-
-export function toOpenSpans(items: readonly OpeningHours[]): OpenOn {
-  const known = knownHours.get(items);
-  if (known) return known;
-  const openOn = readHours(items);
-  knownHours.set(items, openOn);
-  return openOn;
+interface DatedSpan extends Span {
+  first: number;
+  last: number;
 }
 
-function readHours(items: readonly OpeningHours[]): OpenOn {
-  const hours = items.map((item) => ({
-    weekday: dayNames.indexOf(item.dayOfWeek),
-    isDated: item.validFrom !== undefined || item.validUntil !== undefined,
-    first: item.validFrom ? toDayNumber(item.validFrom) : -Infinity,
-    last: item.validUntil ? toDayNumber(item.validUntil) : Infinity,
-    start: toMinutes(item.opens),
-    end: toMinutes(item.closes) + (endsNextDay(item) ? minutesPerDay : 0),
-  }));
-  const openOn: OpenOn = (day, weekday) => {
-    const valid = hours.filter(({ first, last }) => first <= day && day <= last);
-    const hasDated = valid.some(({ isDated }) => isDated);
-    const spans = valid
-      .filter((item) => item.weekday === weekday && (!hasDated || item.isDated))
-      .map(({ start, end }) => ({ start, end }));
-    return joinSpans(spans);
-  };
-  if (hours.some(({ isDated }) => isDated)) return openOn;
-  // Without dates, every week is the same.
-  const week = dayNames.map((_, weekday) => openOn(0, weekday));
-  return (_, weekday) => week[weekday]!;
+const itemsPerStep = 10;
+
+const knownHours = new WeakMap<readonly unknown[], { openOn: OpenOn | undefined }>();
+
+/**
+ * From items as they are stored, of which some can have another shape. A list is read once, also where several sites have
+ * it. Undefined where no hours are known.
+ */
+export function* readOpenHours(items: readonly unknown[]): Steps<{ openOn: OpenOn | undefined }> {
+  const known = knownHours.get(items);
+  if (known) return known;
+  const hours = { openOn: yield* indexHours(items) };
+  knownHours.set(items, hours);
+  return hours;
+}
+
+function* indexHours(items: readonly unknown[]): Steps<OpenOn | undefined> {
+  const usual = dayNames.map((): Span[] => []);
+  const dated = dayNames.map((): DatedSpan[] => []);
+  let isKnown = false;
+  for (const [index, item] of items.entries()) {
+    if (index % itemsPerStep === 0) yield;
+    if (!isOpeningHours(item)) continue;
+    isKnown = true;
+    const weekday = dayNames.indexOf(item.dayOfWeek);
+    const start = toMinutes(item.opens);
+    const end = toMinutes(item.closes) + (endsNextDay(item) ? minutesPerDay : 0);
+    if (item.validFrom === undefined && item.validUntil === undefined) usual[weekday]!.push({ start, end });
+    else {
+      const first = toDayNumber(item.validFrom ?? firstDay);
+      const last = toDayNumber(item.validUntil ?? lastDay);
+      dated[weekday]!.push({ start, end, first, last });
+    }
+  }
+  if (!isKnown) return undefined;
+  const week = usual.map(joinSpans);
+  const covered = joinSpans(dated.flat().map(({ first, last }) => ({ start: first, end: last })));
+  if (covered.length === 0) return (_, weekday) => week[weekday]!;
+  return (day, weekday) =>
+    covered.some(({ start, end }) => start <= day && day <= end)
+      ? joinSpans(dated[weekday]!.filter(({ first, last }) => first <= day && day <= last))
+      : week[weekday]!;
 }
 
 function joinSpans(spans: readonly Span[]): Span[] {
@@ -97,6 +114,7 @@ export function spansOf(
     for (const span of openOn(day + 1, (weekday + 1) % 7))
       spans.push({ start: span.start + minutesPerDay, end: span.end + minutesPerDay });
   }
+  if (spans.length === 0) return [];
   return (
     joinSpans(spans)
       .map((span) => ({ start: Math.max(span.start, start), end: Math.min(span.end, end ?? Infinity) }))

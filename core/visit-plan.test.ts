@@ -3,11 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { dayNames, fromDayNumber, partsOf, toDayNumber } from './calendar-days.ts';
-import { holidaysOf } from './holidays.ts';
+import { holidayRegion, holidaysOf } from './holidays.ts';
 import { toMinutes } from './open-windows.ts';
 import { endsNextDay, type OpeningHours } from './opening-hours.ts';
+import { runNow } from './pace.ts';
 import {
   type HolidayRule,
+  hasClosedVisit,
   holidayRules,
   nextVisits,
   type PlannedVisit,
@@ -25,15 +27,19 @@ const officeHours: OpeningHours[] = weekdays.map((dayOfWeek) => ({
   closes: '17:00',
 }));
 
-function planOf(site: Partial<VisitSite>, holidayRule: HolidayRule = 'MOVE', region = 'DE-HH') {
+function planOf(
+  site: Partial<VisitSite>,
+  holidayRule: HolidayRule = 'MOVE',
+  region: string | undefined = 'DE-HH',
+) {
   const common = { openingHours: [], timeZone: 'Europe/Berlin', anchor: '2026-01-01' };
   const whole = { ...common, attendingIntervals: [], hasEmployee: true, hasPosition: true, ...site };
-  return toVisitPlan(whole, holidaysOf(region), holidayRule);
+  return runNow(toVisitPlan(whole, holidaysOf(region), holidayRule));
 }
 
 function visitsBetween(plan: VisitPlan, from: string, until: string): PlannedVisit[] {
   const [first, last] = [toDayNumber(from), toDayNumber(until)];
-  return Array.from({ length: last - first + 1 }, (_, index) => visitsOn(plan, first + index)).flat();
+  return Array.from({ length: last - first + 1 }, (_, index) => runNow(visitsOn(plan, first + index))).flat();
 }
 
 /** "2026-12-28 MOVED from 2026-12-25 HOLIDAY 08:00–17:00" */
@@ -223,7 +229,7 @@ test('a site without an employee or a position has visits with these conflicts',
 
 test('the next visits leave out skipped ones', () => {
   const plan = planOf({ attendingIntervals: [fridays] });
-  const days = nextVisits(plan, '2026-12-18', 3).map(({ date }) => date);
+  const days = runNow(nextVisits(plan, '2026-12-18', 3)).map(({ date }) => date);
   assert.deepEqual(days, ['2026-12-18', '2027-01-08', '2027-01-15']);
 });
 
@@ -244,7 +250,7 @@ const interval: fc.Arbitrary<AttendingInterval> = fc
     timeFrom: optional(time),
     timeUntil: optional(time),
     durationInMinutes: optional(fc.integer({ min: 1, max: 600 })),
-    toleranceInDays: optional(fc.integer({ min: 0, max: 10 })),
+    toleranceInDays: optional(fc.oneof(fc.integer({ min: 0, max: 10 }), fc.constant(28))),
   })
   .map((value) => JSON.parse(JSON.stringify(value)) as AttendingInterval);
 const openingHours: fc.Arbitrary<OpeningHours> = fc
@@ -312,26 +318,32 @@ describe('for any intervals, hours and holidays', () => {
     );
   });
 
-  test('every day that an interval names has its visit within the tolerance, or a reason', () => {
+  test('every day that an interval names has exactly one visit, which stays, moves within the tolerance or is skipped', () => {
+    const several = fc.array(interval, { minLength: 1, maxLength: 3 });
     fc.assert(
-      fc.property(site, holidayRule, (input, rule) => {
-        const [only] = input.attendingIntervals as [AttendingInterval];
-        const tolerance = only.toleranceInDays ?? 0;
-        const names = toNamedDays(only, toDayNumber('2026-01-01'));
-        const visits = visitsBetween(planOf(input, rule), '2026-02-01', '2026-07-31');
-        for (let day = toDayNumber(from); day <= toDayNumber(until); day += 1) {
-          const date = fromDayNumber(day);
-          if (
-            !names(day, partsOf(day)) ||
-            date < (input.validFrom ?? '') ||
-            date > (input.validUntil ?? '9999')
-          )
-            continue;
-          const isMet = visits.some((visit) => {
-            if (visit.date === date) return visit.status === 'PLANNED' || visit.reason !== undefined;
-            return visit.status === 'MOVED' && Math.abs(toDayNumber(visit.date) - day) <= tolerance;
-          });
-          assert.ok(isMet, date);
+      fc.property(site, several, holidayRule, (input, attendingIntervals, rule) => {
+        const visits = visitsBetween(
+          planOf({ ...input, attendingIntervals }, rule),
+          '2026-01-29',
+          '2026-07-31',
+        );
+        for (const [index, planned] of attendingIntervals.entries()) {
+          const names = toNamedDays(planned, toDayNumber('2026-01-01'));
+          const own = visits.filter((visit) => visit.rule === index);
+          const taking = own.filter(({ status }) => status !== 'SKIPPED').map(({ date }) => date);
+          assert.equal(new Set(taking).size, taking.length, 'two visits of an interval on one day');
+          const origins = Map.groupBy(own, ({ date, movedFrom }) => movedFrom ?? date);
+          for (let day = toDayNumber(from); day <= toDayNumber(until); day += 1) {
+            const date = fromDayNumber(day);
+            const isValid = date >= (input.validFrom ?? '') && date <= (input.validUntil ?? '9999');
+            const found = origins.get(date) ?? [];
+            assert.equal(found.length, Number(isValid && names(day, partsOf(day))), date);
+            for (const visit of found) {
+              const distance = Math.abs(toDayNumber(visit.date) - day);
+              assert.ok(distance <= (visit.status === 'MOVED' ? (planned.toleranceInDays ?? 0) : 0));
+              assert.equal(visit.reason === undefined, visit.status === 'PLANNED');
+            }
+          }
         }
       }),
       { numRuns: 300 },
@@ -341,11 +353,96 @@ describe('for any intervals, hours and holidays', () => {
   test('a day has the same visits in every range', () => {
     fc.assert(
       fc.property(site, holidayRule, dayBetween(from, until), (input, rule, day) => {
-        const plan = planOf(input, rule);
-        const wide = visitsBetween(plan, from, until).filter(({ date }) => date === day);
-        assert.deepEqual(visitsBetween(plan, day, day), wide);
+        const wide = visitsBetween(planOf(input, rule), from, until).filter(({ date }) => date === day);
+        assert.deepEqual(visitsBetween(planOf(input, rule), day, day), wide);
       }),
       { numRuns: 200 },
+    );
+  });
+
+  test('a closed visit is found exactly where one is listed', () => {
+    fc.assert(
+      fc.property(site, holidayRule, (input, rule) => {
+        const listed = visitsBetween(planOf(input, rule), from, until).some(
+          ({ status, conflicts }) => status === 'SKIPPED' && conflicts.includes('closed'),
+        );
+        const days = toDayNumber(until) - toDayNumber(from) + 1;
+        assert.equal(runNow(hasClosedVisit(planOf(input, rule), from, days)), listed);
+      }),
+    );
+  });
+});
+
+test('two visits that want the same day are both there', () => {
+  const both: AttendingInterval = { frequency: 'WEEKLY', byDay: ['THURSDAY', 'FRIDAY'] };
+  const christmas = (toleranceInDays: number) =>
+    visitsOf({ attendingIntervals: [{ ...both, toleranceInDays }] }, '2025-12-19', '2025-12-30');
+  assert.deepEqual(christmas(3), [
+    '2025-12-19',
+    '2025-12-24 MOVED from 2025-12-25 HOLIDAY',
+    '2025-12-29 MOVED from 2025-12-26 HOLIDAY',
+  ]);
+  assert.deepEqual(christmas(2), [
+    '2025-12-19',
+    '2025-12-24 MOVED from 2025-12-25 HOLIDAY',
+    '2025-12-26 SKIPPED HOLIDAY',
+  ]);
+});
+
+describe('a site that validation accepts', () => {
+  const oddText = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.constantFrom(
+      '20095\nHamburg',
+      'A-\r1010',
+      '\u202820095\u2029',
+      '\u202e20095',
+      '',
+      ' ',
+      'D-\t20095\u0085',
+      'CH-',
+    ),
+  );
+  const oddDay = fc.oneof(fc.constantFrom('0001-01-01', '0099-12-31', '9999-12-31', '2050-12-31'), season);
+  const oddZone = fc.oneof(
+    fc.constantFrom(...Intl.supportedValuesOf('timeZone')),
+    fc.constantFrom('UTC', 'eUROPE/bERLIN', 'Etc/GMT+12', 'Pacific/Apia', 'Antarctica/Troll'),
+  );
+  const oddItem = fc.oneof(fc.jsonValue(), fc.constantFrom({}, [], { frequency: 'WEEKLY', colour: 'green' }));
+  const oddInterval = fc
+    .tuple(
+      interval,
+      fc.record(
+        { startDate: oddDay, endDate: oddDay, interval: fc.integer({ min: 1, max: 52 }) },
+        { requiredKeys: [] },
+      ),
+      fc.integer({ min: 0, max: 31 }),
+    )
+    .map(([usual, odd, toleranceInDays]) => ({ ...usual, ...odd, toleranceInDays }));
+  const oddHours = fc
+    .tuple(openingHours, fc.record({ validFrom: oddDay, validUntil: oddDay }, { requiredKeys: [] }))
+    .map(([usual, odd]) => ({ ...usual, ...odd }));
+  const oddSite = fc.record({
+    attendingIntervals: fc.array(fc.oneof(oddInterval, oddItem), { maxLength: 4 }),
+    openingHours: fc.array(fc.oneof(oddHours, oddItem), { maxLength: 6 }),
+    validFrom: optional(oddDay),
+    validUntil: optional(oddDay),
+    timeZone: oddZone,
+    anchor: oddDay,
+  });
+
+  test('is planned on every day without an error', () => {
+    fc.assert(
+      fc.property(oddSite, oddText, holidayRule, oddDay, (input, zipCode, rule, day) => {
+        const plan = planOf(input as Partial<VisitSite>, rule, holidayRegion(zipCode, input.timeZone));
+        for (const visit of runNow(visitsOn(plan, toDayNumber(day)))) {
+          assert.match(visit.date, /^\d{4}-\d{2}-\d{2}$/);
+          assert.match(visit.movedFrom ?? visit.date, /^\d{4}-\d{2}-\d{2}$/);
+        }
+        runNow(hasClosedVisit(plan, day, 92));
+        runNow(nextVisits(plan, day, 3));
+      }),
+      { numRuns: 300 },
     );
   });
 });
@@ -354,10 +451,11 @@ test('the machine may stand in any time zone', () => {
   const script = `
     const { nextVisits, toVisitPlan } = await import('./core/visit-plan.ts');
     const { holidaysOf } = await import('./core/holidays.ts');
+    const { runNow } = await import('./core/pace.ts');
     const openingHours = [{ dayOfWeek: 'FRIDAY', opens: '08:00', closes: '17:00' }, { dayOfWeek: 'SUNDAY', opens: '00:00', closes: '06:00' }];
     const attendingIntervals = [{ frequency: 'DAILY', durationInMinutes: 330, toleranceInDays: 2 }, { frequency: 'MONTHLY', startDate: '2026-01-31' }];
     const site = { attendingIntervals, openingHours, timeZone: 'Europe/Berlin', anchor: '2026-01-01', hasEmployee: true, hasPosition: true };
-    console.log(JSON.stringify(nextVisits(toVisitPlan(site, holidaysOf('DE-BE'), 'MOVE'), '2026-01-01', 400)));`;
+    console.log(JSON.stringify(runNow(nextVisits(runNow(toVisitPlan(site, holidaysOf('DE-BE'), 'MOVE')), '2026-01-01', 400))));`;
   const results = ['UTC', 'Europe/Berlin', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Asia/Kathmandu'].map(
     (TZ) => {
       const run = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {

@@ -1,11 +1,19 @@
 // The visits of a site: its intervals, held against opening hours, validity and public holidays. docs/visits.md has the
 // rules with examples.
-import { type DayParts, fromDayNumber, partsOf, toDayNumber } from './calendar-days.ts';
+import { fromDayNumber, partsOf, remember, toDayNumber } from './calendar-days.ts';
 import { lengthInMinutes } from './daylight-saving.ts';
 import type { Holiday, Holidays } from './holidays.ts';
-import { type OpenOn, type Span, spansOf, toOpenSpans, toWindow, type VisitWindow } from './open-windows.ts';
-import type { OpeningHours } from './opening-hours.ts';
-import { type AttendingInterval, type NamesDay, toNamedDays } from './visits.ts';
+import {
+  type OpenOn,
+  readOpenHours,
+  type Span,
+  spansOf,
+  toWindow,
+  type VisitWindow,
+} from './open-windows.ts';
+import type { Steps } from './pace.ts';
+import { type MovableDays, Moves } from './visit-moves.ts';
+import { type AttendingInterval, type Rule, readIntervals } from './visits.ts';
 
 /** What a business does with visits on public holidays. */
 export const holidayRules = ['MOVE', 'SKIP', 'KEEP'] as const;
@@ -21,9 +29,10 @@ export const visitConflicts = ['closed', 'window_too_short', 'no_employee', 'no_
 export type VisitConflict = (typeof visitConflicts)[number];
 
 export interface VisitSite {
-  readonly attendingIntervals: readonly AttendingInterval[];
-  /** None means unknown, not closed. */
-  readonly openingHours: readonly OpeningHours[];
+  /** As stored: items of another shape are not planned with. */
+  readonly attendingIntervals: readonly unknown[];
+  /** As stored. None means unknown, not closed. */
+  readonly openingHours: readonly unknown[];
   readonly validFrom?: string | undefined;
   readonly validUntil?: string | undefined;
   readonly timeZone: string;
@@ -47,78 +56,65 @@ export interface PlannedVisit {
   /** None means that no times are known, or that the visit is skipped. */
   windows: VisitWindow[];
   interval: AttendingInterval;
+  /** Which of the site's known intervals it is. */
+  rule: number;
   conflicts: VisitConflict[];
 }
 
-interface Rule {
-  interval: AttendingInterval;
-  names: NamesDay;
-  tolerance: number;
-  first: number;
-  last: number;
+export interface VisitPlan {
+  readonly site: VisitSite;
+  readonly rules: readonly Rule[];
+  readonly holidays: Holidays;
+  readonly holidayRule: HolidayRule;
+  /** Read with the first day that asks: most sites have no visit on the days in question. */
+  hours?: { openOn: OpenOn | undefined };
+  /** What is known about days. A day asks for the same days as its neighbours do. */
+  known: KnownDays;
 }
 
-export interface VisitPlan {
-  site: VisitSite;
-  rules: readonly Rule[];
-  holidays: Holidays;
-  holidayRule: HolidayRule;
+interface KnownDays {
+  /** Rules with the same times share it. */
+  readonly looks: Map<string, LookAt>;
+  /** By the index of a rule. */
+  readonly rules: RuleDays[];
+  /** How often a day was looked at, which bounds the memory. */
+  looked: number;
+}
+
+const maxLooked = 10_000;
+
+function nothingKnown(): KnownDays {
+  return { looks: new Map(), rules: [], looked: 0 };
 }
 
 /** Reads a site once for the questions about its days. */
-export function toVisitPlan(site: VisitSite, holidays: Holidays, holidayRule: HolidayRule): VisitPlan {
-  return { site, rules: toRules(site), holidays, holidayRule };
+export function* toVisitPlan(
+  site: VisitSite,
+  holidays: Holidays,
+  holidayRule: HolidayRule,
+): Steps<VisitPlan> {
+  const rules = yield* readIntervals(site);
+  return { site, rules, holidays, holidayRule, known: nothingKnown() };
 }
 
-const knownRules = new WeakMap<readonly AttendingInterval[], Map<string, Rule[]>>();
-const maxKnownRules = 1000;
+/** A rule looks at few days, so some of them make a step. */
+const rulesPerStep = 10;
 
-/** Many sites have the same intervals. Their rules are read once, because rules of their own would fill the memory. */
-function toRules(site: VisitSite): readonly Rule[] {
-  const { attendingIntervals: intervals } = site;
-  const known = knownRules.get(intervals) ?? new Map<string, Rule[]>();
-  const key = `${site.anchor} ${site.validFrom} ${site.validUntil}`;
-  const found = known.get(key);
-  if (found) return found;
-  const anchor = toDayNumber(site.anchor);
-  const validFrom = site.validFrom ? toDayNumber(site.validFrom) : -Infinity;
-  const validUntil = site.validUntil ? toDayNumber(site.validUntil) : Infinity;
-  const rules = intervals.map((interval) => ({
-    interval,
-    names: toNamedDays(interval, anchor),
-    tolerance: interval.toleranceInDays ?? 0,
-    first: Math.max(validFrom, interval.startDate ? toDayNumber(interval.startDate) : -Infinity),
-    last: Math.min(validUntil, interval.endDate ? toDayNumber(interval.endDate) : Infinity),
-  }));
-  if (known.size >= maxKnownRules) known.clear();
-  knownRules.set(intervals, known.set(key, rules));
-  return rules;
-}
-
-/** Undefined where no opening hours are known. */
-function openOnOf({ site: { openingHours } }: VisitPlan): OpenOn | undefined {
-  return openingHours.length > 0 ? toOpenSpans(openingHours) : undefined;
-}
-
-function conflictsOf({ site }: VisitPlan): VisitConflict[] {
-  return [
-    ...(site.hasEmployee ? [] : (['no_employee'] as const)),
-    ...(site.hasPosition ? [] : (['no_position'] as const)),
-  ];
-}
-
-/** The visits of one day, in the order of their times. */
-export function visitsOn(plan: VisitPlan, day: number): PlannedVisit[] {
+/** The visits of one day, in the order of their times. A rule has at most one. */
+export function* visitsOn(plan: VisitPlan, day: number): Steps<PlannedVisit[]> {
   const visits: PlannedVisit[] = [];
   const here = partsOf(day);
-  for (const rule of plan.rules) {
+  if (plan.known.looked > maxLooked) plan.known = nothingKnown();
+  for (const [index, rule] of plan.rules.entries()) {
+    if (index % rulesPerStep === rulesPerStep - 1) yield;
     if (day < rule.first || day > rule.last) continue;
-    const visit = rule.names(day, here)
-      ? namedVisit(plan, rule, day, here)
-      : movedVisit(plan, rule, day, here);
+    const isNamed = rule.names(day, here);
+    if (!isNamed && rule.tolerance === 0) continue;
+    plan.hours ??= yield* readOpenHours(plan.site.openingHours);
+    const visit = isNamed ? namedVisit(plan, rule, day) : movedVisit(plan, rule, day);
     if (visit) visits.push(visit);
   }
-  return visits.sort((one, other) => compare(firstTime(one), firstTime(other)));
+  return visits.length < 2 ? visits : visits.sort((one, other) => compare(firstTime(one), firstTime(other)));
 }
 
 function firstTime({ windows: [first], interval }: PlannedVisit): string {
@@ -132,88 +128,77 @@ function compare(one: string, other: string): number {
 const horizonInDays = 731;
 
 /** The next visits that take place, from a day on and within two years. */
-export function nextVisits(plan: VisitPlan, from: string, count: number): PlannedVisit[] {
+export function* nextVisits(plan: VisitPlan, from: string, count: number): Steps<PlannedVisit[]> {
   const visits: PlannedVisit[] = [];
   const first = toDayNumber(from);
-  for (let day = first; day < first + horizonInDays && visits.length < count; day += 1)
-    visits.push(...visitsOn(plan, day).filter(({ status }) => status !== 'SKIPPED'));
+  for (let day = first; day < first + horizonInDays && visits.length < count; day += 1) {
+    const found = yield* visitsOn(plan, day);
+    visits.push(...found.filter(({ status }) => status !== 'SKIPPED'));
+    yield;
+  }
   return visits.slice(0, count);
 }
 
 /** Whether a visit on one of these days is skipped because the site is closed. */
-export function hasClosedVisit(plan: VisitPlan, from: string, days: number): boolean {
-  if (!openOnOf(plan)) return false;
-  const start = toDayNumber(from);
-  return plan.rules.some((rule) => {
-    const last = Math.min(rule.last, start + days - 1);
-    for (let day = Math.max(rule.first, start); day <= last; day += 1) {
-      const here = partsOf(day);
-      if (!rule.names(day, here)) continue;
-      const reason = findObstacle(plan, rule, day, here)?.reason;
-      if (reason === 'CLOSED' && findOtherDay(plan, rule, day, reason) === undefined) return true;
-    }
-    return false;
-  });
+export function* hasClosedVisit(plan: VisitPlan, from: string, days: number): Steps<boolean> {
+  const first = toDayNumber(from);
+  for (let day = first; day < first + days; day += 1) {
+    const visits = yield* visitsOn(plan, day);
+    if (visits.some(({ status, reason }) => status === 'SKIPPED' && reason === 'CLOSED')) return true;
+    yield;
+  }
+  return false;
 }
 
 /** A visit on a day that the interval names: it stays, is skipped, or (undefined) takes place on another day. */
-function namedVisit(plan: VisitPlan, rule: Rule, day: number, here: DayParts): PlannedVisit | undefined {
-  const obstacle = findObstacle(plan, rule, day, here);
-  if (!obstacle) return plannedVisit(plan, rule, day, here);
-  if (findOtherDay(plan, rule, day, obstacle.reason) !== undefined) return undefined;
+function namedVisit(plan: VisitPlan, rule: Rule, day: number): PlannedVisit | undefined {
+  const { lookAt, moves } = daysOf(plan, rule);
+  const { obstacle } = lookAt(day);
+  if (!obstacle) return plannedVisit(plan, rule, day);
+  if (canMove(plan, obstacle) && moves.dayFor(day) !== undefined) return undefined;
   return {
     date: fromDayNumber(day),
     status: 'SKIPPED',
     ...obstacle,
     windows: [],
     interval: rule.interval,
+    rule: rule.index,
     conflicts: [...(obstacle.reason === 'CLOSED' ? (['closed'] as const) : []), ...conflictsOf(plan)],
   };
 }
 
-/** The visit that moves to a day that the interval does not name. Of several, the earliest takes place. */
-function movedVisit(plan: VisitPlan, rule: Rule, day: number, here: DayParts): PlannedVisit | undefined {
-  const first = Math.max(rule.first, day - rule.tolerance);
-  const last = Math.min(rule.last, day + rule.tolerance);
-  for (let named = first; named <= last; named += 1) {
-    const there = partsOf(named);
-    if (!rule.names(named, there)) continue;
-    const obstacle = findObstacle(plan, rule, named, there);
-    if (!obstacle || findOtherDay(plan, rule, named, obstacle.reason) !== day) continue;
-    return {
-      ...plannedVisit(plan, rule, day, here),
-      status: 'MOVED',
-      movedFrom: fromDayNumber(named),
-      ...obstacle,
-    };
-  }
-  return undefined;
+/** The visit that moves to a day that the interval does not name. */
+function movedVisit(plan: VisitPlan, rule: Rule, day: number): PlannedVisit | undefined {
+  const { lookAt, moves } = daysOf(plan, rule);
+  const named = moves.visitFor(day);
+  if (named === undefined) return undefined;
+  return {
+    ...plannedVisit(plan, rule, day),
+    status: 'MOVED',
+    movedFrom: fromDayNumber(named),
+    ...lookAt(named).obstacle,
+  };
 }
 
-function plannedVisit(plan: VisitPlan, rule: Rule, day: number, { weekday }: DayParts): PlannedVisit {
-  const { interval } = rule;
-  const date = fromDayNumber(day);
-  const spans = spansOf(interval, openOnOf(plan), day, weekday);
-  const holiday = plan.holidays(date);
-  const isTooShort = spans.length > 0 && !spans.some((span) => fits(plan, interval, day, span));
+function plannedVisit(plan: VisitPlan, rule: Rule, day: number): PlannedVisit {
+  const { spans, hasRoom, holiday } = daysOf(plan, rule).lookAt(day);
+  const isTooShort = spans.length > 0 && !hasRoom;
   return {
-    date,
+    date: fromDayNumber(day),
     status: 'PLANNED',
     ...(holiday && { holiday }),
     windows: spans.map(toWindow),
-    interval,
+    interval: rule.interval,
+    rule: rule.index,
     conflicts: [...(isTooShort ? (['window_too_short'] as const) : []), ...conflictsOf(plan)],
   };
 }
 
-function fits(
-  { site: { timeZone } }: VisitPlan,
-  interval: AttendingInterval,
-  day: number,
-  span: Span,
-): boolean {
-  const { durationInMinutes = 0 } = interval;
-  return durationInMinutes === 0 || lengthInMinutes(timeZone, day, span) >= durationInMinutes;
+function conflictsOf({ site }: VisitPlan): VisitConflict[] {
+  return [
+    ...(site.hasEmployee ? [] : (['no_employee'] as const)),
+    ...(site.hasPosition ? [] : (['no_position'] as const)),
+  ];
 }
 
 interface Obstacle {
@@ -221,30 +206,78 @@ interface Obstacle {
   holiday?: Holiday;
 }
 
-function findObstacle(plan: VisitPlan, rule: Rule, day: number, here: DayParts): Obstacle | undefined {
-  const holiday = plan.holidayRule === 'KEEP' ? undefined : plan.holidays(fromDayNumber(day));
-  if (holiday) return { reason: 'HOLIDAY', holiday };
-  const openOn = openOnOf(plan);
-  const isClosed = openOn && spansOf(rule.interval, openOn, day, here.weekday).length === 0;
-  return isClosed ? { reason: 'CLOSED' } : undefined;
+/** A day, as an interval with certain times sees it. */
+interface Look {
+  holiday: Holiday | undefined;
+  obstacle: Obstacle | undefined;
+  spans: readonly Span[];
+  /** Whether one of the spans is long enough for the visit. */
+  hasRoom: boolean;
 }
 
-/** The nearest day that can take a visit; of two, the later one. */
-function findOtherDay(plan: VisitPlan, rule: Rule, day: number, reason: VisitReason): number | undefined {
-  if (reason === 'HOLIDAY' && plan.holidayRule === 'SKIP') return undefined;
-  for (let distance = 1; distance <= rule.tolerance; distance += 1) {
-    for (const other of [day + distance, day - distance]) if (canTake(plan, rule, other)) return other;
-  }
-  return undefined;
+type LookAt = (day: number) => Look;
+
+interface RuleDays {
+  lookAt: LookAt;
+  moves: Moves;
 }
 
-function canTake(plan: VisitPlan, rule: Rule, day: number): boolean {
-  if (day < rule.first || day > rule.last) return false;
-  const here = partsOf(day);
-  if (rule.names(day, here) || findObstacle(plan, rule, day, here)) return false;
-  // Without opening hours, offices are open from Monday to Friday.
-  const openOn = openOnOf(plan);
-  if (!openOn) return here.weekday < 5;
-  const spans = spansOf(rule.interval, openOn, day, here.weekday);
-  return spans.some((span) => fits(plan, rule.interval, day, span));
+function daysOf(plan: VisitPlan, rule: Rule): RuleDays {
+  const { rules, looks } = plan.known;
+  const known = rules[rule.index];
+  if (known) return known;
+  const { interval, tolerance } = rule;
+  const times = `${interval.timeFrom} ${interval.timeUntil} ${interval.durationInMinutes}`;
+  const lookAt = looks.get(times) ?? remember((day: number) => look(plan, interval, day));
+  looks.set(times, lookAt);
+  const days = { lookAt, moves: new Moves(tolerance, movableDays(plan, rule, lookAt)) };
+  rules[rule.index] = days;
+  return days;
+}
+
+function look(plan: VisitPlan, interval: AttendingInterval, day: number): Look {
+  plan.known.looked++;
+  const holiday = plan.holidays(fromDayNumber(day));
+  if (holiday && plan.holidayRule !== 'KEEP')
+    return { holiday, obstacle: { reason: 'HOLIDAY', holiday }, spans: [], hasRoom: false };
+  const openOn = plan.hours?.openOn;
+  const spans = spansOf(interval, openOn, day, partsOf(day).weekday);
+  const isClosed = openOn !== undefined && spans.length === 0;
+  return {
+    holiday,
+    obstacle: isClosed ? { reason: 'CLOSED' } : undefined,
+    spans,
+    hasRoom: spans.some((span) => fits(plan, interval, day, span)),
+  };
+}
+
+function fits({ site }: VisitPlan, interval: AttendingInterval, day: number, span: Span): boolean {
+  const { durationInMinutes = 0 } = interval;
+  return durationInMinutes === 0 || lengthInMinutes(site.timeZone, day, span) >= durationInMinutes;
+}
+
+function canMove({ holidayRule }: VisitPlan, { reason }: Obstacle): boolean {
+  return reason !== 'HOLIDAY' || holidayRule === 'MOVE';
+}
+
+function movableDays(plan: VisitPlan, rule: Rule, lookAt: LookAt): MovableDays {
+  const { first, last, names } = rule;
+  const hasHours = plan.hours?.openOn !== undefined;
+  return {
+    mustMove(day) {
+      plan.known.looked++;
+      if (day < first || day > last || !names(day, partsOf(day))) return false;
+      const { obstacle } = lookAt(day);
+      return obstacle !== undefined && canMove(plan, obstacle);
+    },
+    canTake(day) {
+      plan.known.looked++;
+      if (day < first || day > last) return false;
+      const { obstacle, hasRoom } = lookAt(day);
+      if (obstacle || (hasHours && !hasRoom)) return false;
+      const here = partsOf(day);
+      // Without opening hours, offices are open from Monday to Friday.
+      return (hasHours || here.weekday < 5) && !names(day, here);
+    },
+  };
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { runNow } from './pace.ts';
 import { nextVisits, type PlannedVisit, toVisitPlan } from './visit-plan.ts';
 import { type AttendingInterval, isAttendingInterval } from './visits.ts';
 
 function visitsOf(attendingIntervals: AttendingInterval[], today: string, count: number): PlannedVisit[] {
   const site = { openingHours: [], timeZone: 'Europe/Berlin', hasEmployee: true, hasPosition: true };
-  const plan = toVisitPlan({ ...site, attendingIntervals, anchor: today }, () => undefined, 'MOVE');
-  return nextVisits(plan, today, count);
+  const plan = runNow(toVisitPlan({ ...site, attendingIntervals, anchor: today }, () => undefined, 'MOVE'));
+  return runNow(nextVisits(plan, today, count));
 }
 
 function daysOf(rule: AttendingInterval, today: string, count = 4): string[] {

@@ -1,5 +1,15 @@
 // Visit intervals of the known shape, and the days that they name.
-import { type DayName, type DayParts, dayNames, partsOf, toDayNumber, weekOf } from './calendar-days.ts';
+import {
+  type DayName,
+  type DayParts,
+  dayNames,
+  firstDay,
+  lastDay,
+  partsOf,
+  toDayNumber,
+  weekOf,
+} from './calendar-days.ts';
+import type { Steps } from './pace.ts';
 import { hasShape, type ObjectShape } from './shape.ts';
 
 export const frequencies = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const;
@@ -64,7 +74,60 @@ export function isAttendingInterval(item: unknown): item is AttendingInterval {
 }
 
 /** Whether an interval names a day. */
-export type NamesDay = (day: number, here: DayParts) => boolean;
+type NamesDay = (day: number, here: DayParts) => boolean;
+
+/** An interval of a site, read once. */
+export interface Rule {
+  interval: AttendingInterval;
+  /** Among the known intervals of the site. */
+  index: number;
+  names: NamesDay;
+  tolerance: number;
+  /** The days between which its visits lie. */
+  first: number;
+  last: number;
+}
+
+interface Visited {
+  /** Items of another shape are left out. */
+  readonly attendingIntervals: readonly unknown[];
+  readonly validFrom?: string | undefined;
+  readonly validUntil?: string | undefined;
+  readonly anchor: string;
+}
+
+const itemsPerStep = 10;
+const knownIntervals = new WeakMap<readonly unknown[], readonly AttendingInterval[]>();
+
+/** A list is checked once, also where several sites have it. */
+function* checkIntervals(items: readonly unknown[]): Steps<readonly AttendingInterval[]> {
+  const known = knownIntervals.get(items);
+  if (known) return known;
+  const intervals: AttendingInterval[] = [];
+  for (const [index, item] of items.entries()) {
+    if (index % itemsPerStep === 0) yield;
+    if (isAttendingInterval(item)) intervals.push(item);
+  }
+  knownIntervals.set(items, intervals);
+  return intervals;
+}
+
+export function* readIntervals(site: Visited): Steps<readonly Rule[]> {
+  const intervals = yield* checkIntervals(site.attendingIntervals);
+  const anchor = toDayNumber(site.anchor);
+  const validFrom = toDayNumber(site.validFrom ?? firstDay);
+  const validUntil = toDayNumber(site.validUntil ?? lastDay);
+  return intervals.map((interval, index) => ({
+    interval,
+    index,
+    names: toNamedDays(interval, anchor),
+    tolerance: interval.toleranceInDays ?? 0,
+    first: Math.max(validFrom, toDayNumber(interval.startDate ?? firstDay)),
+    last: Math.min(validUntil, toDayNumber(interval.endDate ?? lastDay)),
+  }));
+}
+
+const allMonths = Array.from({ length: 12 }, (_, index) => index + 1);
 
 /** `anchor` stands in for the first day of an interval that has none: "every two weeks" counts from its week. */
 export function toNamedDays(interval: AttendingInterval, anchor: number): NamesDay {
@@ -75,6 +138,7 @@ export function toNamedDays(interval: AttendingInterval, anchor: number): NamesD
   const first = partsOf(start);
   const hasDays = byDay.length > 0;
   const days = dayNames.map((name) => byDay.includes(name));
+  const months = new Set(byMonth.length === 0 ? allMonths : byMonth);
   const isDivisible = (distance: number) => distance % step === 0;
   // All named days of the month or year; without named days, the first day decides.
   const isRightDay = (here: DayParts) => {
@@ -98,7 +162,7 @@ export function toNamedDays(interval: AttendingInterval, anchor: number): NamesD
     day >= earliest &&
     day <= latest &&
     (!hasDays || days[here.weekday]!) &&
-    (byMonth.length === 0 || byMonth.includes(here.month)) &&
+    months.has(here.month) &&
     (weekOfMonth === undefined || isInWeekOfMonth(here, weekOfMonth)) &&
     isInStep[frequency](day, here);
 }

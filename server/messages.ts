@@ -426,6 +426,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'A visit is skipped because the site is closed.',
     de: 'Ein Besuch entfällt, weil geschlossen ist.',
   },
+  plan_failed: {
+    en: 'The visits of this site cannot be planned.',
+    de: 'Die Besuche dieses Standorts lassen sich nicht planen.',
+  },
   no_employee: {
     en: 'Visits have no active employee.',
     de: 'Für die Besuche ist kein aktiver Mitarbeiter eingeteilt.',

@@ -34,7 +34,11 @@ export default defineConfig({
               test: /core\/(calendar-days|opening-hours|visits|shape)\.ts/,
               priority: 4,
             },
-            { name: 'visit-plan', test: /core\/(holidays|visit-plan)\.ts|visits\/site-plan/, priority: 3 },
+            {
+              name: 'visit-plan',
+              test: /core\/(holidays|visit-plan|visit-moves)\.ts|visits\/site-plan/,
+              priority: 3,
+            },
             { name: 'shared', minShareCount: 8, priority: 1 },
           ],
         },

@@ -1,9 +1,17 @@
 // The visits of a site, from its row.
+import { remember } from '../../core/calendar-days.ts';
+import { formatOf } from '../../core/daylight-saving.ts';
 import { type Holidays, holidayRegion, holidaysOf } from '../../core/holidays.ts';
-import { isOpeningHours, type OpeningHours } from '../../core/opening-hours.ts';
+import type { Steps } from '../../core/pace.ts';
 import { type ApproximatePosition, findApproximatePosition } from '../../core/postcodes.ts';
-import { type HolidayRule, toVisitPlan, type VisitPlan, type VisitSite } from '../../core/visit-plan.ts';
-import { type AttendingInterval, isAttendingInterval } from '../../core/visits.ts';
+import {
+  type HolidayRule,
+  type PlannedVisit,
+  toVisitPlan,
+  type VisitPlan,
+  type VisitSite,
+  visitsOn,
+} from '../../core/visit-plan.ts';
 
 export interface PlanRow {
   intervals: string;
@@ -34,7 +42,9 @@ export const planColumns = {
 /** Without a longest length. */
 export const planLists = ['subject.attending_intervals', 'subject.opening_hours'];
 
-export function toSitePlan(row: PlanRow, holidayRule: HolidayRule): VisitPlan {
+/** Throws for a site that cannot be planned. Validation accepts none, but a zone can be unknown to an older machine. */
+export function toSitePlan(row: PlanRow, holidayRule: HolidayRule): Steps<VisitPlan> {
+  formatOf(row.time_zone);
   let holidays: Holidays | undefined;
   const find: Holidays = (day) => {
     holidays ??= holidaysOf(holidayRegion(row.zip_code, row.time_zone));
@@ -43,67 +53,84 @@ export function toSitePlan(row: PlanRow, holidayRule: HolidayRule): VisitPlan {
   return toVisitPlan(new SiteOfRow(row), find, holidayRule);
 }
 
-/** Reads on demand: most sites have no visit on the days in question. */
+/** Reads on demand and once: most sites have no visit on the days in question. */
 class SiteOfRow implements VisitSite {
+  readonly attendingIntervals: readonly unknown[];
+  readonly validFrom: string | undefined;
+  readonly validUntil: string | undefined;
+  readonly timeZone: string;
+  readonly anchor: string;
   // Depends on another table, so the pages of visits say it.
   readonly hasEmployee = true;
   readonly #row: PlanRow;
+  #openingHours: readonly unknown[] | undefined;
+  #hasPosition: boolean | undefined;
 
   constructor(row: PlanRow) {
     this.#row = row;
-  }
-
-  get attendingIntervals() {
-    return readIntervals(this.#row.intervals);
+    this.attendingIntervals = parseList(row.intervals);
+    this.validFrom = row.valid_from ?? undefined;
+    this.validUntil = row.valid_until ?? undefined;
+    this.timeZone = row.time_zone;
+    this.anchor = row.created_on;
   }
 
   get openingHours() {
-    return readHours(this.#row.hours);
-  }
-
-  get validFrom() {
-    return this.#row.valid_from ?? undefined;
-  }
-
-  get validUntil() {
-    return this.#row.valid_until ?? undefined;
-  }
-
-  get timeZone() {
-    return this.#row.time_zone;
-  }
-
-  get anchor() {
-    return this.#row.created_on;
+    this.#openingHours ??= parseList(this.#row.hours);
+    return this.#openingHours;
   }
 
   get hasPosition() {
-    return this.#row.has_position || approximatePositionOf(this.#row) !== undefined;
+    this.#hasPosition ??= this.#row.has_position || approximatePositionOf(this.#row) !== undefined;
+    return this.#hasPosition;
   }
 }
 
-/** Of a site without a position of its own. */
+export type ReportFailure = (error: unknown, site: { id: string }) => void;
+
+export function reportTo(log: { warn(details: object, message: string): void }): ReportFailure {
+  return (error, { id }) => log.warn({ err: error, siteId: id }, 'a site cannot be planned');
+}
+
+/** Visits of a row, planned when they are first asked for. A site that cannot be planned has none, and is reported once. */
+export class RowVisits {
+  readonly #row: PlanRow & { id: string };
+  readonly #holidayRule: HolidayRule;
+  readonly #report: ReportFailure;
+  #plan: VisitPlan | undefined;
+  #hasFailed = false;
+
+  constructor(row: PlanRow & { id: string }, holidayRule: HolidayRule, report: ReportFailure) {
+    this.#row = row;
+    this.#holidayRule = holidayRule;
+    this.#report = report;
+  }
+
+  *on(day: number): Steps<PlannedVisit[]> {
+    if (this.#hasFailed) return [];
+    try {
+      this.#plan ??= yield* toSitePlan(this.#row, this.#holidayRule);
+      return yield* visitsOn(this.#plan, day);
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#report(error, this.#row);
+      return [];
+    }
+  }
+}
+
+/** Position by postcode or town, for sites without one. */
 export function approximatePositionOf(
   row: Pick<PlanRow, 'zip_code' | 'city' | 'has_position'>,
 ): ApproximatePosition | undefined {
   return row.has_position ? undefined : findApproximatePosition({ zipCode: row.zip_code, city: row.city });
 }
 
-/** Many sites have the same intervals or hours, and checking their shape takes most of the time. */
-function remember<Item>(isKnown: (item: unknown) => item is Item): (text: string) => Item[] {
-  const maxTexts = 5000;
-  const maxLength = 1000;
-  const known = new Map<string, Item[]>();
-  return (text) => {
-    const found = known.get(text);
-    if (found) return found;
-    const items = (JSON.parse(text) as unknown[]).filter(isKnown);
-    if (text.length > maxLength) return items;
-    if (known.size >= maxTexts) known.clear();
-    known.set(text, items);
-    return items;
-  };
-}
+const maxTextLength = 1000;
 
-const readIntervals = remember<AttendingInterval>(isAttendingInterval);
-const readHours = remember<OpeningHours>(isOpeningHours);
+/** Many sites have the same intervals or hours. The same list is also checked once only. */
+const parseShortList = remember((text: string): readonly unknown[] => JSON.parse(text));
+
+function parseList(text: string): readonly unknown[] {
+  return text.length > maxTextLength ? JSON.parse(text) : parseShortList(text);
+}

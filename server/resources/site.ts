@@ -1,7 +1,8 @@
 import { openingHoursShape } from '../../core/opening-hours.ts';
+import type { Steps } from '../../core/pace.ts';
 import { hasClosedVisit } from '../../core/visit-plan.ts';
 import { attendingIntervalShape } from '../../core/visits.ts';
-import { defineResource } from '../engine/definition/definition.ts';
+import { type Business, defineResource } from '../engine/definition/definition.ts';
 import { date, decimal, flag, integer, list, owner, reference, text } from '../engine/definition/fields.ts';
 import { address, addressExample, addressWords } from './address.ts';
 import { approximatePositionOf, type PlanRow, planColumns, planLists, toSitePlan } from './site-plan.ts';
@@ -11,6 +12,17 @@ const hasVisits = `json_array_length(subject.attending_intervals) > 0 AND subjec
 
 /** Visits on closed days are found three months before. */
 const lookAheadDays = 92;
+
+const plannedRows = { columns: planColumns, lists: planLists };
+
+function* planAhead(row: PlanRow, { holidayRule, today }: Business): Steps<'open' | 'closed' | 'failed'> {
+  try {
+    const plan = yield* toSitePlan(row, holidayRule);
+    return (yield* hasClosedVisit(plan, today, lookAheadDays)) ? 'closed' : 'open';
+  } catch {
+    return 'failed';
+  }
+}
 
 export const site = defineResource({
   name: 'site',
@@ -129,7 +141,10 @@ export const site = defineResource({
       judge: {
         columns: { zip_code: planColumns.zip_code, city: planColumns.city },
         lists: [],
-        needsAttention: (row: PlanRow) => approximatePositionOf(row) === undefined,
+        *needsAttention(row: PlanRow) {
+          yield;
+          return approximatePositionOf(row) === undefined;
+        },
       },
     },
     {
@@ -151,10 +166,24 @@ export const site = defineResource({
       finding: `concat_ws(' ', subject.attending_intervals, subject.opening_hours)`,
       needsScan: true,
       judge: {
-        columns: planColumns,
-        lists: planLists,
-        needsAttention: (row: PlanRow, { holidayRule, today }) =>
-          hasClosedVisit(toSitePlan(row, holidayRule), today, lookAheadDays),
+        ...plannedRows,
+        // A site that cannot be planned has an entry of its own.
+        *needsAttention(row, business) {
+          return (yield* planAhead(row, business)) === 'closed';
+        },
+      },
+    },
+    {
+      code: 'plan_failed',
+      field: 'attendingIntervals',
+      condition: 'json_array_length(subject.attending_intervals) > 0',
+      finding: `concat_ws(' ', subject.attending_intervals, subject.opening_hours, subject.address_zip_code, subject.time_zone)`,
+      needsScan: true,
+      judge: {
+        ...plannedRows,
+        *needsAttention(row, business) {
+          return (yield* planAhead(row, business)) === 'failed';
+        },
       },
     },
   ],

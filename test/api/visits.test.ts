@@ -351,3 +351,46 @@ test('Pflege reads visits without private phone numbers', async () => {
   assert.equal(seen.json().data[0].contactPerson.lastName, 'Petersen');
   assert.doesNotMatch(seen.body, /5550199/);
 });
+
+test('an address with line breaks and control characters ends no list', async () => {
+  const { headers, createSite, read } = await startTenant();
+  const usual = await createSite();
+  const odd = await createSite({
+    address: {
+      streetName: 'a\u0001b',
+      houseNumber: '',
+      zipCode: '20095\nHamburg',
+      city: 'Ham\u202eburg\r\n',
+    },
+  });
+  const { data } = await read('from=2026-11-20&until=2026-11-20');
+  assert.deepEqual(data.map(({ siteId }) => siteId).sort(), [usual, odd].sort());
+  assert.equal((await service.get('/attention', { headers })).statusCode, 200);
+});
+
+test('a site that cannot be planned is missing alone, is logged, and needs attention', async () => {
+  const { headers, tenantId, createSite, read } = await startTenant();
+  const usual = await createSite();
+  const broken = await createSite({ name: 'Crater' });
+  // As after a restore on a machine that does not know a new zone yet.
+  await service.owner.query('UPDATE site SET time_zone = $1 WHERE tenant_id = $2 AND id = $3', [
+    'Moon/Crater',
+    tenantId,
+    broken,
+  ]);
+  const { data } = await read('from=2026-11-20&until=2026-11-27');
+  assert.deepEqual(
+    data.map(({ siteId }) => siteId),
+    [usual, usual],
+  );
+  const warnings = service.logLines.map((line) => JSON.parse(line)).filter(({ siteId }) => siteId === broken);
+  assert.deepEqual(
+    warnings.map(({ level, msg }) => [level, msg]),
+    [[40, 'a site cannot be planned']],
+  );
+  const attention = await service.get('/attention', { headers });
+  assert.deepEqual(
+    attention.json().data.map(({ id, code }: { id: string; code: string }) => `${id} ${code}`),
+    [`${broken} plan_failed`],
+  );
+});

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { runNow } from '../../core/pace.ts';
 import { createTenant } from '../../server/auth/tenants.ts';
 import { buildBusiness } from '../../server/commands/demo/business.ts';
 import { endedSites, oddities } from '../../server/commands/demo/oddities.ts';
@@ -151,7 +152,7 @@ test('the attention list has something of each kind, and nothing by accident', a
     const { rows } = await owner.query<{ judged: unknown }>(
       `SELECT ${selectJudged(check)} AS judged FROM ${table} AS subject WHERE ${condition}`,
     );
-    const count = rows.filter(({ judged }) => isJudged(check, judged, business)).length;
+    const count = rows.filter(({ judged }) => runNow(isJudged(check, judged, business))).length;
     if (count > 0) found.push({ entry: `${code} ${resource}.${field}`, count });
   }
   assert.deepEqual(Object.fromEntries(found.map(({ entry, count }) => [entry, count])), {

@@ -1,5 +1,6 @@
 // What a resource is: data from which its routes, validation, OpenAPI, SQL, import and export follow.
 import type { AttentionCode } from '../../../core/codes.ts';
+import type { Steps } from '../../../core/pace.ts';
 import type { HolidayRule } from '../../../core/visit-plan.ts';
 import type { Language } from '../../messages.ts';
 import { externalIdName, externalIdSchema, type Field, type Fields, text, withTwins } from './fields.ts';
@@ -78,7 +79,7 @@ export interface Judge {
   /** Columns of json among them, which have no longest length. */
   readonly lists: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: the columns say which members a row has
-  needsAttention(row: any, business: Business): boolean;
+  needsAttention(row: any, business: Business): Steps<boolean>;
 }
 
 /** What a judge knows about the business. */

@@ -2,6 +2,7 @@
 // cause.
 import type pg from 'pg';
 import type { AttentionCode } from '../../../core/codes.ts';
+import { Pace, type Steps } from '../../../core/pace.ts';
 import type { HolidayRule } from '../../../core/visit-plan.ts';
 import { type Language, text } from '../../messages.ts';
 import {
@@ -164,12 +165,12 @@ export function selectJudged({ judge }: Pick<AttentionCheck, 'judge'>): string {
     .join(', ')})`;
 }
 
-export function isJudged(
+export function* isJudged(
   { judge }: Pick<AttentionCheck, 'judge'>,
   judged: unknown,
   business: Business,
-): boolean {
-  return !judge || judge.needsAttention(judged, business);
+): Steps<boolean> {
+  return !judge || (yield* judge.needsAttention(judged, business));
 }
 
 /** By a statement of its own: on a cluster it is on the coordinator, and the objects are on workers. */
@@ -189,6 +190,7 @@ export async function findAttentionOf(
   language: Language,
 ): Promise<AttentionEntry[]> {
   const entries: AttentionEntry[] = [];
+  const pace = new Pace();
   let business: Business | undefined;
   for (const check of checks) {
     const { resource, field, code, table, condition } = check;
@@ -199,7 +201,7 @@ export async function findAttentionOf(
     );
     if (!rows[0]) continue;
     if (check.judge) business ??= await readBusiness(client, row.tenant_id);
-    if (business && !isJudged(check, rows[0].judged, business)) continue;
+    if (business && !(await pace.run(isJudged(check, rows[0].judged, business)))) continue;
     entries.push({ resource, id: row.id, field, code, message: text(code, language) });
   }
   return entries;

@@ -1,5 +1,5 @@
 // The checks of the attention list, one after the other and in pieces, so each request ends in time.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Pace } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
 import type { Business } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
@@ -80,24 +80,16 @@ export function businessOf(database: Database, tenantId: string, deadline: numbe
   };
 }
 
-/** Longer turns would delay the requests of others. */
-const turnMs = 10;
-
 export async function judgePiece(
   check: Condition,
   { rows }: Piece,
   findBusiness: () => Promise<Business>,
+  pace: Pace,
 ): Promise<Piece['rows']> {
   if (!check.judge || rows.length === 0) return rows;
   const business = await findBusiness();
   const found: Piece['rows'] = [];
-  let turnEnds = performance.now() + turnMs;
-  for (const row of rows) {
-    if (isJudged(check, row.judged, business)) found.push(row);
-    if (performance.now() < turnEnds) continue;
-    await nextTurn();
-    turnEnds = performance.now() + turnMs;
-  }
+  for (const row of rows) if (await pace.run(isJudged(check, row.judged, business))) found.push(row);
   return found;
 }
 
@@ -145,13 +137,14 @@ export async function countFrom(
   mustEnd: (deadline: number) => boolean = isTimeUp,
 ): Promise<{ counts: number[]; next: Place | undefined }> {
   const counts = checks.map(() => 0);
+  const pace = new Pace();
   const findBusiness = businessOf(database, tenantId, deadline);
   for (let place = from; place.check < checks.length; ) {
     if (place !== from && mustEnd(deadline)) return { counts, next: place };
     const check = checks[place.check]!;
     if (check.judge) {
       const piece = await readPiece(database, tenantId, check, place.after, scannedRows, deadline);
-      counts[place.check]! += (await judgePiece(check, piece, findBusiness)).length;
+      counts[place.check]! += (await judgePiece(check, piece, findBusiness, pace)).length;
       place = placeAfter(place, piece);
     } else {
       const { count, scannedTo } = await countPiece(database, tenantId, check, place.after, deadline);

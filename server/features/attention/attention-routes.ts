@@ -1,6 +1,7 @@
 // The attention list: everything that should be looked at, over all resources.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { attentionCodes } from '../../../core/codes.ts';
+import type { Pace } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
@@ -13,6 +14,7 @@ import {
 } from '../../engine/sql/attention-checks.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
+import { paceOf } from '../../http/request-pace.ts';
 import { type Language, text } from '../../messages.ts';
 import {
   businessOf,
@@ -72,7 +74,7 @@ export async function attentionRoutes(
       const asked = parseRequest(request, checks, resourceNames);
       const { tenantId, deadline } = request;
       const language = languageOf(request);
-      const page = findEntries(database, tenantId, asked, language, deadline);
+      const page = findEntries(database, tenantId, asked, language, deadline, paceOf(request));
       const total = asked.wantsTotal ? countEntries(database, tenantId, asked.checks, deadline) : undefined;
       const [{ entries, next }, counted] = await Promise.all([page, total]);
       return {
@@ -96,6 +98,7 @@ async function findEntries(
   { checks, from, limit }: AttentionRequest,
   language: Language,
   deadline: number,
+  pace: Pace,
 ): Promise<{ entries: PlacedEntry[]; next: Place | undefined }> {
   const entries: PlacedEntry[] = [];
   const findBusiness = businessOf(database, tenantId, deadline);
@@ -104,7 +107,7 @@ async function findEntries(
     const check = checks[place.check]!;
     const { resource, field, code } = check;
     const piece = await readPiece(database, tenantId, check, place.after, limit - entries.length, deadline);
-    const found = await judgePiece(check, piece, findBusiness);
+    const found = await judgePiece(check, piece, findBusiness, pace);
     const message = text(code, language);
     const taken = found.slice(0, limit - entries.length);
     entries.push(

@@ -1,6 +1,7 @@
 // The office leaves entries as they are, takes them back, and sees how many there are of each kind.
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
+import { Pace } from '../../../core/pace.ts';
 import { oneOf, optional, readForm, uuid, words } from '../../auth/form.ts';
 import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
@@ -107,6 +108,7 @@ export async function leftEntryRoutes(
 async function readLeft(client: pg.ClientBase, tenantId: string, checks: readonly AttentionCheck[]) {
   const entries: { leftAt: Date; person_id: string }[] = [];
   const business = await readBusiness(client, tenantId);
+  const pace = new Pace();
   for (const check of checks) {
     const { resource, field, code } = check;
     const { rows } = await client.query(
@@ -118,8 +120,9 @@ async function readLeft(client: pg.ClientBase, tenantId: string, checks: readonl
        WHERE (${check.condition}) AND EXISTS (SELECT ${leftEntry(check)})`,
       [tenantId, resource, field, code],
     );
-    const found = rows.filter(({ judged }) => isJudged(check, judged, business));
-    entries.push(...found.map(({ judged: _judged, ...row }) => ({ resource, field, code, ...row })));
+    for (const { judged, ...row } of rows) {
+      if (await pace.run(isJudged(check, judged, business))) entries.push({ resource, field, code, ...row });
+    }
   }
   const listed = entries
     .sort((one, other) => other.leftAt.getTime() - one.leftAt.getTime())

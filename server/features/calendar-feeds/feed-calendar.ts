@@ -1,8 +1,14 @@
 // Visits as an iCalendar document. The same data gives the same bytes, and a moved visit keeps its identity.
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import ical, { ICalCalendarMethod, type ICalEventData, ICalEventTransparency } from 'ical-generator';
+import ical, {
+  foldLines,
+  ICalCalendarMethod,
+  ICalEvent,
+  type ICalEventData,
+  ICalEventTransparency,
+} from 'ical-generator';
 import { fromDayNumber, toDayNumber } from '../../../core/calendar-days.ts';
-import { type PlannedVisit, visitsOn } from '../../../core/visit-plan.ts';
+import type { Steps } from '../../../core/pace.ts';
+import type { PlannedVisit } from '../../../core/visit-plan.ts';
 import type { Feed, FeedSite, FeedSites } from './feed-data.ts';
 import { feedTexts } from './feed-texts.ts';
 import { describeTimeZone } from './time-zone.ts';
@@ -14,8 +20,6 @@ const maxEvents = 5000;
 const maxBytes = 4 * 1024 * 1024;
 /** About the size of an entry without the texts of its site. */
 const entryBytes = 500;
-/** Longer turns would delay the requests of others. */
-const turnMs = 10;
 
 export interface FeedVisits {
   visits: { site: FeedSite; visit: PlannedVisit }[];
@@ -29,32 +33,27 @@ export interface FeedVisits {
 }
 
 /** Day by day: a full calendar ends early instead of leaving out sites. */
-export async function collectVisits(
+export function* collectVisits(
   { sites, hasMore }: FeedSites,
   today: string = Temporal.Now.plainDateISO('UTC').toString(),
-): Promise<FeedVisits> {
-  const [first, last] = [-weeksBack, weeksAhead].map((weeks) => toDayNumber(today) + weeks * 7) as [
-    number,
-    number,
-  ];
+): Steps<FeedVisits> {
+  const first = toDayNumber(today) - weeksBack * 7;
+  const last = toDayNumber(today) + weeksAhead * 7;
   const visits: FeedVisits['visits'] = [];
-  let turnEnds = performance.now() + turnMs;
   let bytes = 0;
   let day = first;
   for (; day <= last; day += 1) {
     const before = visits.length;
     for (const site of sites) {
-      const taking = visitsOn(site.plan, day).filter(({ status }) => status !== 'SKIPPED');
+      yield;
+      const found = yield* site.visits.on(day);
+      const taking = found.filter(({ status }) => status !== 'SKIPPED');
       visits.push(...taking.map((visit) => ({ site, visit })));
       bytes += taking.length * (entryBytes + Buffer.byteLength(site.comment ?? ''));
     }
     if ((visits.length > maxEvents || bytes > maxBytes) && before > 0) {
       visits.length = before;
       break;
-    }
-    if (performance.now() > turnEnds) {
-      await nextTurn();
-      turnEnds = performance.now() + turnMs;
     }
   }
   return {
@@ -66,9 +65,12 @@ export async function collectVisits(
   };
 }
 
-export function writeCalendar(feed: Feed, found: FeedVisits, origin: string): string {
+const end = 'END:VCALENDAR';
+
+/** Entry by entry: the library would write a whole calendar in one turn. */
+export function* writeCalendar(feed: Feed, found: FeedVisits, origin: string): Steps<string> {
   const texts = feedTexts[feed.language];
-  const { from, until } = found;
+  const { from, until, visits } = found;
   const notes = [
     ...(found.isShortened ? [texts.shortened(until)] : []),
     ...(found.includedSites === null ? [] : [texts.moreSites(found.includedSites)]),
@@ -78,12 +80,18 @@ export function writeCalendar(feed: Feed, found: FeedVisits, origin: string): st
     ...(notes.length > 0 && { description: notes.join(' ') }),
     prodId: { company: 'Stamm', product: 'Visits', language: feed.language.toUpperCase() },
     method: ICalCalendarMethod.PUBLISH,
-    timezone: { name: null, generator: (zone) => describeTimeZone(zone, from, until) },
     ttl: 3600,
   });
+  const parts = [calendar.toString().slice(0, -end.length)];
+  const isTimed = ({ visit: { windows } }: FeedVisits['visits'][number]) => windows.length > 0;
+  for (const zone of new Set(visits.filter(isTimed).map(({ site }) => site.time_zone))) {
+    parts.push(`${describeTimeZone(zone, from, until)}\r\n`);
+    yield;
+  }
+  const write = (event: ICalEventData) => parts.push(foldLines(new ICalEvent(event, calendar).toString()));
   // Most calendar programs hide the description of a calendar, but none hides its last entry.
   if (notes.length > 0) {
-    calendar.createEvent({
+    write({
       id: `${feed.id}-incomplete@stamm`,
       stamp: new Date(`${until}T00:00:00Z`),
       summary: texts.incomplete,
@@ -93,15 +101,17 @@ export function writeCalendar(feed: Feed, found: FeedVisits, origin: string): st
       transparency: ICalEventTransparency.TRANSPARENT,
     });
   }
-  for (const { site, visit } of found.visits) calendar.createEvent(toEvent(feed, site, visit, origin));
-  return calendar.toString();
+  for (const { site, visit } of visits) {
+    write(toEvent(feed, site, visit, origin));
+    yield;
+  }
+  return [...parts, end].join('');
 }
 
 function toEvent({ language }: Feed, site: FeedSite, visit: PlannedVisit, origin: string): ICalEventData {
-  const rule = site.plan.rules.findIndex(({ interval }) => interval === visit.interval);
   const address = `${site.street}, ${site.zip_code} ${site.city}`;
   return {
-    id: `${site.id}-${visit.movedFrom ?? visit.date}-${rule}@stamm`,
+    id: `${site.id}-${visit.movedFrom ?? visit.date}-${visit.rule}@stamm`,
     // Calendar programs take a change only with a higher number. It grows with each change of the site.
     sequence: site.version,
     stamp: site.updated_at,

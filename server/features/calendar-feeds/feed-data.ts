@@ -1,10 +1,16 @@
 // What a feed is made of: whom or what it is for, and the sites to visit.
 import type pg from 'pg';
-import type { HolidayRule, VisitPlan } from '../../../core/visit-plan.ts';
+import type { HolidayRule } from '../../../core/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
 import { jsonBytes, selectWithinPage, textBytes } from '../../engine/sql/page-size.ts';
 import type { Language } from '../../messages.ts';
-import { type PlanRow, planColumns, planLists, toSitePlan } from '../../resources/site-plan.ts';
+import {
+  type PlanRow,
+  planColumns,
+  planLists,
+  type ReportFailure,
+  RowVisits,
+} from '../../resources/site-plan.ts';
 
 export const feedResources = ['employee', 'site'] as const;
 
@@ -86,7 +92,7 @@ interface SiteRow extends Omit<PlanRow, 'intervals'> {
 }
 
 export interface FeedSite extends SiteRow {
-  plan: VisitPlan;
+  visits: RowVisits;
 }
 
 export interface FeedSites {
@@ -110,7 +116,7 @@ const selection = Object.entries(columns).map(([name, sql]) => `${sql} AS ${name
 
 /** Without private numbers: a feed has no session, and Pflege does not see them either. */
 export async function readFeedSites(
-  { database, tenantId, deadline }: Reader,
+  { database, tenantId, deadline, report }: Reader & { report: ReportFailure },
   feed: Feed,
 ): Promise<FeedSites> {
   const { rows } = await database.queryInTenants<SiteRow>(
@@ -133,6 +139,6 @@ export async function readFeedSites(
   );
   const cut = rows.findIndex(({ intervals }) => intervals === null);
   const read = rows.slice(0, cut === -1 ? maxSites : Math.min(cut, maxSites)) as (SiteRow & PlanRow)[];
-  const sites = read.map((row) => ({ ...row, plan: toSitePlan(row, feed.holidayRule) }));
+  const sites = read.map((row) => ({ ...row, visits: new RowVisits(row, feed.holidayRule, report) }));
   return { sites, hasMore: rows.length > sites.length };
 }

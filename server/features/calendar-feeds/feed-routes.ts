@@ -11,6 +11,8 @@ import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
 import { matchesEtag } from '../../http/conventions.ts';
+import { paceOf } from '../../http/request-pace.ts';
+import { reportTo } from '../../resources/site-plan.ts';
 import { collectVisits, writeCalendar } from './feed-calendar.ts';
 import { type FeedSubject, feedResources, findFeed, readFeedSites, readSubject } from './feed-data.ts';
 
@@ -41,7 +43,7 @@ export async function feedRoutes(app: FastifyInstance, options: Options): Promis
 function addOfficeRoutes(app: FastifyInstance, { database, publicUrl }: Options): void {
   app.get<SubjectRoute>('/calendar-feeds/:resource/:id', forVerwaltung, async (request) => {
     const { resource, id } = subjectOf(request);
-    const { tenantId, deadline } = request;
+    const { tenantId, deadline, log } = request;
     const { rows } = await database.queryInTenants<{ createdAt: Date; createdBy: string; hash: Buffer }>(
       [tenantId],
       {
@@ -53,9 +55,9 @@ function addOfficeRoutes(app: FastifyInstance, { database, publicUrl }: Options)
     );
     if (!rows[0]) return { feed: null };
     const { hash, ...made } = rows[0];
-    const read = { database, tenantId, deadline };
+    const read = { database, tenantId, deadline, report: reportTo(log) };
     const feed = await findFeed(read, hash);
-    const found = feed && (await collectVisits(await readFeedSites(read, feed)));
+    const found = feed && (await paceOf(request).run(collectVisits(await readFeedSites(read, feed))));
     return {
       feed: {
         ...made,
@@ -137,16 +139,17 @@ function addCalendarRoute(app: FastifyInstance, { database, publicUrl }: Options
     request: FastifyRequest<{ Params: { tenantId: string; file: string } }>,
     reply: FastifyReply,
   ): Promise<string | undefined> {
-    const { deadline, params } = request;
+    const { deadline, params, log } = request;
     const token = params.file.replace(/\.ics$/, '');
     if (!isUuid(params.tenantId) || !isToken(token)) return undefined;
     const tenantId = params.tenantId.toLowerCase();
     demandRate(reply, countReads(token, 1), maxReadsPerMinute);
-    const read = { database, tenantId, deadline };
+    const read = { database, tenantId, deadline, report: reportTo(log) };
     const feed = await findFeed(read, hashToken(token));
     if (!feed) return undefined;
-    const found = await collectVisits(await readFeedSites(read, feed));
-    return writeCalendar(feed, found, addressOf(request, publicUrl));
+    const pace = paceOf(request);
+    const found = await pace.run(collectVisits(await readFeedSites(read, feed)));
+    return pace.run(writeCalendar(feed, found, addressOf(request, publicUrl)));
   }
 }
 

@@ -1,9 +1,15 @@
 // Sites with intervals, read in pieces in the order of their ids, and planned.
-import type { HolidayRule, VisitPlan } from '../../../core/visit-plan.ts';
+import type { HolidayRule } from '../../../core/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
 import type { Conditions } from '../../engine/sql/list-filters.ts';
 import { jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
-import { type PlanRow, planColumns, planLists, toSitePlan } from '../../resources/site-plan.ts';
+import {
+  type PlanRow,
+  planColumns,
+  planLists,
+  type ReportFailure,
+  RowVisits,
+} from '../../resources/site-plan.ts';
 
 interface SiteRow extends Omit<PlanRow, 'intervals'> {
   id: string;
@@ -22,12 +28,14 @@ export interface PlannedSite {
   contactPersonId: string | undefined;
   preparationInMinutes: number | undefined;
   timeZone: string;
-  plan: VisitPlan;
+  visits: RowVisits;
   row: PlanRow;
 }
 
 export interface Piece {
   sites: PlannedSite[];
+  /** Of the lists that were read. */
+  bytes: number;
   isLast: boolean;
 }
 
@@ -41,7 +49,7 @@ const selection = Object.entries(columns).map(([name, sql]) => `${sql} AS ${name
 
 export async function readPiece(
   database: Database,
-  { tenantId, deadline }: { tenantId: string; deadline: number },
+  { tenantId, deadline, report }: { tenantId: string; deadline: number; report: ReportFailure },
   { conditions, values }: Conditions,
   { comparison, siteId, count }: { comparison: '>' | '>='; siteId: string; count: number },
 ): Promise<Piece> {
@@ -65,14 +73,15 @@ export async function readPiece(
   );
   const holidayRule: HolidayRule = following[0]!.rows[0].holiday_rule;
   const cut = rows.findIndex(({ intervals }) => intervals === null);
-  const read = cut === -1 ? rows : rows.slice(0, cut);
+  const read = (cut === -1 ? rows : rows.slice(0, cut)) as (SiteRow & PlanRow)[];
   return {
-    sites: (read as (SiteRow & PlanRow)[]).map((row) => toPlannedSite(row, holidayRule)),
+    sites: read.map((row) => toPlannedSite(row, new RowVisits(row, holidayRule, report))),
+    bytes: read.reduce((sum, { intervals, hours }) => sum + intervals.length + hours.length, 0),
     isLast: cut === -1 && rows.length < count,
   };
 }
 
-function toPlannedSite(row: SiteRow & PlanRow, holidayRule: HolidayRule): PlannedSite {
+function toPlannedSite(row: SiteRow & PlanRow, visits: RowVisits): PlannedSite {
   return {
     id: row.id,
     customerId: row.customer_id,
@@ -80,7 +89,7 @@ function toPlannedSite(row: SiteRow & PlanRow, holidayRule: HolidayRule): Planne
     contactPersonId: row.contact_person_id ?? undefined,
     preparationInMinutes: row.preparation === null ? undefined : Number(row.preparation),
     timeZone: row.time_zone,
-    plan: toSitePlan(row, holidayRule),
+    visits,
     row,
   };
 }

@@ -2,12 +2,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { languageOf, linkNextPage } from '../../http/conventions.ts';
+import { paceOf } from '../../http/request-pace.ts';
 import type { Language } from '../../messages.ts';
-import { approximatePositionOf } from '../../resources/site-plan.ts';
+import { approximatePositionOf, reportTo } from '../../resources/site-plan.ts';
 import { type Details, readDetails } from './visit-details.ts';
 import { visitDocs } from './visit-docs.ts';
 import { findVisits, type SiteVisit } from './visit-page.ts';
 import { encodeCursor, parseVisitRequest, type VisitInclusion } from './visit-request.ts';
+
+/** Time for the rest of the answer. */
+const reserveMs = 900;
 
 export async function visitRoutes(api: FastifyInstance, { database }: { database: Database }): Promise<void> {
   api.get<{ Querystring: Record<string, unknown> }>(
@@ -16,7 +20,9 @@ export async function visitRoutes(api: FastifyInstance, { database }: { database
     async (request, reply) => {
       const asked = parseVisitRequest(request.query);
       const language = languageOf(request);
-      const { visits, next } = await findVisits(database, request, asked);
+      const { tenantId, deadline, log } = request;
+      const reader = { tenantId, deadline, pace: paceOf(request, reserveMs), report: reportTo(log) };
+      const { visits, next } = await findVisits(database, reader, asked);
       const details = await readDetails(database, request, visits, asked.inclusions);
       const nextCursor = next ? encodeCursor(asked, next) : null;
       if (nextCursor) linkNextPage(request, reply, nextCursor);

@@ -1,16 +1,16 @@
 // The first visits of an interval that somebody types. Loaded when there is one: most forms plan nothing.
 import { useTranslation } from 'react-i18next';
 import { todayIn } from '../../../core/calendar-days.ts';
-import { nextVisits } from '../../../core/visit-plan.ts';
+import { runNow } from '../../../core/pace.ts';
 import type { AttendingInterval } from '../../../core/visits.ts';
 import { formatDay } from '../texts/format.ts';
-import { toSitePlan } from '../visits/site-plan.ts';
+import { nextVisitsOf } from '../visits/site-plan.ts';
 
 export function FirstVisits({ interval }: { interval: AttendingInterval }) {
   const { t } = useTranslation();
   const today = todayIn(undefined);
-  const plan = toSitePlan({ attendingIntervals: [interval], createdAt: today }, 'KEEP');
-  const visits = nextVisits(plan, today, 3);
+  const site = { attendingIntervals: [interval], createdAt: today };
+  const visits = runNow(nextVisitsOf(site, { holidayRule: 'KEEP', from: today, count: 3 }));
   const days = visits.map(({ date }) =>
     formatDay(date, { weekday: 'short', day: 'numeric', month: 'short' }),
   );

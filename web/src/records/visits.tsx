@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { todayIn } from '../../../core/calendar-days.ts';
-import { nextVisits, type PlannedVisit } from '../../../core/visit-plan.ts';
+import type { PlannedVisit } from '../../../core/visit-plan.ts';
 import { isAttendingInterval } from '../../../core/visits.ts';
 import { formatDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
-import { toSitePlan } from '../visits/site-plan.ts';
+import { nextVisitsQuery } from '../visits/site-plan.ts';
 import { timesText } from '../visits/visit-times.ts';
 import { visitSettingsQuery } from '../visits/visits-query.ts';
 import { describeInterval } from './interval-words.ts';
@@ -18,8 +18,13 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
   const { t } = useTranslation();
   const intervals = (site.attendingIntervals as unknown[]).filter(isAttendingInterval);
   const { data: settings } = useQuery(visitSettingsQuery);
-  const plan = toSitePlan(site, settings?.holidayRule ?? 'MOVE');
-  const visits = nextVisits(plan, todayIn(site.timeZone as string | undefined), 6);
+  const { data: visits, isError } = useQuery(
+    nextVisitsQuery(site, {
+      holidayRule: settings?.holidayRule ?? 'MOVE',
+      from: todayIn(site.timeZone as string | undefined),
+      count: 6,
+    }),
+  );
   return (
     <Stack gap="sm">
       <List size="sm" listStyleType="none">
@@ -29,9 +34,10 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
           </List.Item>
         ))}
       </List>
-      {visits.length === 0 && <Text size="sm">{t('record.visitsOver')}</Text>}
+      {visits?.length === 0 && <Text size="sm">{t('record.visitsOver')}</Text>}
+      {isError && <Text size="sm">{t('attention.explain.plan_failed')}</Text>}
       <ol className={classes.visits}>
-        {visits.map((visit) => (
+        {visits?.map((visit) => (
           <li key={`${visit.date} ${JSON.stringify(visit.interval)}`}>
             <span className={classes.date} aria-hidden="true">
               <span>{formatDay(visit.date, { month: 'short' })}</span>

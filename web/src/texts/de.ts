@@ -645,6 +645,7 @@ export const de: Texts = {
       probable_duplicate: 'Möglicherweise doppelt',
       validity_ended: 'Gültigkeit abgelaufen',
       closed_visit: 'Besuch bei geschlossenem Standort',
+      plan_failed: 'Besuche nicht planbar',
       no_employee: 'Kein Mitarbeiter',
     },
     explain: {
@@ -662,6 +663,8 @@ export const de: Texts = {
       validity_ended: 'Die Gültigkeit ist abgelaufen. Verlängern Sie sie, oder löschen Sie den Standort.',
       closed_visit:
         'In den nächsten drei Monaten entfällt ein Besuch, weil geschlossen ist. Ändern Sie Intervall, Toleranz oder Öffnungszeiten.',
+      plan_failed:
+        'Stamm kann die Besuche nicht planen, deshalb fehlen sie. Prüfen Sie Zeitzone, Intervalle und Öffnungszeiten.',
       no_employee:
         'Für die Besuche ist niemand eingeteilt, oder die Person ist nicht mehr aktiv. Wählen Sie einen Mitarbeiter.',
     },

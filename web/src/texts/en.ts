@@ -641,6 +641,7 @@ export const en = {
       probable_duplicate: 'Possible duplicate',
       validity_ended: 'Validity ended',
       closed_visit: 'Visit on a closed day',
+      plan_failed: 'Visits not planned',
       no_employee: 'No employee',
     },
     explain: {
@@ -657,6 +658,8 @@ export const en = {
       validity_ended: 'The validity has ended. Extend it, or delete the site.',
       closed_visit:
         'In the next three months a visit is skipped because the site is closed. Change the interval, its tolerance or the opening hours.',
+      plan_failed:
+        'Stamm cannot plan the visits, so they are missing. Check time zone, intervals and opening hours.',
       no_employee: 'Nobody is assigned to the visits, or the person is no longer active. Choose an employee.',
     },
     merge: 'Merge',

@@ -1,16 +1,35 @@
 // The visits that follow from a site as the API returns it.
+import { queryOptions } from '@tanstack/react-query';
 import { holidayRegion, holidaysOf } from '../../../core/holidays.ts';
-import { isOpeningHours } from '../../../core/opening-hours.ts';
-import { type HolidayRule, toVisitPlan, type VisitPlan } from '../../../core/visit-plan.ts';
-import { isAttendingInterval } from '../../../core/visits.ts';
+import { Pace, type Steps } from '../../../core/pace.ts';
+import { type HolidayRule, nextVisits, type PlannedVisit, toVisitPlan } from '../../../core/visit-plan.ts';
 
-export function toSitePlan(site: Record<string, unknown>, holidayRule: HolidayRule): VisitPlan {
+export interface AskedVisits {
+  holidayRule: HolidayRule;
+  from: string;
+  count: number;
+}
+
+/** Planned at a pace: a site with many intervals must not stop the tab. */
+export function nextVisitsQuery(site: Record<string, unknown>, asked: AskedVisits) {
+  return queryOptions({
+    queryKey: ['next-visits', site, asked],
+    queryFn: () => new Pace().run(nextVisitsOf(site, asked)),
+    networkMode: 'always',
+    retry: false,
+  });
+}
+
+export function* nextVisitsOf(
+  site: Record<string, unknown>,
+  { holidayRule, from, count }: AskedVisits,
+): Steps<PlannedVisit[]> {
   const timeZone = (site.timeZone as string | undefined) ?? 'Europe/Berlin';
   const address = site.address as { zipCode: string; location?: object } | undefined;
   const region = holidayRegion(address?.zipCode ?? '', timeZone);
   const plannedSite = {
-    attendingIntervals: listOf(site.attendingIntervals).filter(isAttendingInterval),
-    openingHours: listOf(site.openingHours).filter(isOpeningHours),
+    attendingIntervals: listOf(site.attendingIntervals),
+    openingHours: listOf(site.openingHours),
     validFrom: site.validFrom as string | undefined,
     validUntil: site.validUntil as string | undefined,
     timeZone,
@@ -18,7 +37,8 @@ export function toSitePlan(site: Record<string, unknown>, holidayRule: HolidayRu
     hasEmployee: site.assignedEmployeeId !== undefined,
     hasPosition: address?.location !== undefined,
   };
-  return toVisitPlan(plannedSite, holidaysOf(region), holidayRule);
+  const plan = yield* toVisitPlan(plannedSite, holidaysOf(region), holidayRule);
+  return yield* nextVisits(plan, from, count);
 }
 
 function listOf(value: unknown): unknown[] {
