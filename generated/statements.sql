@@ -2404,6 +2404,9 @@ AND (subject.valid_until IS NULL OR subject.valid_until >= current_date) AND EXI
 json_array_length(subject.attending_intervals) > 0 AND subject.attending_intervals_is_known
 AND (subject.valid_until IS NULL OR subject.valid_until >= current_date) AND json_array_length(subject.opening_hours) > 0;
 
+-- site needs attention: plan_failed of attendingIntervals
+json_array_length(subject.attending_intervals) > 0;
+
 -- insert container
   WITH sent AS MATERIALIZED (
     SELECT sent.*,

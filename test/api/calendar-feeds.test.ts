@@ -247,15 +247,84 @@ test('Pflege makes no feeds, and what Verwaltung does is on record without the s
   assert.ok(!JSON.stringify(rows).includes(token));
 });
 
-test('an address that is read too often waits, and so does an address that guesses', async () => {
+const hostile =
+  'a\r\nX-EVIL:1\nBEGIN:VEVENT\rEND:VEVENT\u2028X-EVIL:2\u2029\u0001\u001b\u007f\u0085b;c,d\\n"e"';
+
+test('no text of a record adds a line to a calendar', async () => {
+  const hostileId = await create('/customer', {
+    companyName: hostile,
+    phone: '1\r\nX-EVIL:3',
+    address: validSite(customerId).address,
+  });
+  const contactId = await create('/customer/contact-person', {
+    customerId: hostileId,
+    firstName: hostile.slice(0, 40),
+    lastName: 'y\nX-EVIL:4',
+  });
+  const evilId = await create('/employee', { firstName: 'Ka\r\nX-EVIL:1', lastName: 'Len\nBEGIN:VEVENT' });
+  const place = await create('/customer/site', {
+    ...validSite(hostileId),
+    name: hostile.slice(0, 60),
+    comment: hostile,
+    address: {
+      streetName: hostile,
+      houseNumber: '1\n',
+      zipCode: '20095\r\nX',
+      city: hostile,
+      location: { lat: 1.5, lng: 2.5 },
+    },
+    attendingIntervals: [monday],
+    assignedEmployeeId: evilId,
+    contactPersonId: contactId,
+  });
+  const known = new Set(
+    'calscale method name prodid refresh-interval version x-published-ttl x-wr-calname'
+      .split(' ')
+      .concat('description dtend dtstamp dtstart geo location sequence summary uid url'.split(' ')),
+  );
+  for (const [resource, id] of [
+    ['employee', evilId],
+    ['site', place],
+  ] as const) {
+    const { body } = await read(await makeAddress(resource, id));
+    const { calendar, events } = parse(body);
+    assert.match(body, /^(?:[^\p{Cc}\u2028\u2029]|\r\n)+$/u);
+    assert.deepEqual(
+      [...new Set(calendar.getAllSubcomponents().map(({ name }) => name))],
+      ['vtimezone', 'vevent'],
+    );
+    assert.ok(events.length > 20, String(events.length));
+    const components = [calendar, ...calendar.getAllSubcomponents('vevent')];
+    const foreign = components
+      .flatMap((one) => one.getAllProperties())
+      .filter(({ name }) => !known.has(name));
+    assert.deepEqual(
+      foreign.map(({ name }) => name),
+      [],
+    );
+    assert.ok(events.every(({ summary }) => summary === events[0]!.summary));
+    assert.ok(
+      events[0]!.description.includes('\nX-EVIL:1\nBEGIN:VEVENT\n'),
+      'lines of a comment stay lines of a text',
+    );
+  }
+});
+
+test('wrong addresses wait, and right ones behind the same proxy do not', async () => {
+  const url = await makeAddress('employee', employeeId);
+  const guess = (index: number) =>
+    read(`/app/calendar/${service.tenant.tenantId}/${String(index).padStart(43, 'x')}.ics`);
+  let missed = await guess(0);
+  for (let tries = 1; tries < 80 && missed.statusCode === 404; tries += 1) missed = await guess(tries);
+  assert.equal(missed.statusCode, 429);
+  assert.ok(Number(missed.headers['retry-after']) >= 1);
+  assert.equal((await read(url)).statusCode, 200);
+});
+
+test('an address that is read too often waits', async () => {
   const url = await makeAddress('employee', employeeId);
   let last = await read(url);
   for (let reads = 0; reads < 40 && last.statusCode === 200; reads += 1) last = await read(url);
   assert.equal(last.statusCode, 429);
   assert.ok(Number(last.headers['retry-after']) >= 1);
-  const guess = () => read(`/app/calendar/${service.tenant.tenantId}/${'x'.repeat(43)}.ics`);
-  let missed = await guess();
-  assert.equal(missed.statusCode, 404);
-  for (let tries = 0; tries < 80 && missed.statusCode === 404; tries += 1) missed = await guess();
-  assert.equal(missed.statusCode, 429);
 });

@@ -1,5 +1,6 @@
 // Visits as an iCalendar document. The same data gives the same bytes, and a moved visit keeps its identity.
 import ical, {
+  escape as escapeText,
   foldLines,
   ICalCalendarMethod,
   ICalEvent,
@@ -76,8 +77,9 @@ export function* writeCalendar(feed: Feed, found: FeedVisits, origin: string): S
     ...(found.includedSites === null ? [] : [texts.moreSites(found.includedSites)]),
   ];
   const calendar = ical({
-    name: texts.title(feed.name),
-    ...(notes.length > 0 && { description: notes.join(' ') }),
+    // The library escapes neither of them.
+    name: escapeText(toLine(texts.title(feed.name)), false),
+    ...(notes.length > 0 && { description: escapeText(notes.join(' '), false) }),
     prodId: { company: 'Stamm', product: 'Visits', language: feed.language.toUpperCase() },
     method: ICalCalendarMethod.PUBLISH,
     ttl: 3600,
@@ -108,19 +110,31 @@ export function* writeCalendar(feed: Feed, found: FeedVisits, origin: string): S
   return [...parts, end].join('');
 }
 
+/** A line break in a name would begin a property of its own, and programs refuse other control characters. */
+function toLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+}
+
+function toLines(text: string): string {
+  return text
+    .split(/\r\n|[\r\n\v\f\u0085\u2028\u2029]/u)
+    .map(toLine)
+    .join('\n');
+}
+
 function toEvent({ language }: Feed, site: FeedSite, visit: PlannedVisit, origin: string): ICalEventData {
-  const address = `${site.street}, ${site.zip_code} ${site.city}`;
+  const address = toLine(`${site.street}, ${site.zip_code} ${site.city}`);
   return {
     id: `${site.id}-${visit.movedFrom ?? visit.date}-${visit.rule}@stamm`,
     // Calendar programs take a change only with a higher number. It grows with each change of the site.
     sequence: site.version,
     stamp: site.updated_at,
-    summary: [site.name, site.customer].filter(Boolean).join(' – '),
+    summary: toLine([site.name, site.customer].filter(Boolean).join(' – ')),
     location:
       site.lat !== null && site.lng !== null
         ? { title: address, geo: { lat: site.lat, lon: site.lng } }
         : address,
-    description: feedTexts[language].description(site, visit),
+    description: toLines(feedTexts[language].description(site, visit)),
     url: `${origin}/data/sites/${site.id}`,
     ...timesOf(site, visit),
   };

@@ -120,10 +120,10 @@ function addCalendarRoute(app: FastifyInstance, { database, publicUrl }: Options
     '/calendar/:tenantId/:file',
     isPublic,
     async (request, reply) => {
-      demandRate(reply, countMisses(request.ip, 0), maxMissesPerMinute);
       const calendar = await readCalendar(request, reply);
+      // Only misses wait: wrong addresses must not close the right ones behind the same proxy.
       if (calendar === undefined) {
-        countMisses(request.ip, 1);
+        demandRate(reply, countMisses(request.ip, 1), maxMissesPerMinute);
         throw new ApiError('not_found');
       }
       const etag = `"${createHash('sha256').update(calendar).digest('base64url').slice(0, 22)}"`;
