@@ -13,13 +13,15 @@ export function allQuery(collection: string, parameters: Record<string, string |
     queryFn: async ({ signal }) => {
       const records: Entity[] = [];
       let cursor: string | undefined;
+      let isTruncated = false;
       do {
         const query = queryString({ ...parameters, limit: 500, cursor });
         const page = await call<Page<Entity>>('GET', `/${collection}${query}`, { signal });
         records.push(...page.data);
         cursor = page.nextCursor ?? undefined;
+        isTruncated = page.truncated ?? false;
       } while (cursor && records.length < maxRecords);
-      return { records, hasMore: cursor !== undefined };
+      return { records, hasMore: isTruncated || cursor !== undefined };
     },
   });
 }
