@@ -136,17 +136,24 @@ function fitOfWord(typed: string, word: string): number {
 
 /** Letters to change until `typed` begins `word`, at most `most`. Two swapped letters count as two. */
 function mistakesAtStart(typed: string, word: string, most: number): number | undefined {
+  if (typed.length - word.length > most) return undefined;
   let before = Array.from({ length: word.length + 1 }, (_, place) => place);
+  let fewest = 0;
   for (let row = 1; row <= typed.length; row++) {
     const current = [row];
+    fewest = row;
     for (let place = 1; place <= word.length; place++) {
       const isSame = typed[row - 1] === word[place - 1];
-      current.push(
-        Math.min(before[place - 1]! + (isSame ? 0 : 1), before[place]! + 1, current[place - 1]! + 1),
+      const mistakes = Math.min(
+        before[place - 1]! + (isSame ? 0 : 1),
+        before[place]! + 1,
+        current[place - 1]! + 1,
       );
+      current.push(mistakes);
+      fewest = Math.min(fewest, mistakes);
     }
-    if (Math.min(...current) > most) return undefined;
+    if (fewest > most) return undefined;
     before = current;
   }
-  return Math.min(...before);
+  return fewest;
 }
