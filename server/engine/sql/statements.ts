@@ -101,7 +101,8 @@ function holder({ name }: Definition): string {
 /**
  * Inserts any number of rows, of any tenants, with their journal entries. Returns the ids of the written rows. Also
  * returns rows that lack only a free external id, with its holder. A row without its owner, or with another unique
- * value that is taken, is left out.
+ * value that is taken, is left out. Sorting looks everything up before the first row is written, so that no look-up
+ * meets rows of the same statement.
  */
 export function buildInsert(definition: Definition): Statement {
   const owners = ownersOf(definition);
@@ -133,6 +134,7 @@ export function buildInsert(definition: Definition): Statement {
       WITH sent AS MATERIALIZED (
         SELECT sent.*, ${holder(definition)} ${resolutions.join('')}
         FROM json_to_recordset($1) AS sent (${sentRecord(definition)})
+        ORDER BY sent.tenant_id, sent.id
       ), written AS (
         INSERT INTO ${definition.table} (tenant_id, id, ${names.join(', ')})
         SELECT sent.tenant_id, sent.id, ${values.join(', ')} FROM sent
