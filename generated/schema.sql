@@ -240,9 +240,11 @@ CREATE TABLE deleted_object (
   actor_id uuid,
   content json NOT NULL,  -- The row by column names, as json: jsonb would rewrite numbers and reorder names.
   search_text text NOT NULL,  -- Its texts in the spelling of fold().
+  external_id text,  -- As in the content. A column of its own, because an index under row-level security needs one.
   CONSTRAINT deleted_object_pkey PRIMARY KEY (tenant_id, resource, id)
 );
 CREATE INDEX deleted_object_by_age ON deleted_object USING btree (deleted_at);
+CREATE INDEX deleted_object_by_external_id ON deleted_object USING btree (tenant_id, resource, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX deleted_object_by_root ON deleted_object USING btree (tenant_id, root_id, resource);
 CREATE INDEX deleted_object_by_time ON deleted_object USING btree (tenant_id, deleted_at, id);
 SELECT isolate_tenants('deleted_object');

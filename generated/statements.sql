@@ -12,6 +12,7 @@ WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND for
         address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
         status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
         changes json)
+    ORDER BY sent.tenant_id, sent.id
   ), written AS (
     INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment,
@@ -288,8 +289,9 @@ moved AS (
           200), left(customer.email, 200)), '=' || left(customer.external_id, 200), '=' || left(customer.vat_id, 200),
           '+' || left(customer.phone, 200)) AS details
   ), binned AS (
-    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
-    SELECT tenant_id, 'customer', id, root_id, version, actor, actor_id, content, bin_text FROM written
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'customer', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
@@ -409,6 +411,7 @@ WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id)
         salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
         customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
         changes json)
+    ORDER BY sent.tenant_id, sent.id
   ), written AS (
     INSERT INTO contact_person (tenant_id, id, customer_id, last_name, first_name, salutation, role, email, phone,
         mobile, language, comment, external_id)
@@ -666,8 +669,10 @@ moved AS (
           200), left(contact_person.email, 200)), '=' || left(contact_person.external_id, 200),
           '+' || left(contact_person.phone, 200), '+' || left(contact_person.mobile, 200)) AS details
   ), binned AS (
-    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
-    SELECT tenant_id, 'contact-person', id, root_id, version, actor, actor_id, content, bin_text FROM written
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'contact-person', id, external_id, root_id, version, actor, actor_id, content,
+        bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word,
       source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -774,6 +779,7 @@ WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id)
         contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
         status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
+    ORDER BY sent.tenant_id, sent.id
   ), written AS (
     INSERT INTO contract (tenant_id, id, customer_id, start_date, type, contract_number, end_date,
         notice_period_in_months, net_price, billing_interval, status, external_id)
@@ -1021,8 +1027,9 @@ moved AS (
       fold(concat_ws(' ', left(contract.contract_number, 150), left(contract.external_id, 150))) AS bin_text,
           contract.search_text, concat_ws(E'\x01', '', '=' || left(contract.external_id, 200)) AS details
   ), binned AS (
-    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
-    SELECT tenant_id, 'contract', id, root_id, version, actor, actor_id, content, bin_text FROM written
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'contract', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
@@ -1115,6 +1122,7 @@ WHERE former.tenant_id = sent.tenant_id AND former.resource = 'employee' AND for
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
         email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
+    ORDER BY sent.tenant_id, sent.id
   ), written AS (
     INSERT INTO employee (tenant_id, id, first_name, last_name, employee_number, email, phone, active, external_id)
     SELECT sent.tenant_id, sent.id, sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone,
@@ -1342,8 +1350,9 @@ moved AS (
           employee.search_text, concat_ws(E'\x01', concat_ws(' ', left(employee.email, 200)),
           '=' || left(employee.external_id, 200), '+' || left(employee.phone, 200)) AS details
   ), binned AS (
-    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
-    SELECT tenant_id, 'employee', id, root_id, version, actor, actor_id, content, bin_text FROM written
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'employee', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
@@ -1433,6 +1442,7 @@ WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND form
     FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
         unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
         external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    ORDER BY sent.tenant_id, sent.id
   ), written AS (
     INSERT INTO product (tenant_id, id, name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate,
         description, active, external_id)
@@ -1668,8 +1678,9 @@ moved AS (
           left(product.external_id, 150))) AS bin_text, product.search_text, concat_ws(E'\x01', '',
           '=' || left(product.external_id, 200), '=' || left(product.gtin, 200)) AS details
   ), binned AS (
-    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
-    SELECT tenant_id, 'product', id, root_id, version, actor, actor_id, content, bin_text FROM written
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'product', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
@@ -1805,6 +1816,7 @@ WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND for
         valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
         opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
         request_id uuid, origin text, changes json)
+    ORDER BY sent.tenant_id, sent.id
   ), written AS (
     INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, needs_appointment, has_key, comment,
@@ -2202,8 +2214,9 @@ moved AS (
           left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
           left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details
   ), binned AS (
-    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
-    SELECT tenant_id, 'site', id, root_id, version, actor, actor_id, content, bin_text FROM written
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'site', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
@@ -2431,6 +2444,7 @@ WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND form
         height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
         ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
         actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    ORDER BY sent.tenant_id, sent.id
   ), written AS (
     INSERT INTO container (tenant_id, id, name, culture_system, site_id, product_id, product_external_id, material,
         color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
@@ -2712,8 +2726,9 @@ moved AS (
           150))) AS bin_text, container.search_text, concat_ws(E'\x01', '', '=' || left(container.external_id,
           200)) AS details
   ), binned AS (
-    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
-    SELECT tenant_id, 'container', id, root_id, version, actor, actor_id, content, bin_text FROM written
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'container', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word,
       source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -2847,6 +2862,7 @@ WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND fo
         building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
         status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
         version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    ORDER BY sent.tenant_id, sent.id
   ), written AS (
     INSERT INTO plant (tenant_id, id, site_id, botanical_name, product_id, product_external_id, common_name, quantity,
         container_id, container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on,
@@ -3147,8 +3163,9 @@ moved AS (
           concat_ws(' ', left(plant.building, 200), left(plant.floor, 200), left(plant.room, 200), left(plant.position,
           200)), '=' || left(plant.external_id, 200)) AS details
   ), binned AS (
-    INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
-    SELECT tenant_id, 'plant', id, root_id, version, actor, actor_id, content, bin_text FROM written
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'plant', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
   ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
 UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id

@@ -24,6 +24,7 @@ const statusOfCode = {
   not_found: 404,
   conflict: 409,
   has_dependants: 409,
+  deleted: 409,
   owner_deleted: 409,
   merged_object: 409,
   too_many_references: 409,

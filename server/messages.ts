@@ -141,6 +141,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Other records belong to it: delete or move "dependants" first.',
     de: 'Es gehören noch Einträge dazu: zuerst "dependants" löschen oder verschieben.',
   },
+  deleted: {
+    en: 'Deleted, and "revive" is false. Restore the object with "id".',
+    de: 'Gelöscht, und "revive" ist false. Bitte "id" wiederherstellen.',
+  },
   owner_deleted: {
     en: 'It belongs to a deleted record. Restore that one first.',
     de: 'Er gehört zu einem gelöschten Eintrag. Diesen bitte zuerst wiederherstellen.',

@@ -15,6 +15,7 @@ const remedies: Partial<Record<ErrorCode, string>> = {
   key_deleted: 'Ask the office for a new key.',
   not_recognised: 'Compare path and method with the API reference.',
   not_found: 'Check the id. The object may be deleted, or belong to another business.',
+  deleted: 'Leave it deleted, or restore it: `POST /{collection}/{id}/restore`.',
   conflict: 'Read the object with `id`, or choose another value for `field`.',
   has_dependants: 'Delete `dependants` first, or send `cascade=true`.',
   merged_object:

@@ -34,7 +34,12 @@ export interface ChangeOptions extends WriteOptions {
   ifVersion?: number;
 }
 
-export interface MergeOptions extends ChangeOptions {
+export interface UpsertOptions extends ChangeOptions {
+  /** `false` fails with 409 `deleted` if the external id is in the bin. Nightly runs should say so. */
+  revive?: boolean;
+}
+
+export interface MergeOptions extends UpsertOptions {
   /** Whether a complete body of an unknown external id creates the object, as it does by default. */
   create?: boolean;
 }
@@ -67,8 +72,8 @@ export interface Collection<Of extends Kind> extends List<Of['item'], Of['query'
   ): Promise<Partial<Of['item']> & DryRun>;
   merge(reference: Reference, patch: Of['patch'], options?: MergeOptions): Promise<Of['item']>;
   /** Creates or replaces by your own id. Fields that are not sent are cleared. */
-  replace(externalId: string, body: Of['new'], options: ChangeOptions & { dryRun: true }): Promise<DryRun>;
-  replace(externalId: string, body: Of['new'], options?: ChangeOptions): Promise<UpsertResponse>;
+  replace(externalId: string, body: Of['new'], options: UpsertOptions & { dryRun: true }): Promise<DryRun>;
+  replace(externalId: string, body: Of['new'], options?: UpsertOptions): Promise<UpsertResponse>;
   /** Lists everything that is gone. The list is empty if a deletion succeeded, but its answer was lost. */
   delete(reference: Reference, options: DeleteOptions & { cascade: true }): Promise<Deletion>;
   delete(reference: Reference, options?: DeleteOptions): Promise<void>;
@@ -116,13 +121,13 @@ export function openCollection<Of extends Kind>(
     async merge(
       reference: Reference,
       patch: Of['patch'],
-      { dryRun, create, ifVersion, signal }: MergeOptions = {},
+      { dryRun, create, revive, ifVersion, signal }: MergeOptions = {},
       // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads
     ): Promise<any> {
       return http.read({
         method: 'PATCH',
         path: pathOf(reference),
-        query: { dryRun, create },
+        query: { dryRun, create, revive },
         headers: condition(ifVersion),
         contentType: 'application/merge-patch+json',
         body: patch,
@@ -133,13 +138,13 @@ export function openCollection<Of extends Kind>(
     async replace(
       externalId: string,
       body: Of['new'],
-      { dryRun, ifVersion, signal }: ChangeOptions = {},
+      { dryRun, revive, ifVersion, signal }: UpsertOptions = {},
       // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads
     ): Promise<any> {
       return http.read({
         method: 'PUT',
         path: pathOf({ externalId }),
-        query: { dryRun },
+        query: { dryRun, revive },
         headers: condition(ifVersion),
         body,
         isUnsafe: ifVersion !== undefined,

@@ -15,6 +15,7 @@ import { isStorableText, type JsonBody } from '../../http/json-body.ts';
 import { type Definition, referencesOf } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { type Checked, isObject, type Row } from '../definition/validation.ts';
+import { findDeleted } from '../sql/bin-look-up.ts';
 import { isExternalIdTaken } from '../sql/conflicts.ts';
 import type { Creation } from '../sql/idempotency.ts';
 import { newObjectId } from '../sql/object-id.ts';
@@ -48,14 +49,15 @@ export function addPutRoute(
 ): void {
   const { check, writes, replacement, upserts } = resource;
   api.put<NamedRoute>(path, { schema }, async (request, reply) => {
-    refuseUnknownParameters(request, ['dryRun']);
+    refuseUnknownParameters(request, ['dryRun', 'revive']);
+    const mayRevive = readFlag(request, 'revive', true);
     const { externalId } = request.params;
     const body = withExternalId(request.body, externalId);
     const { checked, row, ignoredFields } = await checkNew(resource, body, request, reply);
     const author = authorOf(request);
     const demand = (current: Stored | undefined) => demandVersion(request, current);
     const become = () => checked;
-    const upsert = { row, creation: row, become, isMerge: false, author, demand };
+    const upsert = { row, creation: row, become, isMerge: false, mayRevive, author, demand };
     const upserted = isDryRun(request) ? undefined : await upserts.upsert(upsert, request.deadline);
     if (upserted) {
       noteChange(reply, upserted);
@@ -64,6 +66,7 @@ export function addPutRoute(
     return inTransaction(resource, request, async (client) => {
       const current = await writes.find(client, request.tenantId, { externalId }, 'FOR NO KEY UPDATE');
       demandVersion(request, current);
+      if (!current && !mayRevive) await demandNotDeleted(client, resource, request);
       const { id, version } = current
         ? await replacement.replace(
             client,
@@ -93,22 +96,38 @@ export function addMergeRoute(
 ): void {
   const pickNames = buildNamePicker(resource.definition);
   api.patch<NamedRoute>(path, { schema }, async (request, reply) => {
-    refuseUnknownParameters(request, ['dryRun', 'create']);
-    const mayCreate = readFlag(request, 'create', true);
+    refuseUnknownParameters(request, ['dryRun', 'create', 'revive']);
+    const allowed = { create: readFlag(request, 'create', true), revive: readFlag(request, 'revive', true) };
     const body = withExternalId(request.body, request.params.externalId);
     const upsert = isDryRun(request)
       ? undefined
-      : toUpsert(resource, pickNames, body, mayCreate, request, reply);
+      : toUpsert(resource, pickNames, body, allowed, request, reply);
     const merged = upsert && (await resource.upserts.upsert(upsert, request.deadline));
     if (merged) {
       noteChange(reply, merged);
       return sendJson(reply, merged.json!);
     }
     const answered = await inTransaction(resource, request, (client) =>
-      mergeAlone(client, resource, body, mayCreate, request, reply),
+      mergeAlone(client, resource, body, allowed, request, reply),
     );
     return typeof answered === 'string' ? sendJson(reply, answered) : answered;
   });
+}
+
+/** What a merge of an unknown external id may do: create an object, also one that is in the bin. */
+interface Allowed {
+  create: boolean;
+  revive: boolean;
+}
+
+async function demandNotDeleted(
+  client: pg.ClientBase,
+  { definition }: WritableResource,
+  { tenantId, params: { externalId } }: NamedRequest,
+): Promise<void> {
+  if (!isStorableText(externalId)) return;
+  const [deleted] = await findDeleted(client, definition, [{ tenantId, externalId }]);
+  if (deleted) throw deleted;
 }
 
 /** Answers the object as JSON text, or what a dry run found. */
@@ -116,13 +135,14 @@ async function mergeAlone(
   client: pg.ClientBase,
   resource: WritableResource,
   body: JsonBody,
-  mayCreate: boolean,
+  allowed: Allowed,
   request: NamedRequest,
   reply: FastifyReply,
 ) {
   const current = await findNamed(client, resource, request, 'FOR NO KEY UPDATE');
-  if (!current && !mayCreate) throw new ApiError('not_found');
+  if (!current && !allowed.create) throw new ApiError('not_found');
   demandVersion(request, current);
+  if (!current && !allowed.revive) await demandNotDeleted(client, resource, request);
   if (current) {
     return (await merge(client, resource, current, underOwnName(body, current), request, reply)).json;
   }
@@ -139,7 +159,7 @@ function toUpsert(
   { definition, check, writes }: WritableResource,
   pickNames: PickNames,
   body: JsonBody,
-  mayCreate: boolean,
+  allowed: Allowed,
   request: NamedRequest,
   reply: FastifyReply,
 ): Upsert | undefined {
@@ -155,9 +175,10 @@ function toUpsert(
     creation: sent.fieldErrors.length === 0 ? { ...nameIgnored(sent).row, ...ids } : undefined,
     become: (current) => nameIgnored(check(mergeInto(definition, current, body))),
     isMerge: true,
+    mayRevive: allowed.revive,
     author: authorOf(request),
     demand(current) {
-      if (!current && !mayCreate) throw new ApiError('not_found');
+      if (!current && !allowed.create) throw new ApiError('not_found');
       demandVersion(request, current);
     },
   };

@@ -19,7 +19,7 @@ const errorDescriptions = {
   409: {
     schemas: ['Conflict', 'Dependants', 'Problem'],
     description:
-      'A value that must be unique is taken by another object; or the object has dependants, or was merged into another one, which is in `id`; or a request with the same `Idempotency-Key` is under way.',
+      'A value that must be unique is taken by another object; or the object has dependants, is in the bin (`deleted`), or was merged into another one, which is in `id`; or a request with the same `Idempotency-Key` is under way.',
   },
   412: {
     schemas: ['Problem'],

@@ -57,6 +57,13 @@ export const dryRun = {
   },
 };
 
+/** For writes that create an unknown external id. */
+export const revive = {
+  type: 'boolean',
+  default: true,
+  description: '`false` answers 409 `deleted`, with the `id` to restore, if the external id is in the bin.',
+};
+
 /** "a site", "an employee" */
 export function withArticle({ title }: Definition): string {
   return `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title.toLowerCase()}`;

@@ -16,6 +16,7 @@ import {
   idParameter,
   ifMatch,
   originHeader,
+  revive,
   withArticle,
 } from './parameters.ts';
 import { schemaName } from './resource-schemas.ts';
@@ -99,7 +100,7 @@ function upsert(definition: Definition) {
     description: 'Fields that are not sent are cleared.',
     tags: [definition.title],
     body: requestBody(reference(`New${name}`), { [definition.name]: withoutExternalId(definition) }),
-    querystring: dryRun,
+    querystring: { ...dryRun, properties: { ...dryRun.properties, revive } },
     params: externalIdParameter(definition),
     headers: preconditions,
     response: {
@@ -159,6 +160,7 @@ function merge(definition: Definition) {
           default: true,
           description: '`false` answers 404 for an unknown id.',
         },
+        revive,
       },
     },
     body: requestBody(

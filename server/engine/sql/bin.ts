@@ -44,8 +44,8 @@ export function buildDelete(definition: Definition): Statement {
           (SELECT row_to_json(kept) FROM (SELECT ${kept.join(', ')}) AS kept) AS content,
           ${binText(definition)} AS bin_text, ${wordColumns(definition, table)}
       ), binned AS (
-        INSERT INTO deleted_object (tenant_id, resource, id, root_id, version, actor, actor_id, content, search_text)
-        SELECT tenant_id, '${name}', id, root_id, version, actor, actor_id, content, bin_text FROM written
+        INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content, search_text)
+        SELECT tenant_id, '${name}', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
       ), sent AS (SELECT * FROM written), ${removedWords(definition)}, ${journalled(definition, 'DELETED')}
       SELECT id FROM written`,
   };

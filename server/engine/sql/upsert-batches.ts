@@ -8,6 +8,7 @@ import { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import { type Definition, looseReferencesOf, ownersOf } from '../definition/definition.ts';
 import type { Checked } from '../definition/validation.ts';
+import { buildIsDeleted } from './bin-look-up.ts';
 import { isExternalIdTaken } from './conflicts.ts';
 import { type CreationBatches, longestSharedWaitMs, maxRowsPerStatement } from './creation-batches.ts';
 import type { Replacement } from './replacement.ts';
@@ -24,6 +25,8 @@ export interface Upsert {
   /** What a stored object becomes. */
   become(current: Stored): Checked;
   isMerge: boolean;
+  /** Whether it creates an object whose external id is in the bin. */
+  mayRevive: boolean;
   author: Author;
   /** Throws where the request may not write over this version, or over nothing. */
   demand(current: { version: number } | undefined): void;
@@ -64,6 +67,7 @@ export function buildUpsertBatches(
   { findChanges }: Replacement,
 ): UpsertBatches {
   const compare = buildCompare(database, definition);
+  const isDeleted = buildIsDeleted(database, definition);
   const update = buildGuardedUpdates(database, definition, linksAfter);
   const putResolvedIds = buildResolution(definition);
 
@@ -110,7 +114,12 @@ export function buildUpsertBatches(
       const found = await compare(upsert, deadline).catch((error) => {
         throw error instanceof ApiError ? error : toReadError(error);
       });
-      if (!found) return createUnlessDemanded(upsert, deadline);
+      if (!found) {
+        const sought = { tenantId: upsert.row.tenant_id, externalId: upsert.row.external_id as string };
+        // A transaction of its own names the object in the bin.
+        if (!upsert.mayRevive && (await isDeleted(sought, deadline))) return undefined;
+        return createUnlessDemanded(upsert, deadline);
+      }
       upsert.demand(found);
       return found.is_same ? unchanged(found) : change(upsert, found, deadline);
     },

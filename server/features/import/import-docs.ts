@@ -51,6 +51,12 @@ function lineSchema(definition: Definition): JsonSchema {
         description:
           'With `delete`: also delete everything that belongs to it, together or not at all. Default: `false`.',
       },
+      revive: {
+        type: 'boolean',
+        default: true,
+        description:
+          'Not with `delete`: `false` answers 409 `deleted`, with the `id` to restore, if the external id is in the bin.',
+      },
       version: {
         type: 'integer',
         minimum: 1,

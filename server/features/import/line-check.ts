@@ -39,6 +39,8 @@ export interface CheckedLine {
   action: LineAction;
   /** Whether a deletion takes dependants along. */
   isCascade: boolean;
+  /** Whether it creates an object whose external id is in the bin. */
+  mayRevive: boolean;
   /** Of a merge by id: the version that its sender read. */
   version: number | undefined;
   body: JsonBody;
@@ -92,8 +94,10 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
       found.push({ path: ['type'], code: 'invalid_choice', params: { choices } });
     if (value.action !== undefined && !lineActions.includes(value.action as LineAction))
       found.push({ path: ['action'], code: 'invalid_choice', params: { choices: lineActions } });
-    if (value.cascade !== undefined && typeof value.cascade !== 'boolean')
-      found.push({ path: ['cascade'], code: 'type', params: { type: 'boolean' } });
+    for (const flag of ['cascade', 'revive']) {
+      if (value[flag] !== undefined && typeof value[flag] !== 'boolean')
+        found.push({ path: [flag], code: 'type', params: { type: 'boolean' } });
+    }
     if (value.action === 'merge' && value.version !== undefined && !isVersion(value.version))
       found.push({ path: ['version'], code: 'out_of_range', params: { min: 1, max: lastVersion } });
     if (!Object.hasOwn(value, 'data')) found.push({ path: ['data'], code: 'required' });
@@ -127,7 +131,7 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
     const ignored = Object.keys(value).filter(
       (name) =>
         !envelopeNames.has(name) &&
-        !(isDeletion && name === 'cascade') &&
+        name !== (isDeletion ? 'cascade' : 'revive') &&
         !(isMergeById && name === 'version'),
     );
     return {
@@ -135,6 +139,7 @@ export function buildLineCheck(resources: readonly ImportedResource[]): CheckLin
       resource,
       action,
       isCascade: isDeletion && value.cascade === true,
+      mayRevive: value.revive !== false,
       version: isMergeById ? (value.version as number | undefined) : undefined,
       body,
       checked: { ...checked, ignoredFields: [...ignored, ...checked.ignoredFields] },

@@ -3,6 +3,7 @@
 import type pg from 'pg';
 import { type Checked, isObject } from '../../engine/definition/validation.ts';
 import { mergeInto, parseStored, underOwnName } from '../../engine/http/merge-patch.ts';
+import { findDeleted } from '../../engine/sql/bin-look-up.ts';
 import { toSentRow } from '../../engine/sql/creation-batches.ts';
 import { newObjectId } from '../../engine/sql/object-id.ts';
 import type { NewRow, Stored } from '../../engine/sql/rows.ts';
@@ -143,7 +144,8 @@ async function writeWave(
   const all = await prepareWrites(client, resource, lines, currentNames, writer);
   const isLost = ({ line, current }: Write) => mergedIdOf(line) !== undefined && !current;
   for (const { line } of all.filter(isLost)) outcomes.set(line, new ApiError('not_found'));
-  const prepared = all.filter((write) => !isLost(write));
+  await rejectRevivals(client, resource, all, tenantId, outcomes);
+  const prepared = all.filter(({ line }) => !outcomes.has(line));
   const invalid = prepared.filter(({ checked }) => checked.fieldErrors.length > 0);
   const unrepeated = await takeLines(
     client,
@@ -186,6 +188,25 @@ async function writeWave(
     outcomes,
   );
   await releaseRefused(client, tenantId, unrepeated, outcomes);
+}
+
+/** Lines that would create an object whose external id is in the bin, and must not. */
+async function rejectRevivals(
+  client: pg.ClientBase,
+  { definition }: ImportedResource,
+  all: readonly Write[],
+  tenantId: string,
+  outcomes: Outcomes,
+): Promise<void> {
+  const sought = all.flatMap(({ line, current }) => {
+    const externalId = externalIdOf(line);
+    const isNew = !current && externalId !== undefined && line.body.fieldErrors.length === 0;
+    return isNew && !line.mayRevive ? [{ line, tenantId, externalId }] : [];
+  });
+  const errors = await findDeleted(client, definition, sought);
+  sought.forEach(({ line }, index) => {
+    if (errors[index]) outcomes.set(line, errors[index]);
+  });
 }
 
 async function create(
