@@ -157,14 +157,12 @@ export const site = defineResource({
         (SELECT FROM employee AS assigned WHERE assigned.tenant_id = subject.tenant_id AND assigned.id = subject.assigned_employee_id
           AND NOT assigned.active))`,
       finding: 'subject.assigned_employee_id::text',
-      needsScan: true,
     },
     {
       code: 'closed_visit',
       field: 'attendingIntervals',
       condition: `${hasVisits} AND json_array_length(subject.opening_hours) > 0`,
       finding: `concat_ws(' ', subject.attending_intervals, subject.opening_hours)`,
-      needsScan: true,
       judge: {
         ...plannedRows,
         // A site that cannot be planned has an entry of its own.
@@ -178,7 +176,6 @@ export const site = defineResource({
       field: 'attendingIntervals',
       condition: 'json_array_length(subject.attending_intervals) > 0',
       finding: `concat_ws(' ', subject.attending_intervals, subject.opening_hours, subject.address_zip_code, subject.time_zone)`,
-      needsScan: true,
       judge: {
         ...plannedRows,
         *needsAttention(row, business) {

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { noNames, skipOnCluster } from '../cluster.ts';
 import { startService, type Tenant, validCustomer, validSite } from '../service.ts';
 import { sendImport } from './import-client.ts';
+import { createPerson } from './office.ts';
 import { listen } from './raw-client.ts';
 
 const skip = skipOnCluster(noNames);
@@ -34,7 +35,7 @@ async function countStatements<Result>(work: () => Promise<Result>) {
     const texts = [...sent.values()].flat().flatMap((own) => (isRecord(own) ? [] : own));
     const batches = texts.filter((text) => /INSERT INTO (customer|site) /.test(text)).length;
     const transactions = texts.filter((text) => text.startsWith('BEGIN')).length;
-    return { result, statements: texts.length, batches, transactions };
+    return { result, texts, statements: texts.length, batches, transactions };
   } finally {
     pg.Client.prototype.query = query;
   }
@@ -237,4 +238,28 @@ test('a large cascade is deleted and restored by about as many statements as a s
   const counts = [await countBoth(2), await countBoth(1500)];
   // A new connection, which the pool opens when it likes, takes a few of its own.
   for (const count of counts.flat()) assert.ok(count > 8 && count <= 25, counts.join(' and '));
+});
+
+test('a page of the attention list, its overview and a dry run look at all checks by one statement', {
+  skip,
+}, async () => {
+  const customerId = await service.createCustomer();
+  const nowhere = { ...validSite(customerId), validUntil: '2020-01-01', contractId: randomUUID() };
+  for (const name of ['Foyer', 'Bar']) await service.post('/customer/site', { ...nowhere, name });
+  const person = await createPerson(service);
+  const reads = (texts: string[]) => texts.filter((text) => /\bAS subject\b/.test(text)).length;
+
+  const page = await countStatements(() => service.get('/attention?limit=2'));
+  assert.equal(page.result.json().data.length, 2);
+  const last = await countStatements(() =>
+    service.get(`/attention?limit=500&cursor=${page.result.json().nextCursor}`),
+  );
+  assert.equal(last.result.json().nextCursor, null);
+  const overview = await countStatements(() => person.call('GET', '/attention/overview'));
+  const { data, count: found, isComplete } = overview.result.json();
+  assert.deepEqual([data.length > 2, found >= data.length, isComplete], [true, true, true]);
+  const left = await countStatements(() => person.call('GET', '/attention/left'));
+  const dryRun = await countStatements(() => service.post('/customer/site?dryRun=true', nowhere));
+  assert.ok(dryRun.result.json().attention.length >= 2, dryRun.result.body);
+  for (const { texts } of [page, last, overview, left, dryRun]) assert.equal(reads(texts), 1);
 });

@@ -9,19 +9,14 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { runNow } from '../../core/pace.ts';
 import { createTenant } from '../../server/auth/tenants.ts';
 import { buildBusiness } from '../../server/commands/demo/business.ts';
 import { endedSites, oddities } from '../../server/commands/demo/oddities.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { buildCheck } from '../../server/engine/definition/validation.ts';
 import { parseStored } from '../../server/engine/http/merge-patch.ts';
-import {
-  attentionChecksOf,
-  isJudged,
-  readBusiness,
-  selectJudged,
-} from '../../server/engine/sql/attention-checks.ts';
+import { attentionChecksOf } from '../../server/engine/sql/attention-checks.ts';
+import { findAttentionOf } from '../../server/engine/sql/attention-findings.ts';
 import { resources } from '../../server/resources/index.ts';
 import { createTestDatabase } from '../service.ts';
 import { until } from '../waiting.ts';
@@ -144,18 +139,23 @@ test('every object has its entry in the journal', async () => {
 });
 
 test('the attention list has something of each kind, and nothing by accident', async () => {
-  const { rows: tenants } = await owner.query<{ tenant_id: string }>('SELECT tenant_id FROM tenant');
-  const business = await readBusiness(owner, tenants[0]!.tenant_id);
-  const found = [];
-  for (const check of resources.flatMap(attentionChecksOf)) {
-    const { resource, field, code, table, condition } = check;
-    const { rows } = await owner.query<{ judged: unknown }>(
-      `SELECT ${selectJudged(check)} AS judged FROM ${table} AS subject WHERE ${condition}`,
-    );
-    const count = rows.filter(({ judged }) => runNow(isJudged(check, judged, business))).length;
-    if (count > 0) found.push({ entry: `${code} ${resource}.${field}`, count });
+  const found: Record<string, number> = {};
+  for (const definition of resources) {
+    const { rows } = await owner.query(`SELECT tenant_id, id FROM ${definition.table}`);
+    for (const row of rows) {
+      for (const { code, resource, field } of await findAttentionOf(
+        owner,
+        attentionChecksOf(definition),
+        row,
+        'en',
+        console,
+      )) {
+        const entry = `${code} ${resource}.${field}`;
+        found[entry] = (found[entry] ?? 0) + 1;
+      }
+    }
   }
-  assert.deepEqual(Object.fromEntries(found.map(({ entry, count }) => [entry, count])), {
+  assert.deepEqual(found, {
     'unresolved_reference site.contactPersonId': 1,
     'unresolved_reference site.contractId': 1,
     'unresolved_reference site.assignedEmployeeId': 1,

@@ -67,8 +67,6 @@ export interface Attention {
   readonly condition: string;
   /** SQL text of the finding: a dismissed entry comes back when this changes. */
   readonly finding: string;
-  /** No index has the answer: the check reads every row. */
-  readonly needsScan?: boolean;
   /** Decides about the rows that meet the condition, where SQL cannot. */
   readonly judge?: Judge;
 }

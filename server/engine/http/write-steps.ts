@@ -15,7 +15,8 @@ import { isStorableText, type JsonBody } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { buildCheck, type Check } from '../definition/validation.ts';
-import { type AttentionCheck, attentionChecksOf, findAttentionOf } from '../sql/attention-checks.ts';
+import { type AttentionCheck, attentionChecksOf } from '../sql/attention-checks.ts';
+import { findAttentionOf } from '../sql/attention-findings.ts';
 import { buildCreationBatches, type CreationBatches, createClaimed } from '../sql/creation-batches.ts';
 import type { Creation } from '../sql/idempotency.ts';
 import { newObjectId } from '../sql/object-id.ts';
@@ -128,7 +129,7 @@ export async function answerDryRun(
   row: { tenant_id: string; id: string },
   ignoredFields: readonly string[],
 ) {
-  const attention = await findAttentionOf(client, attentionChecks, row, languageOf(request));
+  const attention = await findAttentionOf(client, attentionChecks, row, languageOf(request), request.log);
   return { dryRun: true, attention, ignoredFields };
 }
 

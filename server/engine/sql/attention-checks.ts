@@ -1,12 +1,7 @@
 // Finds stored objects that need attention. No entry is stored: each is a condition that holds now, and disappears with its
 // cause.
-import type pg from 'pg';
 import type { AttentionCode } from '../../../core/codes.ts';
-import { Pace, type Steps } from '../../../core/pace.ts';
-import type { HolidayRule } from '../../../core/visit-plan.ts';
-import { type Language, text } from '../../messages.ts';
 import {
-  type Business,
   columnName,
   columnsOf,
   type Definition,
@@ -28,10 +23,12 @@ export interface AttentionCheck {
   condition: string;
   /** SQL text of the finding: a dismissed entry comes back when this changes. */
   finding: string;
-  /** No index has the answer: the check reads every row. */
-  needsScan: boolean;
-  /** For duplicates, which are one entry: a condition on the object that stands for all, and the other ids. */
-  group?: { isFirst: string; others: string };
+  /** For duplicates, which are one entry: the other ids, and a condition on the object that stands for all. */
+  group?: {
+    others: string;
+    /** For many rows of the tenant $1: groups the whole table once. */
+    isFirst: string;
+  };
   judge?: Judge | undefined;
 }
 
@@ -47,20 +44,13 @@ export interface AttentionEntry {
 
 export function attentionChecksOf(definition: Definition): AttentionCheck[] {
   const { name: resource, table } = definition;
-  const check = (
-    code: AttentionCode,
-    field: string,
-    condition: string,
-    finding: string,
-    needsScan = false,
-  ): AttentionCheck => ({
+  const check = (code: AttentionCode, field: string, condition: string, finding: string): AttentionCheck => ({
     resource,
     field,
     code,
     table,
     condition,
     finding,
-    needsScan,
   });
   return [
     ...columnsOf(definition.fields)
@@ -71,7 +61,6 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
           path.join('.'),
           unresolved(`subject.${name}`, field.reference!.resources),
           `subject.${name}::text`,
-          true,
         ),
       ),
     ...looseReferencesOf(definition).map(({ externalName, externalColumn }) =>
@@ -106,17 +95,16 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
               definition.nameField,
               `EXISTS (SELECT ${twins(definition)})`,
               `(SELECT string_agg(other.id::text, ',' ORDER BY other.id) ${twins(definition)})`,
-              true,
             ),
             group: {
-              isFirst: `NOT EXISTS (SELECT ${twins(definition)} AND other.id < subject.id)`,
+              isFirst: `subject.id IN (${firstTwins(definition)})`,
               others: `(SELECT array_agg(twin.id) FROM (SELECT other.id ${twins(definition)} ORDER BY other.id LIMIT ${maxDuplicates}) AS twin)`,
             },
           },
         ]
       : []),
-    ...definition.attentions.map(({ code, field, condition, finding, needsScan = false, judge }) => ({
-      ...check(code, field, condition, finding, needsScan),
+    ...definition.attentions.map(({ code, field, condition, finding, judge }) => ({
+      ...check(code, field, condition, finding),
       judge,
     })),
   ];
@@ -147,62 +135,20 @@ function positionsOf(fields: Fields, parents: readonly string[]): string[][] {
 
 /** The same folded name, and equal values in the other fields that the definition names. */
 function twins(definition: Definition): string {
-  const equal = columnsOf(definition.fields)
-    .filter(({ path }) => definition.duplicateFields!.includes(path.join('.')))
-    // A plain equality, where it can be one, lets PostgreSQL hash instead of comparing each with each.
-    .map(
-      ({ name, field }) => `other.${name} ${field.isRequired ? '=' : 'IS NOT DISTINCT FROM'} subject.${name}`,
-    );
+  const equal = duplicateColumns(definition).map(
+    ({ name, field }) => `other.${name} ${field.isRequired ? '=' : 'IS NOT DISTINCT FROM'} subject.${name}`,
+  );
   return `FROM ${definition.table} AS other WHERE other.tenant_id = subject.tenant_id
     AND other.sort_name = subject.sort_name AND other.id <> subject.id AND ${equal.join(' AND ')}`;
 }
 
-/** SQL of an object with what a judge needs; `true` where there is none. */
-export function selectJudged({ judge }: Pick<AttentionCheck, 'judge'>): string {
-  if (!judge) return "'true'::json";
-  return `json_build_object(${Object.entries(judge.columns)
-    .map(([name, sql]) => `'${name}', ${sql}`)
-    .join(', ')})`;
+/** The smallest id of each group of twins. */
+function firstTwins(definition: Definition): string {
+  const columns = ['sort_name', ...duplicateColumns(definition).map(({ name }) => name)];
+  return `SELECT min(other.id::text COLLATE "C")::uuid FROM ${definition.table} AS other WHERE other.tenant_id = $1
+    GROUP BY ${columns.map((name) => `other.${name}`).join(', ')} HAVING count(*) > 1`;
 }
 
-export function* isJudged(
-  { judge }: Pick<AttentionCheck, 'judge'>,
-  judged: unknown,
-  business: Business,
-): Steps<boolean> {
-  return !judge || (yield* judge.needsAttention(judged, business));
-}
-
-/** By a statement of its own: on a cluster it is on the coordinator, and the objects are on workers. */
-export async function readBusiness(client: pg.ClientBase, tenantId: string): Promise<Business> {
-  const { rows } = await client.query<{ holidayRule: HolidayRule }>(
-    'SELECT holiday_rule AS "holidayRule" FROM tenant WHERE tenant_id = $1',
-    [tenantId],
-  );
-  return { ...rows[0]!, today: Temporal.Now.plainDateISO('UTC').toString() };
-}
-
-/** The entries of one row, as this transaction sees it. */
-export async function findAttentionOf(
-  client: pg.ClientBase,
-  checks: readonly AttentionCheck[],
-  row: { tenant_id: string; id: string },
-  language: Language,
-): Promise<AttentionEntry[]> {
-  const entries: AttentionEntry[] = [];
-  const pace = new Pace();
-  let business: Business | undefined;
-  for (const check of checks) {
-    const { resource, field, code, table, condition } = check;
-    const { rows } = await client.query<{ judged: unknown }>(
-      `SELECT ${selectJudged(check)} AS judged FROM ${table} AS subject
-       WHERE subject.tenant_id = $1 AND subject.id = $2 AND (${condition})`,
-      [row.tenant_id, row.id],
-    );
-    if (!rows[0]) continue;
-    if (check.judge) business ??= await readBusiness(client, row.tenant_id);
-    if (business && !(await pace.run(isJudged(check, rows[0].judged, business)))) continue;
-    entries.push({ resource, id: row.id, field, code, message: text(code, language) });
-  }
-  return entries;
+function duplicateColumns({ fields, duplicateFields }: Definition) {
+  return columnsOf(fields).filter(({ path }) => duplicateFields!.includes(path.join('.')));
 }

@@ -1,7 +1,6 @@
 // The attention list: everything that should be looked at, over all resources.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { attentionCodes } from '../../../core/codes.ts';
-import type { Pace } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
@@ -12,26 +11,27 @@ import {
   type AttentionEntry,
   attentionChecksOf,
 } from '../../engine/sql/attention-checks.ts';
-import { type FieldError, validationError } from '../../errors.ts';
+import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { paceOf } from '../../http/request-pace.ts';
 import { type Language, text } from '../../messages.ts';
+import { type Pass, passesOf } from './attention-passes.ts';
 import {
-  businessOf,
-  countFrom,
   encodeCursor,
+  type Finding,
   firstPlace,
-  isTimeUp,
-  judgePiece,
   openOnly,
+  type Part,
   type Place,
-  placeAfter,
+  type Reader,
   readCursor,
-  readPiece,
-} from './attention-pieces.ts';
+  readPart,
+} from './attention-scan.ts';
 
 const defaultLimit = 50;
 const maxLimit = 500;
+/** A statement and its answer take less. */
+const reserveMs = 900;
 
 export const attentionSchemas: readonly JsonSchema[] = [
   {
@@ -52,8 +52,7 @@ export const attentionSchemas: readonly JsonSchema[] = [
 
 interface AttentionRequest {
   limit: number;
-  checks: AttentionCheck[];
-  /** The check to begin with, and the object after which to begin in it. */
+  passes: Pass[];
   from: Place;
   /** The filters as one text. */
   filters: string;
@@ -67,70 +66,56 @@ export async function attentionRoutes(
   const checks = resources.flatMap(attentionChecksOf).map(openOnly);
   const resourceNames = resources.map(({ name }) => name);
 
-  api.get(
-    '/attention',
-    { schema: docsFor(resourceNames), config: { isHeavyRead: true } },
-    async (request) => {
-      const asked = parseRequest(request, checks, resourceNames);
-      const { tenantId, deadline } = request;
-      const language = languageOf(request);
-      const page = findEntries(database, tenantId, asked, language, deadline, paceOf(request));
-      const total = asked.wantsTotal ? countEntries(database, tenantId, asked.checks, deadline) : undefined;
-      const [{ entries, next }, counted] = await Promise.all([page, total]);
-      return {
-        data: entries.map(({ check: _check, ...entry }) => entry),
-        nextCursor: next ? encodeCursor(asked.filters, next) : null,
-        ...(counted !== undefined && { total: counted }),
-      };
-    },
-  );
+  const heavy = { schema: docsFor(resourceNames), config: { isHeavyRead: true } };
+  api.get('/attention', heavy, async (request) => {
+    const asked = parseRequest(request, checks, resourceNames);
+    const reader = readerOf(database, request);
+    const page = readPage(reader, asked);
+    const total = asked.wantsTotal ? countEntries(reader, asked.passes) : undefined;
+    const [{ findings, next }, counted] = await Promise.all([page, total]);
+    return {
+      data: findings.map((finding) => toEntry(finding, languageOf(request))),
+      nextCursor: next ? encodeCursor(asked.filters, next) : null,
+      ...(counted !== undefined && { total: counted }),
+    };
+  });
 }
 
-type PlacedEntry = AttentionEntry & { check: number };
+export function readerOf(database: Database, request: FastifyRequest): Reader {
+  const { tenantId, deadline, log } = request;
+  return { database, tenantId, deadline, log, pace: paceOf(request) };
+}
 
-/**
- * One check after the other, in the order of ids, until the page is full or the time is up. A page can therefore be
- * short, or even empty, and still have a next one.
- */
-async function findEntries(
-  database: Database,
-  tenantId: string,
-  { checks, from, limit }: AttentionRequest,
-  language: Language,
-  deadline: number,
-  pace: Pace,
-): Promise<{ entries: PlacedEntry[]; next: Place | undefined }> {
-  const entries: PlacedEntry[] = [];
-  const findBusiness = businessOf(database, tenantId, deadline);
-  let place: Place = from;
-  while (place.check < checks.length) {
-    const check = checks[place.check]!;
-    const { resource, field, code } = check;
-    const piece = await readPiece(database, tenantId, check, place.after, limit - entries.length, deadline);
-    const found = await judgePiece(check, piece, findBusiness, pace);
-    const message = text(code, language);
-    const taken = found.slice(0, limit - entries.length);
-    entries.push(
-      ...taken.map(({ id, others }) => ({
-        ...{ resource, id, field, code, message, check: place.check },
-        ...(others && { duplicateIds: others }),
-      })),
-    );
-    if (entries.length >= limit) return { entries, next: { check: place.check, after: taken.at(-1)!.id } };
-    place = placeAfter(place, piece);
-    if (isTimeUp(deadline) && place.check < checks.length) return { entries, next: place };
+export function toEntry({ check, id, others }: Finding, language: Language): AttentionEntry {
+  const { resource, field, code } = check;
+  return {
+    ...{ resource, id, field, code, message: text(code, language) },
+    ...(others && { duplicateIds: others }),
+  };
+}
+
+/** One statement fills the page, except in a business so large that most rows need none. Only the last page is empty. */
+async function readPage(reader: Reader, { passes, from, limit }: AttentionRequest): Promise<Part> {
+  for (let place = from; ; ) {
+    const part = await readPart(reader, passes, place, limit);
+    if (!part.next || part.findings.length > 0) return part;
+    if (isTimeUp(reader)) throw new ApiError('overloaded');
+    place = part.next;
   }
-  return { entries, next: undefined };
 }
 
-async function countEntries(
-  database: Database,
-  tenantId: string,
-  checks: readonly AttentionCheck[],
-  deadline: number,
-): Promise<number> {
-  const { counts } = await countFrom(database, tenantId, checks, firstPlace, deadline, () => false);
-  return counts.reduce((sum, count) => sum + count, 0);
+export function isTimeUp({ deadline }: Reader): boolean {
+  return performance.now() > deadline - reserveMs;
+}
+
+async function countEntries(reader: Reader, passes: readonly Pass[]): Promise<number> {
+  let total = 0;
+  for (let place: Place | undefined = firstPlace; place; ) {
+    const part: Part = await readPart(reader, passes, place);
+    total += part.findings.length;
+    place = part.next;
+  }
+  return total;
 }
 
 function parseRequest(
@@ -167,7 +152,7 @@ function parseRequest(
     (check) =>
       (code === undefined || check.code === code) && (resource === undefined || check.resource === resource),
   );
-  return { limit: entries!, checks, from: from!, filters, wantsTotal: count === 'true' };
+  return { limit: entries!, passes: passesOf(checks), from: from!, filters, wantsTotal: count === 'true' };
 }
 
 function docsFor(resourceNames: readonly string[]) {

@@ -1,26 +1,24 @@
-// The office leaves entries as they are, takes them back, and sees how many there are of each kind.
+// The office leaves entries as they are, takes them back, and sees how many there are.
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { Pace } from '../../../core/pace.ts';
 import { oneOf, optional, readForm, uuid, words } from '../../auth/form.ts';
 import { sessionOf } from '../../auth/office-access.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
-import {
-  type AttentionCheck,
-  attentionChecksOf,
-  findAttentionOf,
-  isJudged,
-  readBusiness,
-  selectJudged,
-} from '../../engine/sql/attention-checks.ts';
+import { type AttentionCheck, attentionChecksOf } from '../../engine/sql/attention-checks.ts';
+import { findAttentionOf } from '../../engine/sql/attention-findings.ts';
 import { ApiError, validationError } from '../../errors.ts';
-import { refuseUnknownParameters } from '../../http/conventions.ts';
-import { countFrom, encodeCursor, openOnly, readCursor } from './attention-pieces.ts';
-import { hashedFinding, leftEntry } from './left-entries.ts';
+import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
+import { countFrom } from './attention-counts.ts';
+import { passesOf } from './attention-passes.ts';
+import { isTimeUp, readerOf, toEntry } from './attention-routes.ts';
+import { encodeCursor, firstPlace, openOnly, readCursor, readPart } from './attention-scan.ts';
+import { hashedFinding, readLeft } from './left-entries.ts';
 
 const maxReasonLength = 150;
-const maxListed = 500;
+/** The office shows more as "99+". */
+const maxCounted = 100;
+const shownEntries = 6;
 
 export async function leftEntryRoutes(
   office: FastifyInstance,
@@ -43,25 +41,33 @@ export async function leftEntryRoutes(
     return check;
   }
 
-  const openChecks = checks.map(openOnly);
+  const passes = passesOf(checks.map(openOnly));
+
+  // On each page of the office: the first entries, and how many there are, by one statement that stops early.
+  office.get('/attention/overview', async (request) => {
+    refuseUnknownParameters(request, []);
+    const { findings, next } = await readPart(readerOf(database, request), passes, firstPlace, maxCounted);
+    return {
+      data: findings.slice(0, shownEntries).map((finding) => toEntry(finding, languageOf(request))),
+      count: findings.length,
+      isComplete: next === undefined,
+    };
+  });
+
   // A business with very many sites is counted in several requests, whose counts add up.
   office.get('/attention/counts', { config: { isHeavyRead: true } }, async (request) => {
     refuseUnknownParameters(request, ['cursor']);
-    const { tenantId, deadline, query } = request;
-    const from = readCursor((query as { cursor?: unknown }).cursor, 'counts');
+    const from = readCursor((request.query as { cursor?: unknown }).cursor, 'counts');
     if (!from) throw validationError([{ path: ['cursor'], code: 'invalid_cursor' }]);
-    const { counts, next } = await countFrom(database, tenantId, openChecks, from, deadline);
-    const data = checks.map(({ resource, code }, index) => ({ resource, code, count: counts[index]! }));
-    return {
-      data: data.filter(({ count }) => count > 0),
-      nextCursor: next ? encodeCursor('counts', next) : null,
-    };
+    const reader = readerOf(database, request);
+    const { counts, next } = await countFrom(reader, passes, from, () => isTimeUp(reader));
+    return { data: counts, nextCursor: next ? encodeCursor('counts', next) : null };
   });
 
   office.get('/attention/left', { config: { isHeavyRead: true } }, async (request) => {
     refuseUnknownParameters(request, []);
     const { tenantId, deadline } = request;
-    const read = (client: pg.ClientBase) => readLeft(client, tenantId, checks);
+    const read = (client: pg.ClientBase) => readLeft(client, tenantId, passesOf(checks), request.log);
     return { data: await database.inTenants([tenantId], read, { deadline }) };
   });
 
@@ -76,7 +82,7 @@ export async function leftEntryRoutes(
     const values = [tenantId, id, check.resource, check.field, check.code, reason ?? null, person.id];
     const leave = async (client: pg.ClientBase) => {
       await forgetGoneObjects(client, tenantId, check);
-      const found = await findAttentionOf(client, [check], { tenant_id: tenantId, id }, 'en');
+      const found = await findAttentionOf(client, [check], { tenant_id: tenantId, id }, 'en', request.log);
       if (found.length === 0) throw new ApiError('not_found');
       const { rowCount } = await client.query(
         `INSERT INTO left_attention (tenant_id, object_id, resource, field, code, reason, person_id, finding)
@@ -102,38 +108,6 @@ export async function leftEntryRoutes(
     });
     reply.code(204);
   });
-}
-
-/** Those whose cause still holds, the newest first. */
-async function readLeft(client: pg.ClientBase, tenantId: string, checks: readonly AttentionCheck[]) {
-  const entries: { leftAt: Date; person_id: string }[] = [];
-  const business = await readBusiness(client, tenantId);
-  const pace = new Pace();
-  for (const check of checks) {
-    const { resource, field, code } = check;
-    const { rows } = await client.query(
-      `SELECT subject.id, left_entry.reason, left_entry.left_at AS "leftAt", left_entry.person_id,
-         ${selectJudged(check)} AS judged
-       FROM (SELECT * FROM left_attention WHERE tenant_id = $1 AND resource = $2 AND field = $3 AND code = $4
-         ORDER BY left_at DESC LIMIT ${maxListed}) AS left_entry
-       JOIN ${check.table} AS subject ON subject.tenant_id = $1 AND subject.id = left_entry.object_id
-       WHERE (${check.condition}) AND EXISTS (SELECT ${leftEntry(check)})`,
-      [tenantId, resource, field, code],
-    );
-    for (const { judged, ...row } of rows) {
-      if (await pace.run(isJudged(check, judged, business))) entries.push({ resource, field, code, ...row });
-    }
-  }
-  const listed = entries
-    .sort((one, other) => other.leftAt.getTime() - one.leftAt.getTime())
-    .slice(0, maxListed);
-  // By a statement of its own: on a cluster people are on the coordinator, and entries on the workers.
-  const { rows: people } = await client.query<{ id: string; name: string }>(
-    'SELECT id, name FROM person WHERE tenant_id = $1 AND id = ANY ($2)',
-    [tenantId, listed.map((entry) => entry.person_id)],
-  );
-  const names = new Map(people.map(({ id, name }) => [id, name]));
-  return listed.map(({ person_id, ...entry }) => ({ ...entry, leftBy: names.get(person_id) ?? null }));
 }
 
 async function forgetGoneObjects(

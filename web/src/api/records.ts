@@ -103,10 +103,27 @@ export const attentionCountsQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export const attentionCountQuery = queryOptions({
-  ...attentionCountsQuery,
-  select: (counts) => counts.reduce((sum, { count }) => sum + count, 0),
+/** The first entries, and how many there are. The service counts to 100 and looks at a part of a very large business. */
+export interface AttentionOverview {
+  data: AttentionEntry[];
+  count: number;
+  isComplete: boolean;
+}
+
+/** One request for the badge of the navigation and the card of the start. */
+export const attentionOverviewQuery = queryOptions({
+  queryKey: ['attention', 'overview'],
+  queryFn: ({ signal }) => call<AttentionOverview>('GET', '/attention/overview', { signal }),
+  staleTime: 60_000,
 });
+
+/** "7", "99+", "7+" where only a part was counted, and "…" where that part has none. Undefined for no entry at all. */
+export function countOfEntries(overview: AttentionOverview | undefined): string | undefined {
+  if (!overview || (overview.count === 0 && overview.isComplete)) return undefined;
+  const { count, isComplete } = overview;
+  if (count === 0) return '…';
+  return isComplete ? String(count) : `${Math.min(count, 99)}+`;
+}
 
 export function useForgetReadings(): () => Promise<void> {
   const client = useQueryClient();

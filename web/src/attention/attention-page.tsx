@@ -78,7 +78,7 @@ function OpenEntries({ code, resource, onChange }: OpenEntriesProps) {
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
   const entries = list.data?.pages.flatMap((page) => page.data) ?? [];
-  // A busy service answers short pages, with a cursor to go on from.
+  // A page can be short and have a next one.
   const [wanted, setWanted] = useState(pageSize);
   useEffect(() => {
     if (entries.length < wanted && list.hasNextPage && !list.isFetching && !list.error) list.fetchNextPage();

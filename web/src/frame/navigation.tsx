@@ -16,12 +16,11 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
-import { attentionCountQuery } from '../api/records.ts';
+import { attentionOverviewQuery, countOfEntries } from '../api/records.ts';
 import { useIsAdministrator, useMe } from '../api/session.ts';
 import { forgetDrafts } from '../forms/drafts.ts';
 import { Icon, type IconName, resourceIcon } from '../icons.tsx';
 import { SearchButton } from '../search/search-button.tsx';
-import { formatNumber } from '../texts/format.ts';
 import classes from './frame.module.css';
 import { Logo } from './logo.tsx';
 import { tellFailure } from './notices.tsx';
@@ -114,12 +113,18 @@ function NavigationLink({ to, icon, isExact = false, children }: LinkProps) {
 
 function AttentionCount() {
   const { t } = useTranslation();
-  const { data: count = 0 } = useQuery(attentionCountQuery);
-  if (count === 0) return null;
+  const { data: overview } = useQuery(attentionOverviewQuery);
+  const words = countOfEntries(overview);
+  if (!overview || !words) return null;
+  const { count, isComplete } = overview;
   return (
     <span className={classes.count}>
-      <span aria-hidden="true">{formatNumber(count, { notation: 'compact' })}</span>
-      <VisuallyHidden>{t('navigation.attentionCount', { count })}</VisuallyHidden>
+      <span aria-hidden="true">{words}</span>
+      <VisuallyHidden>
+        {t(isComplete ? 'navigation.attentionCount' : 'navigation.attentionAtLeast', {
+          count: Math.min(count, 99),
+        })}
+      </VisuallyHidden>
     </span>
   );
 }

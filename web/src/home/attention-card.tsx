@@ -2,56 +2,37 @@ import { Badge, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { call, queryString } from '../api/client.ts';
 import { type Definition, type Entity, labelOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed, useOwner } from '../api/named.ts';
-import { type AttentionEntry, attentionCountQuery, type Page } from '../api/records.ts';
+import { type AttentionEntry, attentionOverviewQuery, countOfEntries } from '../api/records.ts';
 import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import record from '../records/record.module.css';
-import { formatNumber } from '../texts/format.ts';
 import classes from './home.module.css';
-
-const shown = 6;
-
-/** A busy service answers short pages, even empty ones, with a cursor to go on from. */
-async function readFirst(signal: AbortSignal): Promise<AttentionEntry[]> {
-  const entries: AttentionEntry[] = [];
-  let cursor: string | undefined;
-  do {
-    const target = `/attention${queryString({ cursor, limit: shown - entries.length })}`;
-    const page = await call<Page<AttentionEntry>>('GET', target, { signal });
-    entries.push(...page.data);
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor && entries.length < shown);
-  return entries;
-}
 
 export function AttentionCard() {
   const { t } = useTranslation();
-  const { data, error, refetch } = useQuery({
-    queryKey: ['attention', 'first'],
-    queryFn: ({ signal }) => readFirst(signal),
-  });
-  const { data: count = 0 } = useQuery(attentionCountQuery);
+  const { data: overview, error, refetch } = useQuery(attentionOverviewQuery);
+  const data = overview?.data;
+  const count = countOfEntries(overview);
   return (
     <Card
       icon="attention"
       title={
         <>
           {t('home.attention')}{' '}
-          {count > 0 && (
+          {count && (
             <Badge color="yellow" ml={4}>
-              {formatNumber(count)}
+              {count}
             </Badge>
           )}
         </>
       }
       actions={
-        count > 0 && (
+        count && (
           <ButtonLink size="compact-sm" variant="subtle" to="/attention">
             {t('actions.all')}
           </ButtonLink>
@@ -60,7 +41,7 @@ export function AttentionCard() {
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Lines count={5} />}
-      {data?.length === 0 && <p className={record.none}>{t('attention.noneText')}</p>}
+      {data?.length === 0 && overview?.isComplete && <p className={record.none}>{t('attention.noneText')}</p>}
       <ul className={record.list}>
         {data?.map((entry) => (
           <Line key={`${entry.id} ${entry.field} ${entry.code}`} entry={entry} />

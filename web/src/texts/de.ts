@@ -12,6 +12,8 @@ export const de: Texts = {
     attention: 'Zu prüfen',
     attentionCount_one: '{{count}} Eintrag',
     attentionCount_other: '{{count}} Einträge',
+    attentionAtLeast_one: 'mindestens {{count}} Eintrag',
+    attentionAtLeast_other: 'mindestens {{count}} Einträge',
     requests: 'API-Anfragen',
     import: 'Import',
     bin: 'Papierkorb',

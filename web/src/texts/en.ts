@@ -10,6 +10,8 @@ export const en = {
     attention: 'Attention',
     attentionCount_one: '{{count}} entry',
     attentionCount_other: '{{count}} entries',
+    attentionAtLeast_one: 'at least {{count}} entry',
+    attentionAtLeast_other: 'at least {{count}} entries',
     requests: 'API requests',
     import: 'Import',
     bin: 'Bin',
