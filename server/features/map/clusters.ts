@@ -67,7 +67,7 @@ async function findExact(database: Database, tenantId: string, view: MapView): P
         WHERE tenant_id = $1 AND address_location_lat BETWEEN $2 AND $3
           AND CASE WHEN $4::float <= $5::float THEN address_location_lng BETWEEN $4 AND $5
             ELSE address_location_lng >= $4 OR address_location_lng <= $5 END
-        GROUP BY floor(address_location_lng / $6::float), floor(address_location_lat / $6::float)
+        GROUP BY ${cellOf('address_location_lng')}, ${cellOf('address_location_lat')}
         ORDER BY count DESC, 2, 1 LIMIT ${maxClusters}`,
     values: [tenantId, south, north, west, east, cellDegreesOf(view)],
   });
@@ -76,6 +76,11 @@ async function findExact(database: Database, tenantId: string, view: MapView): P
     ...(id && { id, name }),
     ...(sites && { sites }),
   }));
+}
+
+/** Divides as numeric: PostgreSQL rejects a division of floats whose result is too small for one. */
+function cellOf(column: string): string {
+  return `floor(${column}::numeric / $6::float::numeric)`;
 }
 
 async function findApproximate(database: Database, tenantId: string, view: MapView): Promise<MapCluster[]> {
