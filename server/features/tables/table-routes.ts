@@ -28,6 +28,7 @@ import {
   type TableCell,
   type TableColumn,
   tableColumnsOf,
+  writeCell,
 } from './table-rows.ts';
 import { writeWorkbook } from './workbook.ts';
 
@@ -100,7 +101,7 @@ function buildTable(definition: Definition, { database, resources }: TableOption
         }
         const names = await readNames(request.tenantId, entities);
         for (const entity of entities) {
-          yield columns.map(({ toCell }) => toCell(entity, names, language));
+          yield columns.map((column) => writeCell(column, entity, { names, language, log: request.log }));
           await pace.step();
         }
       }

@@ -13,6 +13,7 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import { describeDefinition } from '../../engine/definition/description.ts';
 import { keptTitles } from '../../engine/definition/titles.ts';
 import { flagWords } from '../../engine/http/csv.ts';
+import type { WarningLog } from '../../engine/sql/attention-findings.ts';
 import { representation } from '../../engine/sql/representation.ts';
 import type { Language } from '../../messages.ts';
 
@@ -89,6 +90,20 @@ export function tableColumnsOf(definition: Definition): TableColumn[] {
     toCell: (entity) => ({ kind: 'number', text: (entity.version as RawNumber).rawJSON }),
   };
   return [...nameFirst, ...moments, version, ...ids];
+}
+
+/** One value never ends a file: a value that cannot be written in words is written as JSON. */
+export function writeCell(
+  { path, toCell }: Pick<TableColumn, 'path' | 'toCell'>,
+  entity: Entity,
+  { names, language, log }: { names: Names; language: Language; log: WarningLog },
+): TableCell {
+  try {
+    return toCell(entity, names, language);
+  } catch (error) {
+    log.warn({ err: error, id: entity.id, field: path }, 'a value of a table cannot be written in words');
+    return text(JSON.stringify(valueAt(entity, path)));
+  }
 }
 
 /** The chosen columns with the name and the id, which every table has. */
