@@ -15,8 +15,9 @@ export async function packClient(): Promise<Buffer> {
     ['package.json', packageFile()],
     ['README.md', readFileSync(path.join(folder, 'README.md'), 'utf8')],
     ['LICENSE', readFileSync(path.join(folder, '../LICENSE'), 'utf8')],
-    ['dist/index.js', await bundle('es')],
-    ['dist/index.cjs', await bundle('cjs')],
+    ['dist/index.js', await bundle('src/index.ts', 'es')],
+    ['dist/index.cjs', await bundle('src/index.ts', 'cjs')],
+    ['dist/stamm.js', await bundle('bin/stamm.ts', 'es')],
     ...(await declarations()),
   ]);
   const inFolder = [...files].map(([name, content]) => [`package/${name}`, content] as const);
@@ -30,7 +31,7 @@ function packageFile(): string {
   return `${JSON.stringify({ ...own, version: read('../package.json').version }, undefined, 2)}\n`;
 }
 
-async function bundle(format: 'es' | 'cjs'): Promise<string> {
+async function bundle(entry: string, format: 'es' | 'cjs'): Promise<string> {
   const built = await build({
     configFile: false,
     logLevel: 'error',
@@ -38,7 +39,8 @@ async function bundle(format: 'es' | 'cjs'): Promise<string> {
       write: false,
       minify: false,
       target: 'es2022',
-      lib: { entry: path.join(sources, 'index.ts'), formats: [format] },
+      lib: { entry: path.join(folder, entry), formats: [format] },
+      rolldownOptions: { external: /^node:/ },
     },
   });
   return (built as { output: { code: string }[] }[])[0]!.output[0]!.code;

@@ -66,13 +66,23 @@ function readSignatures(header: string): Bytes[] {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** The headers of a message that is sent now. */
+export async function signWebhook(secret: string, id: string, body: string): Promise<Record<string, string>> {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);
+  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', await importKey(secret), signed));
+  const signature = `v1,${btoa(String.fromCharCode(...bytes))}`;
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+}
+
 async function importKey(secret: string): Promise<CryptoKey> {
   const bytes = decodeBase64(secret.replace(/^whsec_/, ''));
   if (!bytes || bytes.length === 0) throw new WebhookError('The secret is no whsec_… secret.');
-  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+  const use: KeyUsage[] = ['sign', 'verify'];
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, use);
 }
 
-function decodeBase64(text: string): Bytes | undefined {
+export function decodeBase64(text: string): Bytes | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch {

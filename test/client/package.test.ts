@@ -9,8 +9,10 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { packClient } from '../../client/pack.ts';
+import { createStamm } from '../../client/src/index.ts';
 import { buildGuide } from '../../web/guide/build.ts';
 import { listen } from '../api/raw-client.ts';
+import { startReceiver, verify } from '../api/webhook-receiver.ts';
 import { launchChromium } from '../browser/chromium.ts';
 import { findFreePort } from '../free-port.ts';
 import { withoutChromium } from '../programs.ts';
@@ -121,7 +123,10 @@ describe('the package', () => {
     for (const file of ['package.json', 'README.md', 'LICENSE', 'dist/index.js', 'dist/index.cjs'])
       assert.ok(files.includes(file), file);
     for (const file of files)
-      assert.match(file, /^(package\.json|README\.md|LICENSE|dist\/(index\.c?js|[\w-]+\.d\.c?ts))$/);
+      assert.match(
+        file,
+        /^(package\.json|README\.md|LICENSE|dist\/(index\.c?js|stamm\.js|[\w-]+\.d\.c?ts))$/,
+      );
     const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
     const manifest = await read(path.join(installed(), 'package.json'));
     assert.equal(manifest.version, (await read(path.join(root, 'package.json'))).version);
@@ -206,6 +211,40 @@ describe('the package', () => {
     );
     assert.equal((await send(body, body)).status, 204);
     assert.equal((await send(body, 'another body')).status, 400);
+  });
+
+  test('stamm listen sends signed changes to a local address, and repeats what failed', async () => {
+    let attempts = 0;
+    const receiver = await startReceiver((_received, response) => {
+      attempts += 1;
+      response.writeHead(attempts === 1 ? 503 : 204).end();
+    });
+    const secret = `whsec_${Buffer.from('a secret of thirty-two bytes, no').toString('base64')}`;
+    const program = path.join(place, 'node_modules/.bin/stamm');
+    const options = ['listen', '--forward-to', receiver.url, '--exclude-origin', 'erp'];
+    const child = spawn(node, [program, ...options], { cwd: place, env: { ...env, WEBHOOK_SECRET: secret } });
+    children.push(child);
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    await until('it listens', () => output.includes(receiver.url));
+    const create = async (lastName: string, origin: string) => {
+      const stamm = createStamm({ baseUrl, apiKey: env.STAMM_KEY!, origin });
+      return stamm.employees.create({ firstName: 'Mia', lastName });
+    };
+    await create('Own', 'erp');
+    const { id } = await create('Other', 'shop');
+    await until('the change arrives', () => receiver.received.length >= 2);
+    for (const one of receiver.received) verify(one, secret);
+    const [first, second] = receiver.received.map(({ message }) => message);
+    assert.deepEqual(first, second);
+    assert.deepEqual(
+      [first!.type, first!.data.id, first!.data.object?.lastName],
+      ['employee.created', id, 'Other'],
+    );
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null], output);
+    await receiver.close();
   });
 
   test('works in a browser', { skip: withoutChromium }, async () => {
