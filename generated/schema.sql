@@ -951,6 +951,8 @@ CREATE TABLE webhook (
   paused_because text,
   lease uuid,  -- The only sender that may move last_position. A new one for each claim, so a late sender changes nothing.
   leased_until timestamp with time zone,
+  actions text[],  -- CREATED, CHANGED or DELETED; NULL for all.
+  exclude_origin text,  -- Changes with this origin are not sent.
   CONSTRAINT webhook_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT webhook_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id),
   CONSTRAINT webhook_check CHECK (((paused_at IS NULL) = (paused_because IS NULL))),

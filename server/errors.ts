@@ -90,7 +90,6 @@ const officeCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'too_many_sign_ins',
   'too_many_streams',
   'too_many_views',
-  'too_many_webhooks',
 ]);
 
 /** The codes of the published interface, with their statuses. */
@@ -143,16 +142,13 @@ export const fieldErrorCodes = [
   'differs_from_path',
   'unknown_parameter',
   'repeated_parameter',
+  'invalid_url',
+  'https_required',
+  'private_address',
 ] as const;
 
 /** What only the office's own forms can find. */
-type FormErrorCode =
-  | 'too_easy'
-  | 'too_complex'
-  | 'wrong_password'
-  | 'invalid_url'
-  | 'https_required'
-  | 'private_address';
+type FormErrorCode = 'too_easy' | 'too_complex' | 'wrong_password';
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number] | FormErrorCode;
 

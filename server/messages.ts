@@ -277,12 +277,12 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     de: 'Bitte eine Adresse wie https://erp.example/stamm ohne Passwort eingeben.',
   },
   https_required: {
-    en: 'The address must begin with https://.',
-    de: 'Die Adresse muss mit https:// beginnen.',
+    en: 'Must begin with https://, unless the operator sets WEBHOOK_ALLOW_PRIVATE.',
+    de: 'Muss mit https:// beginnen. Für Tests im eigenen Netz: WEBHOOK_ALLOW_PRIVATE.',
   },
   private_address: {
-    en: 'Use an address that can be reached from the internet.',
-    de: 'Bitte eine Adresse verwenden, die aus dem Internet erreichbar ist.',
+    en: 'Must be reachable from the internet, unless the operator sets WEBHOOK_ALLOW_PRIVATE.',
+    de: 'Muss aus dem Internet erreichbar sein. Für Tests im eigenen Netz: WEBHOOK_ALLOW_PRIVATE.',
   },
   too_easy: {
     en: 'This password is easy to guess. A few unrelated words are better.',

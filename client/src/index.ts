@@ -2,6 +2,7 @@
 import type { components } from './api-types.ts';
 import { type Changes, openChanges } from './changes.ts';
 import { type Collection, openCollection } from './collection.ts';
+import { openWebhooks, type Webhooks } from './endpoints.ts';
 import { openHttp, type StammOptions } from './http.ts';
 import { type Import, openImport } from './import.ts';
 import {
@@ -36,6 +37,7 @@ export type {
   Restoration,
   WriteOptions,
 } from './collection.ts';
+export type { NewWebhook, Webhook, WebhookPatch, Webhooks } from './endpoints.ts';
 export { type ErrorCode, type FieldError, StammError } from './error.ts';
 export type { CallOptions, StammOptions, StammResponse } from './http.ts';
 export type {
@@ -90,6 +92,7 @@ export interface Stamm {
   changes: Changes;
   import: Import;
   personalData: PersonalData;
+  webhooks: Webhooks;
 }
 
 export function createStamm(options: StammOptions): Stamm {
@@ -110,5 +113,6 @@ export function createStamm(options: StammOptions): Stamm {
     changes: openChanges(http),
     import: openImport(http),
     personalData: openPersonalData(http),
+    webhooks: openWebhooks(http),
   };
 }

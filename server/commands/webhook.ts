@@ -9,6 +9,7 @@ import { isTimestamp } from '../engine/sql/list-query.ts';
 import { ApiError, UsageError } from '../errors.ts';
 import { resendDelivery, sendTest } from '../features/webhooks/deliveries.ts';
 import {
+  changeActions,
   createEndpoint,
   deleteEndpoint,
   type Endpoint,
@@ -22,6 +23,7 @@ import {
   urlError,
 } from '../features/webhooks/endpoints.ts';
 import type { Result } from '../features/webhooks/outgoing-request.ts';
+import { originError } from '../http/conventions.ts';
 import { text } from '../messages.ts';
 import { resources } from '../resources/index.ts';
 import { asOperator, type Command, type Outcome, tenantIdFrom } from './command.ts';
@@ -34,15 +36,30 @@ const webhookCreate: Command = {
   name: 'webhook create',
   summary: `Send a tenant's changes to an address, ${maxEndpoints} at most. Shows the secret once.`,
   options: { ...tenantOption, url: 'Address that receives a POST for each change.' },
-  optionalOptions: { resources: 'Types to send, such as "site,customer"; all without it.' },
+  optionalOptions: {
+    resources: 'Types to send, such as "site,customer"; all without it.',
+    actions: 'Changes to send: "CREATED,CHANGED,DELETED" or some of them; all without it.',
+    'exclude-origin': 'Leaves out what was written with this Stamm-Origin.',
+  },
   async run({ config, options }) {
     const tenantId = tenantIdFrom(options);
     const url = options.url!.trim();
     const fieldError = urlError(config, url);
     if (fieldError) throw new UsageError(`--url: ${text(fieldError.code, 'en', fieldError.params)}`);
-    const wanted = resourcesFrom(options.resources);
+    const origin = options['exclude-origin'];
+    const fault = origin === undefined ? undefined : originError(origin);
+    if (fault) throw new UsageError(`--exclude-origin: ${text(fault.code, 'en', fault.params)}`);
+    const wanted = {
+      resources: choicesFrom(
+        options.resources,
+        'type',
+        resources.map(({ name }) => name),
+      ),
+      actions: choicesFrom(options.actions, 'action', changeActions),
+      excludeOrigin: origin ?? null,
+    };
     const made = await inTenant(config, tenantId, async (client) => {
-      const endpoint = await createEndpoint(client, tenantId, { url, resources: wanted });
+      const endpoint = await createEndpoint(client, tenantId, { url, ...wanted });
       await record(client, tenantId, 'WEBHOOK_CREATED', endpoint.id);
       return endpoint;
     });
@@ -247,12 +264,12 @@ function webhookIdFrom({ id }: Record<string, string>): string {
   return id!.toLowerCase();
 }
 
-function resourcesFrom(option: string | undefined): string[] | null {
+function choicesFrom(option: string | undefined, kind: string, known: readonly string[]): string[] | null {
   if (option === undefined) return null;
-  const names = resources.map(({ name }) => name);
   const wanted = option.split(',').map((name) => name.trim());
-  const unknown = wanted.find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new UsageError(`"${unknown}" is no type. There are: ${names.join(', ')}.`);
+  const unknown = wanted.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(`"${unknown}" is no ${kind}. There are: ${known.join(', ')}.`);
   return [...new Set(wanted)];
 }
 

@@ -5,6 +5,8 @@ import { networkOf } from '../auth/network.ts';
 import { type CountFailures, rateLimitHeaders, secondsUntil } from '../auth/rate-limit.ts';
 import { ApiError } from '../errors.ts';
 import type { CallRecorder } from '../features/call-log/call-recorder.ts';
+import { endpointRoutes } from '../features/webhooks/endpoint-routes.ts';
+import { resources } from '../resources/index.ts';
 import { addCompression } from './answer-compression.ts';
 import { apiHeaders } from './answer-headers.ts';
 import { addBodyRules, isOpenEnded, joinTenant } from './body-rules.ts';
@@ -90,4 +92,5 @@ export async function apiRoutes(
   addCompression(api);
   addHeavyReads(api, inFlight.heavyReads);
   await addSharedRoutes(api, shared);
+  await api.register(endpointRoutes, { config, database: shared.database, resources });
 }

@@ -13,6 +13,7 @@ import { personalDataSchemas } from '../features/personal-data/personal-data-doc
 import { openapiInfo } from '../features/reference/openapi-document.ts';
 import { searchSchemas } from '../features/search/search-routes.ts';
 import { visitSchemas } from '../features/visits/visit-docs.ts';
+import { endpointSchemas } from '../features/webhooks/endpoint-docs.ts';
 import { webhookDocs, webhookSchemas } from '../features/webhooks/openapi-webhooks.ts';
 import { resources } from '../resources/index.ts';
 
@@ -37,6 +38,7 @@ function listSchemas(): JsonSchema[] {
     ...visitSchemas,
     ...personalDataSchemas(resources),
     ...importSchemas(resources),
+    ...endpointSchemas(resources),
     ...webhookSchemas(resources),
   ];
 }

@@ -97,6 +97,16 @@ test('a person is exported and erased, with texts that hold a comma', async () =
   assert.equal((await stamm.customers.get(customerId)).comment, 'Ask […]');
 });
 
+test('a webhook is created, changed, tested and deleted', async () => {
+  const stamm = await openClient();
+  const { id, secret } = await stamm.webhooks.create({ url: 'https://erp.example/', actions: ['DELETED'] });
+  assert.match(secret, /^whsec_/);
+  assert.deepEqual((await stamm.webhooks.change(id, { actions: null })).actions, null);
+  assert.deepEqual(await stamm.webhooks.list(), [await stamm.webhooks.get(id)]);
+  await stamm.webhooks.delete(id);
+  await assert.rejects(stamm.webhooks.test(id), { code: 'not_found' });
+});
+
 test('a dry run of a change answers the object as it would be, and what needs attention', async () => {
   const stamm = await openClient();
   const customerId = (await stamm.customers.create(validCustomer)).id;

@@ -61,7 +61,7 @@ export function buildPostmanCollection(
     variable: [
       { key: 'baseUrl', value: baseUrl },
       { key: 'apiKey', value: '', type: 'secret' },
-      ...resources.map(({ name }) => ({ key: idVariable(name), value: '' })),
+      ...[...resources, webhook].map(({ name }) => ({ key: idVariable(name), value: '' })),
     ],
     item: folders.map(({ name, calls }) => ({
       name,
@@ -110,6 +110,9 @@ function arrange(document: Document, resources: readonly Definition[]): { name: 
 }
 
 const personalData = '/api/v1/personal-data/';
+const webhooks = '/api/v1/webhooks';
+/** Created and deleted as resources are. */
+const webhook = { name: 'webhook', path: webhooks };
 
 /** The calls of personal data carry the tags of several resources. */
 function isOwnCall({ path }: Call): boolean {
@@ -170,6 +173,7 @@ function fillIn(step: string, { path, operation }: Call, resources: readonly Def
 
 function resourceOf(path: string, operation: Operation, resources: readonly Definition[]): string {
   if (path.startsWith(personalData)) return 'employee';
+  if (path.startsWith(`${webhooks}/`)) return 'webhook';
   const owner = resources.find(({ title }) => title === operation.tags[0]);
   if (!owner) throw new Error(`${path} has an id of no resource`);
   return owner.name;
@@ -178,7 +182,8 @@ function resourceOf(path: string, operation: Operation, resources: readonly Defi
 /** A creation remembers its id for the requests below it. */
 function writeChecks({ path, method, operation }: Call, resources: readonly Definition[]): string[] {
   const status = expectedStatus(method, operation);
-  const created = method === 'post' && resources.find((one) => `/api/v1${one.path}` === path);
+  const creations = [...resources.map((one) => ({ ...one, path: `/api/v1${one.path}` })), webhook];
+  const created = method === 'post' && creations.find((one) => one.path === path);
   return [
     `pm.test('Status ${status}', () => pm.response.to.have.status(${status}));`,
     ...(created ? [`pm.collectionVariables.set('${idVariable(created.name)}', pm.response.json().id);`] : []),

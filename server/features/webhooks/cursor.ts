@@ -1,6 +1,7 @@
 // How far an endpoint has got. Each statement names the lease: a sender that lost it changes nothing.
 import type { Database } from '../../database/database.ts';
 import { deliveryColumns, deliveryValues } from './deliveries.ts';
+import type { Wanted } from './endpoints.ts';
 import type { Message } from './events.ts';
 import type { Result } from './outgoing-request.ts';
 
@@ -10,9 +11,8 @@ export interface Claim {
   lease: string;
 }
 
-export interface State {
+export interface State extends Wanted {
   url: string;
-  resources: string[] | null;
   secret: string;
   previousSecret: string | null;
   position: string;
@@ -28,7 +28,7 @@ export async function readState(
 ): Promise<State | undefined> {
   const { rows } = await database.queryInTenants<Omit<State, 'firstEntry'>>([tenantId], {
     name: 'webhook state',
-    text: `SELECT url, resources, secret, last_position AS position, failed_attempts AS "failedAttempts",
+    text: `SELECT url, resources, actions, exclude_origin AS "excludeOrigin", secret, last_position AS position, failed_attempts AS "failedAttempts",
         CASE WHEN previous_secret_ends_at > now() THEN previous_secret END AS "previousSecret"
       FROM webhook WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND paused_at IS NULL`,
     values: [tenantId, id, lease],

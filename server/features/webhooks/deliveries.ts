@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { ApiError } from '../../errors.ts';
-import { readTarget } from './endpoints.ts';
+import { everything, readTarget } from './endpoints.ts';
 import { headersOf, type Message, readMessages, testMessage } from './events.ts';
 import { type OutgoingConfig, type Result, send } from './outgoing-request.ts';
 
@@ -95,7 +95,7 @@ export async function resendDelivery(
     tenantId,
     webhookId,
     after,
-    resources: null,
+    wanted: everything,
   });
   const message = messages.find((one) => one.position === position);
   if (!message) throw new ApiError('not_found');

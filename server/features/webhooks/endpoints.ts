@@ -9,10 +9,22 @@ const maxUrlLength = 2000;
 const secretBytes = 32;
 const secretOverlap = '24 hours';
 
-export interface Endpoint {
+export const changeActions = ['CREATED', 'CHANGED', 'DELETED'] as const;
+
+/** Which changes an endpoint receives. */
+export interface Wanted {
+  resources: readonly string[] | null;
+  actions: readonly string[] | null;
+  /** Leaves out what this system wrote itself. */
+  excludeOrigin: string | null;
+}
+
+/** Null is all of them, and leaves nobody out. */
+export const everything: Wanted = { resources: null, actions: null, excludeOrigin: null };
+
+export interface Endpoint extends Wanted {
   id: string;
   url: string;
-  resources: string[] | null;
   createdAt: Date;
   pausedAt: Date | null;
   pausedBecause: 'ASKED' | 'GONE' | 'FAILED' | null;
@@ -24,7 +36,8 @@ export interface Endpoint {
   lastDelivery: { at: string; status: number | null; error: string | null } | null;
 }
 
-const columns = `webhook.id, webhook.url, webhook.resources, webhook.created_at AS "createdAt",
+const columns = `webhook.id, webhook.url, webhook.resources, webhook.actions, webhook.exclude_origin AS "excludeOrigin",
+  webhook.created_at AS "createdAt",
   webhook.paused_at AS "pausedAt", webhook.paused_because AS "pausedBecause", webhook.failing_since AS "failingSince",
   CASE WHEN webhook.failing_since IS NOT NULL AND webhook.paused_at IS NULL THEN webhook.next_attempt_at END AS "nextAttemptAt",
   greatest($2 - webhook.last_position, 0)::integer AS "waitingEntries",
@@ -39,6 +52,12 @@ export async function listEndpoints(client: pg.ClientBase, tenantId: string): Pr
     [tenantId, await readLastPosition(client, tenantId)],
   );
   return rows;
+}
+
+export async function readEndpoint(client: pg.ClientBase, tenantId: string, id: string): Promise<Endpoint> {
+  const found = (await listEndpoints(client, tenantId)).find((endpoint) => endpoint.id === id);
+  if (!found) throw new ApiError('not_found');
+  return found;
 }
 
 /** A statement of its own: journals may be on another machine than endpoints. */
@@ -68,8 +87,9 @@ export function urlError(config: OutgoingConfig, url: string): Omit<FieldError, 
 export async function createEndpoint(
   client: pg.ClientBase,
   tenantId: string,
-  { url, resources }: { url: string; resources: readonly string[] | null },
+  { url, ...filters }: { url: string } & Partial<Wanted>,
 ): Promise<{ id: string; secret: string }> {
+  const { resources, actions, excludeOrigin } = { ...everything, ...filters };
   // Two that are made at the same moment are counted one after the other.
   const tenant = await client.query('SELECT FROM tenant WHERE tenant_id = $1 FOR NO KEY UPDATE', [tenantId]);
   if (tenant.rowCount === 0) throw new ApiError('not_found');
@@ -80,9 +100,18 @@ export async function createEndpoint(
   if (rows[0]!.count >= maxEndpoints) throw new ApiError('too_many_webhooks');
   const [id, secret] = [randomUUIDv7(), makeSecret()];
   await client.query(
-    `INSERT INTO webhook (tenant_id, id, url, resources, secret, last_position)
-     VALUES ($1, $2, $3, $4, $5, $6)`,
-    [tenantId, id, new URL(url).href, resources, secret, await readLastPosition(client, tenantId)],
+    `INSERT INTO webhook (tenant_id, id, url, resources, actions, exclude_origin, secret, last_position)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      tenantId,
+      id,
+      new URL(url).href,
+      resources,
+      actions,
+      excludeOrigin,
+      secret,
+      await readLastPosition(client, tenantId),
+    ],
   );
   return { id, secret };
 }
@@ -108,10 +137,18 @@ export async function changeEndpoint(
   client: pg.ClientBase,
   tenantId: string,
   id: string,
-  { url, resources }: { url?: string | undefined; resources?: readonly string[] | null | undefined },
+  {
+    url,
+    resources,
+    actions,
+    excludeOrigin,
+  }: { url?: string | undefined } & {
+    [Name in keyof Wanted]?: Wanted[Name] | undefined;
+  },
 ): Promise<void> {
-  if (url !== undefined) await change(client, tenantId, id, 'url = $3', [new URL(url).href]);
-  if (resources !== undefined) await change(client, tenantId, id, 'resources = $3', [resources]);
+  const values = { url: url && new URL(url).href, resources, actions, exclude_origin: excludeOrigin };
+  for (const [column, value] of Object.entries(values))
+    if (value !== undefined) await change(client, tenantId, id, `${column} = $3`, [value]);
 }
 
 export async function pauseEndpoint(client: pg.ClientBase, tenantId: string, id: string): Promise<void> {

@@ -8,6 +8,7 @@ import { mergedInto } from '../../engine/sql/journal.ts';
 import { jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
 import { timestamp } from '../../engine/sql/representation.ts';
 import { version } from '../../version.ts';
+import type { Wanted } from './endpoints.ts';
 
 export interface Message {
   /** Stays the same when the message is sent again. */
@@ -42,7 +43,7 @@ const entryJson = `'{' || concat_ws(',',
 
 const order = 'entry.position';
 
-/** $1 tenant, $2 position after which to read, $3 types or NULL. The head comes from the same snapshot as the entries. */
+/** $1 tenant, $2 position after which to read, then types, actions and an origin, or NULL. The head comes from the same snapshot as the entries. */
 const entriesQuery = `
   SELECT least(head.last_position, $2 + ${scannedEntries}) AS scanned_up_to,
     head.last_position > $2 + ${scannedEntries} AS has_more, page.*
@@ -53,6 +54,8 @@ const entriesQuery = `
       SELECT * FROM journal AS entry WHERE entry.tenant_id = $1
         AND entry.position > $2 AND entry.position <= $2 + ${scannedEntries}
         AND ($3::text[] IS NULL OR entry.resource = ANY ($3))
+        AND ($4::text[] IS NULL OR entry.action = ANY ($4))
+        AND ($5::text IS NULL OR entry.origin IS DISTINCT FROM $5)
       ORDER BY ${order} LIMIT ${entriesPerRead}
     ) AS entry
   ) AS page ON true
@@ -81,19 +84,19 @@ export interface Reading {
   tenantId: string;
   webhookId: string;
   after: string;
-  resources: readonly string[] | null;
+  wanted: Wanted;
 }
 
 /** The next messages of an endpoint, with the objects as they are now. */
 export async function readMessages(
   database: Database,
   definitions: readonly Definition[],
-  { tenantId, webhookId, after, resources }: Reading,
+  { tenantId, webhookId, after, wanted: { resources, actions, excludeOrigin } }: Reading,
 ): Promise<Batch> {
   const { rows } = await database.queryInTenants<EntryRow>([tenantId], {
     name: 'webhook entries',
     text: entriesQuery,
-    values: [tenantId, after, resources],
+    values: [tenantId, after, resources, actions, excludeOrigin],
   });
   // The first entry always has its JSON, so those beyond the bound of a page come with the next read.
   const entries = rows.filter((row) => row.position !== null && row.json !== null);

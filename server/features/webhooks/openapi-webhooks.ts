@@ -1,9 +1,8 @@
 // Webhooks in the OpenAPI document: one message for all changes, which differ only in the object, and the test.
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
+import { changeActions as actions } from './endpoints.ts';
 import { eventType, testType } from './events.ts';
-
-const actions = ['CREATED', 'CHANGED', 'DELETED'];
 
 export function webhookSchemas(resources: readonly Definition[]): readonly JsonSchema[] {
   return [

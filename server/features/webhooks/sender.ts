@@ -169,7 +169,7 @@ export class WebhookSender {
     try {
       let after = state.position;
       for (;;) {
-        const reading = { tenantId: held.tenantId, webhookId: held.id, after, resources: state.resources };
+        const reading = { tenantId: held.tenantId, webhookId: held.id, after, wanted: state };
         const { messages, scannedUpTo, hasMore } = await readMessages(database, resources, reading);
         for (const message of messages) {
           if (!this.#isHeld(held)) return;

@@ -1,7 +1,5 @@
 // Webhooks as the office manages them: for Verwaltung, below Settings › API & interfaces.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type pg from 'pg';
-import { type AuditEvent, recordAudit } from '../../auth/audit-log.ts';
+import type { FastifyInstance } from 'fastify';
 import { type Input, optional, type Reading, readForm, uuid } from '../../auth/form.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
@@ -11,6 +9,8 @@ import { isTimestamp } from '../../engine/sql/list-query.ts';
 import { validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 import { listDeliveries, resendDelivery, sendTest } from './deliveries.ts';
+import { record } from './endpoint-audit.ts';
+import { endpointForm } from './endpoint-form.ts';
 import {
   changeEndpoint,
   createEndpoint,
@@ -22,7 +22,6 @@ import {
   replaceSecret,
   resendSince,
   resumeEndpoint,
-  urlError,
 } from './endpoints.ts';
 import type { OutgoingConfig } from './outgoing-request.ts';
 
@@ -44,8 +43,10 @@ export async function webhookRoutes(app: FastifyInstance, options: Options): Pro
 }
 
 function addEndpointRoutes(app: FastifyInstance, { config, database, resources }: Options): void {
-  const names = resources.map(({ name }) => name);
-  const form = { url: urlInput(config), resources: optional(resourcesInput(names)) };
+  const form = endpointForm(
+    config,
+    resources.map(({ name }) => name),
+  );
 
   app.get('/webhooks', forVerwaltung, async (request) => ({
     data: await inTenantOf(request, database, (client) => listEndpoints(client, request.tenantId)),
@@ -53,9 +54,9 @@ function addEndpointRoutes(app: FastifyInstance, { config, database, resources }
   }));
 
   app.post('/webhooks', withProof, async (request, reply) => {
-    const { url, resources: wanted = null } = readForm(request, form);
+    const asked = readForm(request, form);
     const made = await inTenantOf(request, database, async (client) => {
-      const endpoint = await createEndpoint(client, request.tenantId, { url, resources: wanted });
+      const endpoint = await createEndpoint(client, request.tenantId, asked);
       await record(client, request, 'WEBHOOK_CREATED', endpoint.id);
       return endpoint;
     });
@@ -135,43 +136,6 @@ function addDeliveryRoutes(app: FastifyInstance, { config, database, resources }
       return resendSince(client, request.tenantId, sending.webhookId, since);
     });
   });
-}
-
-/** Names the endpoint by its host: a path may hold a token. */
-async function record(
-  client: pg.ClientBase,
-  request: FastifyRequest,
-  event: AuditEvent,
-  id: string,
-  details?: Record<string, unknown>,
-): Promise<void> {
-  const { url } = await readTarget(client, request.tenantId, id);
-  const subject = { id, name: new URL(url).host };
-  await recordAudit(client, request.tenantId, request, { event, subject, ...(details && { details }) });
-}
-
-function urlInput(config: OutgoingConfig): Input<string> {
-  return {
-    isRequired: true,
-    read(value): Reading<string> {
-      if (typeof value !== 'string') return { code: 'type', params: { type: 'string' } };
-      if (value.trim() === '') return { code: 'blank' };
-      return urlError(config, value.trim()) ?? { value: value.trim() };
-    },
-  };
-}
-
-/** Null or nothing is everything. */
-function resourcesInput(names: readonly string[]): Input<readonly string[] | null> {
-  return {
-    isRequired: true,
-    read(value): Reading<readonly string[] | null> {
-      if (value === null) return { value };
-      const isKnown = Array.isArray(value) && value.every((one) => names.includes(one));
-      if (!isKnown) return { code: 'invalid_choice', params: { choices: names } };
-      return { value: value.length > 0 ? [...new Set(value as string[])] : null };
-    },
-  };
 }
 
 const momentInput: Input<Date> = {

@@ -5,6 +5,8 @@ export interface Webhook {
   id: string;
   url: string;
   resources: string[] | null;
+  actions: ('CREATED' | 'CHANGED' | 'DELETED')[] | null;
+  excludeOrigin: string | null;
   pausedAt: string | null;
   pausedBecause: 'ASKED' | 'GONE' | 'FAILED' | null;
   failingSince: string | null;

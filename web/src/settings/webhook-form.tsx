@@ -1,16 +1,19 @@
-// The form that adds a webhook, and the one that changes its address and its types.
+// The form that adds a webhook, and the one that changes its address and what it receives.
 import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, toApiError } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
+import type { Webhook } from '../api/webhooks.ts';
 import { Dialog } from '../frame/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 
+const changeActions = ['CREATED', 'CHANGED', 'DELETED'] as const;
+
 interface Props {
   /** Absent for a new one. */
-  webhook?: { id: string; url: string; resources: string[] | null };
+  webhook?: Pick<Webhook, 'id' | 'url' | 'resources' | 'actions' | 'excludeOrigin'>;
   onClose: () => void;
   /** With the secret of a new one. */
   onSaved: (secret: string | undefined) => Promise<unknown>;
@@ -21,9 +24,11 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
   const definitions = useDefinitions();
   const [url, setUrl] = useState(webhook?.url ?? 'https://');
   const [wanted, setWanted] = useState<string[]>(webhook?.resources ?? []);
+  const [actions, setActions] = useState<string[]>(webhook?.actions ?? []);
+  const [excludeOrigin, setExcludeOrigin] = useState(webhook?.excludeOrigin ?? '');
   const save = useMutation({
     mutationFn: async () => {
-      const body = { url, resources: wanted.length > 0 ? wanted : null };
+      const body = { url, resources: wanted, actions, excludeOrigin: excludeOrigin.trim() || null };
       if (!webhook) return (await call<{ secret: string }>('POST', '/webhooks', { body })).secret;
       await call('PATCH', `/webhooks/${webhook.id}`, { body });
       return undefined;
@@ -31,7 +36,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
     onSuccess: onSaved,
   });
   const failure = save.error && toApiError(save.error);
-  const urlError = failure?.errors.find(({ field }) => field === 'url');
+  const errorOf = (name: string) => failure?.errors.find(({ field }) => field === name)?.message;
   return (
     <Dialog onClose={onClose} title={t(webhook ? 'webhooks.editTitle' : 'webhooks.addTitle')}>
       <form
@@ -45,7 +50,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
             label={t('webhooks.url')}
             value={url}
             onChange={(event) => setUrl(event.currentTarget.value)}
-            error={urlError?.message}
+            error={errorOf('url')}
             inputMode="url"
             autoComplete="off"
             data-autofocus
@@ -62,7 +67,22 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
               ))}
             </Group>
           </Checkbox.Group>
-          {failure && !urlError && <FailureNote error={failure} />}
+          <Checkbox.Group label={t('webhooks.actions')} value={actions} onChange={setActions}>
+            <Group mt="xs" gap="sm">
+              {changeActions.map((action) => (
+                <Checkbox key={action} value={action} label={t(`webhooks.action.${action}`)} />
+              ))}
+            </Group>
+          </Checkbox.Group>
+          <TextInput
+            label={t('webhooks.excludeOrigin')}
+            description={t('webhooks.excludeOriginHint')}
+            value={excludeOrigin}
+            onChange={(event) => setExcludeOrigin(event.currentTarget.value)}
+            error={errorOf('excludeOrigin')}
+            autoComplete="off"
+          />
+          {failure && !errorOf('url') && !errorOf('excludeOrigin') && <FailureNote error={failure} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               {t('actions.cancel')}

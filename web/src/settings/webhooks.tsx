@@ -186,6 +186,8 @@ function Description({ webhook }: { webhook: Webhook }) {
   const { waitingEntries, nextAttemptAt, previousSecretEndsAt } = webhook;
   const parts = [
     wanted.length > 0 ? wanted.join(', ') : t('webhooks.all'),
+    webhook.actions?.map((action) => t(`webhooks.action.${action}`)).join(', '),
+    webhook.excludeOrigin && t('webhooks.without', { origin: webhook.excludeOrigin }),
     waitingEntries > 0 &&
       t('webhooks.waiting', { count: waitingEntries, formatted: formatNumber(waitingEntries) }),
     nextAttemptAt && t('webhooks.nextAttempt', { when: formatTime(nextAttemptAt) }),
