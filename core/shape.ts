@@ -66,10 +66,10 @@ function isInteger({ enum: choices, minimum, maximum }: IntegerShape, number: nu
 }
 
 function isObject({ properties, required }: ObjectShape, object: object): boolean {
-  const members = Object.entries(object).filter(([, member]) => member !== undefined);
-  const names = new Set(members.map(([name]) => name));
-  return (
-    required.every((name) => names.has(name)) &&
-    members.every(([name, member]) => Object.hasOwn(properties, name) && hasShape(properties[name]!, member))
-  );
+  const members = object as Record<string, unknown>;
+  if (!required.every((name) => Object.hasOwn(members, name) && members[name] !== undefined)) return false;
+  return Object.keys(members).every((name) => {
+    const member = members[name];
+    return member === undefined || (Object.hasOwn(properties, name) && hasShape(properties[name]!, member));
+  });
 }
