@@ -117,22 +117,24 @@ export class HeavyRead {
 export function addHeavyReads(scope: FastifyInstance, reads: HeavyReads): void {
   scope.addHook('preHandler', (request, reply, done) => {
     if (!isHeavy(request)) return done();
-    const { tenantId, session, deadline } = request;
-    request.heavyRead = new HeavyRead(reads, tenantId, session ? 'session' : 'key', reply);
-    // Half of the time is left for the work.
-    const now = performance.now();
-    const countWait = () => {
-      request.work.turnWaitMs = performance.now() - now;
-    };
-    request.heavyRead
-      .begin(now + (deadline - now) / 2)
-      .finally(countWait)
-      .then(() => done(), done);
+    const { tenantId, session } = request;
+    const read = new HeavyRead(reads, tenantId, session ? 'session' : 'key', reply);
+    awaitTurn(request, read).then(() => done(), done);
   });
   // Not when the client leaves: the work that it asked for goes on.
   scope.addHook('onSend', (request, _reply, payload, done) => {
     request.heavyRead?.end();
     done(null, payload);
+  });
+}
+
+/** The turn ends with the request. */
+export async function awaitTurn(request: FastifyRequest, read: HeavyRead): Promise<void> {
+  request.heavyRead = read;
+  const now = performance.now();
+  // Half of the time is left for the work.
+  await read.begin(now + (request.deadline - now) / 2).finally(() => {
+    request.work.turnWaitMs = performance.now() - now;
   });
 }
 

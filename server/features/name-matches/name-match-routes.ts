@@ -43,7 +43,7 @@ export async function nameMatchRoutes(
     for (const { json } of rows) {
       const entity = JSON.parse(json);
       for (const name of callNamesOf(definition, entity)) {
-        found.set(name, [...(found.get(name) ?? []), entity.id]);
+        found.getOrInsertComputed(name, () => []).push(entity.id);
       }
     }
     const remembered = await findRemembered(request.tenantId, definition, names);

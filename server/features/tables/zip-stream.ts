@@ -1,6 +1,5 @@
 // A ZIP archive as a stream: parts are compressed as they come, and their sizes follow them.
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { once } from 'node:events';
 import { crc32, createDeflateRaw } from 'node:zlib';
 
 export interface ZipPart {
@@ -33,11 +32,7 @@ export async function* zip(parts: AsyncIterable<ZipPart> | Iterable<ZipPart>): A
       part.name,
     ]);
     yield head;
-    const deflate = createDeflateRaw();
-    const feeding = pipeline(Readable.from(measured(content, part), { objectMode: false }), deflate);
-    // The loop below throws the same error.
-    feeding.catch(() => {});
-    for await (const piece of deflate) {
+    for await (const piece of pack(measured(content, part))) {
       part.packedSize += piece.length;
       yield piece;
     }
@@ -72,6 +67,25 @@ async function* measured(content: ZipPart['content'], part: Written): AsyncGener
     part.crc = crc32(bytes, part.crc);
     part.size += bytes.length;
     yield bytes;
+  }
+}
+
+/** Unlike a pipeline it packs nothing before somebody asks for it: an export waits for its turn. */
+async function* pack(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const deflate = createDeflateRaw();
+  const packed: Buffer[] = [];
+  deflate.on('data', (piece: Buffer) => packed.push(piece));
+  try {
+    for await (const bytes of content) {
+      await new Promise((resolve) => deflate.write(bytes, resolve));
+      yield* packed.splice(0);
+    }
+    const isDone = once(deflate, 'end');
+    deflate.end();
+    await isDone;
+    yield* packed;
+  } finally {
+    deflate.destroy();
   }
 }
 
