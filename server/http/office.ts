@@ -82,6 +82,6 @@ export async function officeRoutes(
   await office.register(mapRoutes, { database, config: shared.config });
   await office.register(viewRoutes, { database, resources });
   await office.register(visitSettingRoutes, { database });
-  await office.register(feedRoutes, { database, publicUrl });
+  await office.register(feedRoutes, { database, publicUrl, heavyReads: inFlight.heavyReads });
   await office.register(leftEntryRoutes, { database, resources });
 }

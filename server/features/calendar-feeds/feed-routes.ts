@@ -11,12 +11,14 @@ import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
 import { matchesEtag } from '../../http/conventions.ts';
+import { awaitTurn, HeavyRead, type HeavyReads } from '../../http/heavy-reads.ts';
 import { paceOf } from '../../http/request-pace.ts';
 import { reportTo } from '../../resources/site-plan.ts';
 import { collectVisits, writeCalendar } from './feed-calendar.ts';
 import { type FeedSubject, feedResources, findFeed, readFeedSites, readSubject } from './feed-data.ts';
 
 const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
+const heavy = { config: { ...forVerwaltung.config, isHeavyRead: true } } as const;
 const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
 const bodiless = { config: { ...forVerwaltung.config, takesNoBody: true } } as const;
 const isPublic = { config: { access: 'PUBLIC' } } as const;
@@ -33,6 +35,7 @@ interface SubjectRoute {
 interface Options {
   database: Database;
   publicUrl: string | undefined;
+  heavyReads: HeavyReads;
 }
 
 export async function feedRoutes(app: FastifyInstance, options: Options): Promise<void> {
@@ -41,7 +44,7 @@ export async function feedRoutes(app: FastifyInstance, options: Options): Promis
 }
 
 function addOfficeRoutes(app: FastifyInstance, { database, publicUrl }: Options): void {
-  app.get<SubjectRoute>('/calendar-feeds/:resource/:id', forVerwaltung, async (request) => {
+  app.get<SubjectRoute>('/calendar-feeds/:resource/:id', heavy, async (request) => {
     const { resource, id } = subjectOf(request);
     const { tenantId, deadline, log } = request;
     const { rows } = await database.queryInTenants<{ createdAt: Date; createdBy: string; hash: Buffer }>(
@@ -112,7 +115,7 @@ function addOfficeRoutes(app: FastifyInstance, { database, publicUrl }: Options)
   });
 }
 
-function addCalendarRoute(app: FastifyInstance, { database, publicUrl }: Options): void {
+function addCalendarRoute(app: FastifyInstance, { database, publicUrl, heavyReads }: Options): void {
   const countReads = buildFailureCounter();
   const countMisses = buildFailureCounter();
 
@@ -147,6 +150,7 @@ function addCalendarRoute(app: FastifyInstance, { database, publicUrl }: Options
     const read = { database, tenantId, deadline, report: reportTo(log) };
     const feed = await findFeed(read, hashToken(token));
     if (!feed) return undefined;
+    await awaitTurn(request, new HeavyRead(heavyReads, tenantId, 'calendar', reply));
     const pace = paceOf(request);
     const found = await pace.run(collectVisits(await readFeedSites(read, feed)));
     return pace.run(writeCalendar(feed, found, addressOf(request, publicUrl)));

@@ -13,6 +13,7 @@ import { isUuid } from '../../engine/definition/formats.ts';
 import { isObject } from '../../engine/definition/validation.ts';
 import { representation } from '../../engine/sql/representation.ts';
 import { detailsName } from '../../engine/sql/search-words.ts';
+import { sendRows } from '../../http/json-rows.ts';
 
 const maxRows = 100;
 const maxLength = 300;
@@ -54,7 +55,7 @@ export async function duplicateMatchRoutes(
   const statements = new Map(resources.map((definition) => [definition.name, statementsOf(definition)]));
 
   /** For each row at most one object, with the reason why it is probably the same. */
-  office.post('/duplicate-matches', { config: { isHeavyRead: true } }, async (request) => {
+  office.post('/duplicate-matches', { config: { isHeavyRead: true } }, async (request, reply) => {
     const { resource, rows } = readForm(request, form);
     const definition = resources.find(({ name }) => name === resource)!;
     const known = await findKnown(request, definition, rows);
@@ -71,12 +72,11 @@ export async function duplicateMatchRoutes(
     const entities = await readEntities(request, definition, [
       ...new Set([...found.values()].map(({ id }) => id)),
     ]);
-    return {
-      data: [...found].flatMap(([row, { id, reason }]) => {
-        const entity = entities.get(id);
-        return entity ? [{ row, reason, entity }] : [];
-      }),
-    };
+    const data = [...found].flatMap(([row, { id, reason }]) => {
+      const entity = entities.get(id);
+      return entity ? [{ json: `{"row":${row},"reason":"${reason}","entity":${entity}}` }] : [];
+    });
+    return sendRows(request, reply, { data }, {});
   });
 
   async function query<Row extends object>(
@@ -97,16 +97,11 @@ export async function duplicateMatchRoutes(
   }
 
   async function readEntities(request: FastifyRequest, definition: Definition, ids: readonly string[]) {
-    if (ids.length === 0) return new Map<string, { id: string }>();
-    const text = `SELECT ${representation(definition, 'subject')} AS json FROM ${definition.table} AS subject
+    if (ids.length === 0) return new Map<string, string>();
+    const text = `SELECT subject.id, ${representation(definition, 'subject')} AS json FROM ${definition.table} AS subject
       WHERE subject.tenant_id = $1 AND subject.id = ANY ($2)`;
-    const rows = await query<{ json: string }>(request, text, [ids]);
-    return new Map(
-      rows.map(({ json }) => {
-        const entity: { id: string } = JSON.parse(json);
-        return [entity.id, entity];
-      }),
-    );
+    const rows = await query<{ id: string; json: string }>(request, text, [ids]);
+    return new Map(rows.map(({ id, json }) => [id, json]));
   }
 }
 

@@ -7,6 +7,7 @@ import type { Database } from '../../database/database.ts';
 import { type Definition, uniqueColumnsOf } from '../../engine/definition/definition.ts';
 import { representation } from '../../engine/sql/representation.ts';
 import { validationError } from '../../errors.ts';
+import { paceOf } from '../../http/request-pace.ts';
 
 const maxNames = 200;
 const maxNameLength = 200;
@@ -40,11 +41,13 @@ export async function nameMatchRoutes(
     };
     const { rows } = await database.queryInTenants<{ json: string }>([tenantId], query, { deadline });
     const found = new Map<string, string[]>();
+    const pace = paceOf(request);
     for (const { json } of rows) {
       const entity = JSON.parse(json);
       for (const name of callNamesOf(definition, entity)) {
         found.getOrInsertComputed(name, () => []).push(entity.id);
       }
+      await pace.step();
     }
     const remembered = await findRemembered(request.tenantId, definition, names);
     return {
