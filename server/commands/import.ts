@@ -7,6 +7,7 @@ import type pg from 'pg';
 import type { LeftOutRows } from '../../core/table-rows.ts';
 import { openDatabase } from '../database/database.ts';
 import { openServiceLogin } from '../database/service-login.ts';
+import { prepareWriting } from '../engine/write/resource.ts';
 import { UsageError } from '../errors.ts';
 import { type CsvInput, prepareCsv, readCsvLines } from '../features/import/csv-input.ts';
 import {
@@ -17,7 +18,6 @@ import {
 } from '../features/import/error-report.ts';
 import { type ImportOptions, importModes, runImport } from '../features/import/import-run.ts';
 import { buildImports } from '../features/import/import-transaction.ts';
-import { prepareResources } from '../features/import/line-check.ts';
 import { type Line, readLines } from '../features/import/lines.ts';
 import type { LineResult, Summary } from '../features/import/results.ts';
 import { resources } from '../resources/index.ts';
@@ -135,7 +135,7 @@ async function importSource(
       throw new UsageError('Another import of this tenant is running. Try again when it has ended.');
     });
     const lines = source.read(progress.noteBytes);
-    for await (const answers of runImport(session, prepareResources(resources), lines, importOptions)) {
+    for await (const answers of runImport(session, prepareWriting(resources), lines, importOptions)) {
       for (const answer of answers) {
         if ('summary' in answer) ({ summary } = answer);
         else if (answer.outcome === 'failed') rejected.set(answer.answer.line, answer.answer);

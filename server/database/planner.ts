@@ -16,6 +16,9 @@ export const workerSettings = [
   'extra_float_digits = 1',
 ];
 
+/** For a connection that sends the same statements again and again: each is planned once, until statistics change. */
+export const planStatementsOnce = 'SET plan_cache_mode = force_generic_plan';
+
 /** For a transaction whose statement reads no more rows than it returns. */
 export const readInOrder = ['SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_sort = off'];
 

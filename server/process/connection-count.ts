@@ -1,6 +1,6 @@
 // How many connections the processes of the service share, and what PostgreSQL has to have room for.
 import type { Config } from '../config.ts';
-import { importPlaces, lanesOfAnImport } from '../features/import/limits.ts';
+import { connectionsOfAnImport, importPlaces } from '../features/import/limits.ts';
 
 type Counts = Pick<Config, 'DATABASE_CONNECTIONS' | 'WORKERS'>;
 
@@ -18,7 +18,7 @@ const connectionsBeside = 2;
 const spareConnections = 20;
 
 export function connectionsInAll(counts: Counts): number {
-  const importConnections = importPlaces(counts.WORKERS) * lanesOfAnImport;
+  const importConnections = importPlaces(counts.WORKERS) * connectionsOfAnImport;
   // While workers are replaced there is one more.
   const processes = counts.WORKERS === 1 ? 1 : counts.WORKERS + 1;
   return processes * (connectionsOfWorker(counts) + importConnections + connectionsBeside) + spareConnections;

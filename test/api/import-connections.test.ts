@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { askAllNodes } from '../cluster.ts';
-import { startService, validCustomer } from '../service.ts';
+import { startService, validCustomer, validSite } from '../service.ts';
 import { patienceMs, until } from '../waiting.ts';
 import { type ImportTarget, openImport, sendImport } from './import-client.ts';
 import { endLocked, untilLocked } from './locks.ts';
@@ -100,7 +100,8 @@ test('of lines that are written side by side, one whose connection dies hides no
     held,
   ]);
   const opened = openImport(doomedTarget);
-  opened.send(customerLine('held'));
+  // Its owner is locked only when it is written: what others may not touch is known by then.
+  opened.send({ type: 'site', data: validSite(held) });
   await untilLocked(doomed.owner);
   opened.send(anyLine);
   await until('the second is stored', async () => (await countCustomers(doomed.owner)) === 2);

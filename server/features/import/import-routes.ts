@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { readClaim } from '../../engine/sql/idempotency.ts';
+import { prepareWriting } from '../../engine/write/resource.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { authorOf, isDryRun, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import { expectLongBody } from '../../http/early-answers.ts';
@@ -16,7 +17,6 @@ import { reportRequest } from '../../http/request-work.ts';
 import { importDocs } from './import-docs.ts';
 import { type ImportAnswer, type ImportOptions, importModes, runImport } from './import-run.ts';
 import type { OpenSession } from './import-transaction.ts';
-import { prepareResources } from './line-check.ts';
 import { readLines } from './lines.ts';
 
 interface ImportRouteOptions {
@@ -38,7 +38,7 @@ const lingerMs = 2000;
 const roundTripMs = 500;
 
 export async function importRoutes(api: FastifyInstance, options: ImportRouteOptions): Promise<void> {
-  const resources = prepareResources(options.resources);
+  const writing = prepareWriting(options.resources);
   // The body is read while it is answered: nothing parses it before.
   api.removeAllContentTypeParsers();
   api.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -75,7 +75,7 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
       });
     const lines = readLines(input, options.maxLineBytes);
     const stopBeats = startBeats(reply);
-    const results = encode(runImport(session, resources, lines, importOptions), stopBeats);
+    const results = encode(runImport(session, writing, lines, importOptions), stopBeats);
     const answers = Readable.from(session.hasWaited ? afterAsking(results) : results, { objectMode: false });
     answers.once('end', () => {
       if (!importOptions.isDryRun) options.onImport(tenantId);

@@ -2,21 +2,15 @@
 // does not read is not read from either.
 import { isDatabaseAway, toApiError } from '../../database/errors.ts';
 import type { Written } from '../../database/statistics.ts';
+import type { Writing } from '../../engine/write/resource.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
 import type { ImportSession } from './import-transaction.ts';
-import {
-  buildLineCheck,
-  type CheckedLine,
-  type ImportedResource,
-  namesOf,
-  type RejectedLine,
-} from './line-check.ts';
+import { buildLineCheck, type CheckedLine, namesOf, type RejectedLine } from './line-check.ts';
+import { writeLines } from './line-intents.ts';
 import type { LineOutcome, Writer } from './line-outcomes.ts';
-import { writeLines } from './line-writes.ts';
 import type { Line } from './lines.ts';
 import { isOwnerMissing, keepLinesWithoutOwner } from './lines-without-owner.ts';
-import { namesIn, writeInParallel } from './parallel-chunks.ts';
 import {
   emptySummary,
   type LineResult,
@@ -25,6 +19,7 @@ import {
   toErrorResult,
   toResult,
 } from './results.ts';
+import { type OnDecided, writeSideBySide } from './side-by-side.ts';
 import { buildSpool } from './spool.ts';
 
 export const importModes = ['each', 'all-or-nothing'] as const;
@@ -45,15 +40,12 @@ export type ImportAnswer = LineResult | { summary: Summary };
  */
 export async function* runImport(
   session: ImportSession,
-  resources: readonly ImportedResource[],
+  writing: Writing,
   input: AsyncIterable<Line[]>,
   options: ImportOptions,
 ): AsyncGenerator<ImportAnswer[]> {
   const summary = emptySummary(options.isDryRun);
-  const written = countResults(
-    writeInput(session, resources, session.take(input), options, summary),
-    summary,
-  );
+  const written = countResults(writeInput(session, writing, session.take(input), options, summary), summary);
   const results = options.mode === 'each' ? written : settleTogether(session, written, options, summary);
   try {
     yield* results;
@@ -77,73 +69,84 @@ async function* countResults(
 /** The results of all lines in their order. Lines that had to wait for their owner come last. */
 async function* writeInput(
   session: ImportSession,
-  resources: readonly ImportedResource[],
+  writing: Writing,
   input: AsyncIterable<Line[]>,
   options: ImportOptions,
   summary: Summary,
 ): AsyncGenerator<LineResult[]> {
-  const checkLine = buildLineCheck(resources);
-  const withoutOwner = keepLinesWithoutOwner(resources);
+  const checkLine = buildLineCheck(writing.resources);
+  const withoutOwner = keepLinesWithoutOwner(writing.resources);
 
-  async function writeChunk(
-    lines: readonly Line[],
-    checked: readonly (CheckedLine | RejectedLine)[],
-    mayWait: boolean,
-  ): Promise<LineResult[]> {
-    const outcomes = await writeTogether(
-      session,
-      resources,
-      checked.filter((line): line is CheckedLine => !('error' in line)),
-      options,
+  /** Writes lines, and before them those that have waited for one of them. */
+  async function writeChunk(chunk: Chunk, mayWait: boolean, onDecided?: OnDecided): Promise<LineResult[]> {
+    const sound = chunk
+      .filter(({ checked }) => !('error' in checked))
+      .map(({ checked }) => checked as CheckedLine);
+    const woken = new Map(
+      mayWait
+        ? withoutOwner.awaiting(sound).map((kept) => [checkLine(kept.line) as CheckedLine, kept] as const)
+        : [],
     );
-    return checked.flatMap((line, index): LineResult[] => {
-      const { number } = lines[index]!;
-      const names = { line: number, ...namesOf(line) };
-      if ('error' in line) return [toResult(names, line.error, [], options)];
-      const outcome = outcomes.get(line)!;
-      if (mayWait && isOwnerMissing(line, outcome) && withoutOwner.add(line)) return [];
-      return [toResult(names, outcome, line.checked.ignoredFields, options)];
+    const outcomes = await writeTogether(session, writing, [...woken.keys(), ...sound], options, onDecided);
+    const resultOf = (checked: CheckedLine) =>
+      toResult(
+        namesAt(checked.line.number, checked),
+        outcomes.get(checked)!,
+        checked.checked.ignoredFields,
+        options,
+      );
+    for (const [checked, kept] of woken)
+      if (!isOwnerMissing(checked, outcomes.get(checked)!)) kept.result = resultOf(checked);
+    return chunk.flatMap(({ line: { number }, checked }): LineResult[] => {
+      if ('error' in checked) return [toResult(namesAt(number, checked), checked.error, [], options)];
+      const isWaiting = mayWait && isOwnerMissing(checked, outcomes.get(checked)!);
+      return isWaiting && withoutOwner.add(checked) ? [] : [resultOf(checked)];
     });
   }
 
   /** Lines are stored only if the error says that they may be. */
-  function giveUp(
-    error: unknown,
-    lines: readonly Line[],
-    checked: readonly (CheckedLine | RejectedLine)[],
-  ): LineResult[] {
+  function giveUp(error: unknown, chunk: Chunk): LineResult[] {
     const apiError = toApiError(error);
     if (!summary.code && !session.signal.aborted) options.onError(error);
     summary.code ??= apiError.code;
-    return lines.map(({ number }, index) =>
-      toErrorResult({ line: number, ...namesOf(checked[index]!) }, apiError, options.language),
+    return chunk.map(({ line, checked }) =>
+      toErrorResult(namesAt(line.number, checked), apiError, options.language),
     );
   }
 
-  function prepare(lines: Line[]) {
-    const checked = lines.map(checkLine);
-    return {
-      ...namesIn(checked),
-      write: () => writeChunk(lines, checked, true).catch((error) => giveUp(error, lines, checked)),
-    };
-  }
-
+  const check = (lines: readonly Line[]): Chunk => lines.map((line) => ({ line, checked: checkLine(line) }));
   let inputError: ApiError | undefined;
   const lines = endAtError(input, (error) => {
     inputError = error;
   });
   const isOver = () => summary.code !== undefined || session.signal.aborted;
-  for await (const results of writeInParallel(lines, session.lanes, prepare, isOver)) {
+  const write = (chunk: Chunk, onDecided: OnDecided) =>
+    writeChunk(chunk, true, onDecided).catch((error) => giveUp(error, chunk));
+  for await (const results of writeSideBySide(checkEach(lines, check), session.connections, write, isOver)) {
     if (results.length > 0) yield results;
   }
   if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;
   if (inputError) summary.code ??= inputError.code;
-  for (const lines of withoutOwner.take()) {
-    const checked = lines.map(checkLine);
-    yield summary.code
-      ? giveUp(new ApiError(summary.code), lines, checked)
-      : await writeChunk(lines, checked, false).catch((error) => giveUp(error, lines, checked));
+  for (const kept of withoutOwner.take()) {
+    const chunk = check(kept.filter(({ result }) => !result).map(({ line }) => line));
+    const results = summary.code
+      ? giveUp(new ApiError(summary.code), chunk)
+      : await writeChunk(chunk, false).catch((error) => giveUp(error, chunk));
+    yield kept.map(({ result }) => result ?? results.shift()!);
   }
+}
+
+type Chunk = readonly { line: Line; checked: CheckedLine | RejectedLine }[];
+
+function namesAt(line: number, checked: CheckedLine | RejectedLine) {
+  return { line, ...namesOf(checked) };
+}
+
+async function* checkEach(
+  input: AsyncIterable<Line[]>,
+  check: (lines: readonly Line[]) => Chunk,
+): AsyncGenerator<Chunk> {
+  for await (const lines of input) yield check(lines);
 }
 
 /** Lines before the error still count. */
@@ -165,28 +168,29 @@ async function* endAtError(
  */
 async function writeTogether(
   session: ImportSession,
-  resources: readonly ImportedResource[],
+  writing: Writing,
   lines: readonly CheckedLine[],
   options: ImportOptions,
+  onDecided?: OnDecided,
   attempt = 1,
 ): Promise<Map<CheckedLine, LineOutcome>> {
   if (lines.length === 0) return new Map();
   try {
     return await session.write(
-      (client) => writeLines(client, resources, lines, options),
+      (client) => writeLines(client, writing, lines, options, onDecided),
       countByTable(lines),
     );
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     session.signal.throwIfAborted();
     if (lines.length === 1) {
-      if (attempt === 1) return writeTogether(session, resources, lines, options, 2);
+      if (attempt === 1) return writeTogether(session, writing, lines, options, undefined, 2);
       options.onError(error);
       return new Map([[lines[0]!, toApiError(error)]]);
     }
     const middle = lines.length >> 1;
-    const first = await writeTogether(session, resources, lines.slice(0, middle), options);
-    const second = await writeTogether(session, resources, lines.slice(middle), options);
+    const first = await writeTogether(session, writing, lines.slice(0, middle), options);
+    const second = await writeTogether(session, writing, lines.slice(middle), options);
     return new Map([...first, ...second]);
   }
 }

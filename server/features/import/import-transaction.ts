@@ -8,13 +8,13 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import { buildCollectedLinks } from '../../engine/sql/links.ts';
 import { ApiError } from '../../errors.ts';
 import { topics } from '../../telemetry/topics.ts';
-import { buildTurns, type ImportRun, type Lanes, openLanes } from './lanes.ts';
+import { buildTurns, type ImportConnections, type ImportRun, openConnections } from './import-connections.ts';
 import { defaultImportLimits, type ImportLimits } from './limits.ts';
 import type { Line } from './lines.ts';
 import { buildQueue, type Place } from './queue.ts';
 import { takeLines } from './taken-lines.ts';
 
-export interface ImportSession extends Lanes {
+export interface ImportSession extends ImportConnections {
   /** Whether its client may have left unnoticed before it began. */
   hasWaited: boolean;
   /** Aborted when the import has to end before its input does. Its reason is the error that says why. */
@@ -87,12 +87,12 @@ export function buildImports(
       place.giveWay = () => displaced.abort(new ApiError('too_many_imports'));
       const abandoned = AbortSignal.any([displaced.signal, signal]);
       const lock = (client: pg.Client) => lockImport(client, { tenantId, key, deadline, signal: abandoned });
-      const lanes = await openLanes(database, { ...options, links }, inTurn, lock);
+      const connections = await openConnections(database, { ...options, links }, inTurn, lock);
       if (abandoned.aborted) {
-        await lanes.close();
+        await connections.close();
         throw abandoned.reason;
       }
-      const supervised = supervise(lanes, options, limits, place, () => {
+      const supervised = supervise(connections, options, limits, place, () => {
         running.delete(session);
         topics.runningImports.publish({ change: -1 });
         leave();
@@ -119,7 +119,7 @@ export function buildImports(
 
 /** Ends the session when it has to end, whether or not its client reads on. */
 function supervise(
-  lanes: Lanes,
+  connections: ImportConnections,
   { isOneTransaction }: SessionOptions,
   { idleMs, transactionMs }: ImportLimits,
   place: Place,
@@ -139,7 +139,7 @@ function supervise(
 
   function close(): Promise<void> {
     clearTimeout(expiry);
-    closing ??= lanes.close().finally(leave);
+    closing ??= connections.close().finally(leave);
     return closing;
   }
 
@@ -154,9 +154,9 @@ function supervise(
     : undefined;
   place.giveWay = () => stop(new ApiError('import_too_slow'));
   return {
-    lanes: lanes.lanes,
-    write: (work, rows) => track(() => lanes.write(work, rows)),
-    commit: () => track(() => lanes.commit()),
+    connections: connections.connections,
+    write: (work, rows) => track(() => connections.write(work, rows)),
+    commit: () => track(() => connections.commit()),
     close,
     signal,
     stop,

@@ -31,7 +31,7 @@ export const defaultImportLimits: ImportLimits = {
 };
 
 /** Two writes at a time keep two cores busy; more would take them from everybody else. */
-export const lanesOfAnImport = 2;
+export const connectionsOfAnImport = 2;
 
 /** Each import has connections beside the pool and up to 40 MB of lines. So all workers share a few places. */
 export function importPlaces(workers: number): number {

@@ -1,41 +1,19 @@
 // One line against its envelope and against the definition of what it holds.
-import type { Definition } from '../../engine/definition/definition.ts';
-import {
-  type Owner,
-  ownersOf,
-  type Reference,
-  referencesOf,
-  uniqueColumnsOf,
-} from '../../engine/definition/definition.ts';
 import { externalIdSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
-import { buildCheck, type Check, type Checked, isObject } from '../../engine/definition/validation.ts';
+import { type Checked, isObject } from '../../engine/definition/validation.ts';
 import { mergeInto } from '../../engine/http/merge-patch.ts';
-import { buildReplacement, type Replacement } from '../../engine/sql/replacement.ts';
-import { buildWrites, type Writes } from '../../engine/sql/row-store.ts';
+import type { WrittenResource } from '../../engine/write/resource.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { type JsonBody, parseJson } from '../../http/json-body.ts';
 import type { Line } from './lines.ts';
-
-/** A definition and what the engine makes of it, built once. */
-export interface ImportedResource {
-  definition: Definition;
-  check: Check;
-  writes: Writes;
-  replacement: Replacement;
-  /** Columns whose value only one object may have. */
-  uniqueColumns: readonly string[];
-  /** What owns it. A line can call an owner that another line brings by its external id. */
-  owners: readonly Owner[];
-  references: readonly Reference[];
-}
 
 export const lineActions = ['replace', 'merge', 'create', 'delete'] as const;
 export type LineAction = (typeof lineActions)[number];
 
 export interface CheckedLine {
   line: Line & { bytes: Buffer };
-  resource: ImportedResource;
+  resource: WrittenResource;
   action: LineAction;
   /** Whether a deletion takes dependants along. */
   isCascade: boolean;
@@ -57,23 +35,6 @@ interface LineNames {
   externalId?: string;
 }
 
-/** Owners stand before what they own, as in the list of definitions. */
-export function prepareResources(definitions: readonly Definition[]): ImportedResource[] {
-  return definitions.map((definition) => {
-    const check = buildCheck(definition);
-    const writes = buildWrites(definition, definitions);
-    return {
-      definition,
-      check,
-      writes,
-      replacement: buildReplacement(definition, check, writes),
-      uniqueColumns: uniqueColumnsOf(definition).map(({ name }) => name),
-      owners: ownersOf(definition),
-      references: referencesOf(definition),
-    };
-  });
-}
-
 export type CheckLine = (line: Line) => CheckedLine | RejectedLine;
 
 /** A report's `errors` may stand beside type and data: a corrected line can be sent as it is. */
@@ -84,7 +45,7 @@ const lastVersion = 2 ** 31 - 1;
 const isVersion = (value: unknown) =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= lastVersion;
 
-export function buildLineCheck(resources: readonly ImportedResource[]): CheckLine {
+export function buildLineCheck(resources: readonly WrittenResource[]): CheckLine {
   const choices = resources.map(({ definition }) => definition.name);
 
   function findEnvelopeErrors(value: Record<string, unknown>): FieldError[] {
@@ -159,7 +120,7 @@ function parseLine(bytes: Buffer, line: number) {
   }
 }
 
-function checkData(resource: ImportedResource, action: LineAction, body: JsonBody): Checked {
+function checkData(resource: WrittenResource, action: LineAction, body: JsonBody): Checked {
   if (action === 'delete') return checkDeletion(body);
   const { definition, check } = resource;
   if (action !== 'merge') return check(body);
@@ -173,11 +134,11 @@ function checkData(resource: ImportedResource, action: LineAction, body: JsonBod
 }
 
 /** A merge by id is checked once its object is known. */
-function checkMergeById({ check }: ImportedResource, body: JsonBody, id: unknown): Checked {
-  const { ignoredFields } = check(withoutId(body));
+function checkMergeById({ check }: WrittenResource, body: JsonBody, id: unknown): Checked {
+  const { ignoredFields, row } = check(withoutId(body));
   const nothing = { ignoredFields, value: {} };
   if (typeof id === 'string' && isUuid(id)) {
-    return { ...nothing, fieldErrors: body.fieldErrors, row: { id: id.toLowerCase() } };
+    return { ...nothing, fieldErrors: body.fieldErrors, row: { ...row, id: id.toLowerCase() } };
   }
   return { ...nothing, row: {}, fieldErrors: [{ path: ['id'], code: 'invalid_uuid' }] };
 }
@@ -218,7 +179,7 @@ export function namesOf(line: CheckedLine | RejectedLine): LineNames {
   return { ...(type && { type }), ...(externalId && { externalId }) };
 }
 
-function namesIn(resource: ImportedResource | undefined, data: unknown): LineNames {
+function namesIn(resource: WrittenResource | undefined, data: unknown): LineNames {
   const { externalId } = isObject(data) ? data : {};
   const isPossible = typeof externalId === 'string' && externalId.length <= externalIdSchema.maxLength;
   return { ...(resource && { type: resource.definition.name }), ...(isPossible && { externalId }) };

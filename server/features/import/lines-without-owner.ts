@@ -1,31 +1,65 @@
-// Lines whose owner has not been seen yet. They are tried again at the end of the input: the order of lines does not
-// matter. There is room for so many; what comes beyond has to come after its owner.
-import type { CheckedLine, ImportedResource } from './line-check.ts';
+// Lines whose owner has not been seen yet. Each is tried again beside a line that may bring its owner, and at the end of the
+// input: the order of lines does not matter. There is room for so many; what comes beyond has to come after its owner.
+import type { WrittenResource } from '../../engine/write/resource.ts';
+import type { CheckedLine } from './line-check.ts';
 import type { LineOutcome } from './line-outcomes.ts';
 import { type Line, maxChunkLines } from './lines.ts';
+import type { LineResult } from './results.ts';
 
 const maxLines = 10_000;
 const maxBytes = 32 * 1024 * 1024;
 
-export function keepLinesWithoutOwner(resources: readonly ImportedResource[]) {
-  const lines = new Map<ImportedResource, Line[]>();
+/** A line that waits, or its result, which is answered at the end. */
+interface Kept {
+  line: Line & { bytes: Buffer };
+  result?: LineResult;
+}
+
+export function keepLinesWithoutOwner(resources: readonly WrittenResource[]) {
+  const kept = new Map<WrittenResource, Set<Kept>>();
+  const waiting = new Map<string, Set<Kept>>();
   let count = 0;
   let bytes = 0;
 
+  function waitFor(one: Kept, { resource, checked }: CheckedLine): void {
+    for (const { resource: owner, externalColumn } of resource.owners) {
+      const externalId = checked.row[externalColumn];
+      if (externalId !== undefined)
+        waiting.getOrInsertComputed(`${owner} ${externalId}`, () => new Set()).add(one);
+    }
+  }
+
   return {
     /** Keeps a line, unless there is no room. */
-    add({ line, resource }: CheckedLine): boolean {
+    add(checked: CheckedLine): boolean {
+      const { line, resource } = checked;
       if (count >= maxLines || bytes + line.bytes.length > maxBytes) return false;
       count++;
       bytes += line.bytes.length;
       // A copy, because the bytes of a line keep everything in memory that arrived together with it.
-      lines.getOrInsertComputed(resource, () => []).push({ ...line, bytes: Buffer.from(line.bytes) });
+      const one: Kept = { line: { ...line, bytes: Buffer.from(line.bytes) } };
+      kept.getOrInsertComputed(resource, () => new Set()).add(one);
+      waitFor(one, checked);
       return true;
     },
 
+    /** The lines whose owners these lines may bring, in their order. */
+    awaiting(lines: readonly CheckedLine[]): Kept[] {
+      const found = new Set<Kept>();
+      if (waiting.size === 0) return [];
+      for (const { action, resource, checked } of lines) {
+        const { external_id: externalId } = checked.row;
+        if (action === 'delete' || externalId === undefined) continue;
+        for (const one of waiting.get(`${resource.definition.name} ${externalId}`) ?? []) found.add(one);
+      }
+      return [...found]
+        .filter(({ result }) => !result)
+        .sort((one, other) => one.line.number - other.line.number);
+    },
+
     /** All that was kept, owners first, in chunks. */
-    *take(): Generator<Line[]> {
-      const all = resources.flatMap((resource) => lines.get(resource) ?? []);
+    *take(): Generator<Kept[]> {
+      const all = resources.flatMap((resource) => [...(kept.get(resource) ?? [])]);
       for (let start = 0; start < all.length; start += maxChunkLines) {
         yield all.slice(start, start + maxChunkLines);
       }

@@ -1,17 +1,18 @@
-// The connection of an import and its transactions. Journal entries are collected in temporary twins of the journal's
+// The connections of an import and their transactions. Journal entries are collected in temporary twins of the journal's
 // tables, which statements find first. They move just before the commit. So the journal's lock is held for a moment only,
 // and never before a lock on a row.
 import pg from 'pg';
 import type { Database } from '../../database/database.ts';
+import { planStatementsOnce } from '../../database/planner.ts';
 import type { Written } from '../../database/statistics.ts';
 import { cut } from '../../database/timeouts.ts';
 import { commit as commitTransaction } from '../../database/transactions.ts';
 import { maxCollectedLinks } from '../../engine/sql/links.ts';
 import type { Statement } from '../../engine/sql/statements.ts';
 import type { Author } from '../../http/conventions.ts';
-import { lanesOfAnImport } from './limits.ts';
+import { connectionsOfAnImport } from './limits.ts';
 
-interface LaneOptions {
+interface ConnectionOptions {
   tenantId: string;
   /** Whether everything is stored together at the commit, or each write by itself. */
   isOneTransaction: boolean;
@@ -26,9 +27,9 @@ export interface ImportRun {
   author: Author;
 }
 
-export interface Lanes {
+export interface ImportConnections {
   /** How many writes may run at the same time. */
-  lanes: number;
+  connections: number;
   /** Runs `work`, which is stored as a whole or, if it throws, not at all. It writes about so many rows. */
   write<Result>(work: (client: pg.ClientBase) => Promise<Result>, rows: Written): Promise<Result>;
   /** Stores everything, where it is one transaction. */
@@ -60,25 +61,25 @@ export function buildTurns(most: number): InTurn {
  * One transaction has one connection and waits for no turn: others may wait for its locks. Otherwise each write takes a
  * connection that is free.
  */
-export async function openLanes(
+export async function openConnections(
   database: Database,
-  options: LaneOptions,
+  options: ConnectionOptions,
   inTurn: InTurn,
   lock: (client: pg.Client) => Promise<void>,
-): Promise<Lanes> {
-  const first = await openLane(database, options, lock);
-  if (options.isOneTransaction) return { ...first, lanes: 1 };
-  const second = await openLane(database, options).catch(async (error) => {
+): Promise<ImportConnections> {
+  const first = await open(database, options, lock);
+  if (options.isOneTransaction) return { ...first, connections: 1 };
+  const second = await open(database, options).catch(async (error) => {
     await first.close();
     throw error;
   });
   const free = [first, second];
   return {
-    lanes: lanesOfAnImport,
+    connections: connectionsOfAnImport,
     async write(work, rows) {
-      const lane = free.pop();
-      if (!lane) throw new Error('More parallel writes than lanes.');
-      return inTurn(() => lane.write(work, rows)).finally(() => free.push(lane));
+      const connection = free.pop();
+      if (!connection) throw new Error('More writes at a time than connections.');
+      return inTurn(() => connection.write(work, rows)).finally(() => free.push(connection));
     },
     commit: () => Promise.reject(new Error('Each write has been stored by itself.')),
     close: async () => {
@@ -87,11 +88,11 @@ export async function openLanes(
   };
 }
 
-async function openLane(
+async function open(
   database: Database,
-  options: LaneOptions,
+  options: ConnectionOptions,
   lock?: (client: pg.Client) => Promise<void>,
-): Promise<Omit<Lanes, 'lanes'>> {
+): Promise<Omit<ImportConnections, 'connections'>> {
   const { tenantId, isOneTransaction } = options;
   const client = await database.connect();
   const reached = database.reach(client, tenantId, {
@@ -170,7 +171,7 @@ async function openLane(
   }
 
   try {
-    await client.query(endsByItself);
+    await client.query(`${endsByItself}; ${planStatementsOnce}`);
     await lock?.(client);
     await client.query(twins);
   } catch (error) {
@@ -194,7 +195,7 @@ async function openLane(
 /** Moves what the transaction has collected to the journal, and links what others have committed meanwhile. */
 async function storeJournal(
   client: pg.ClientBase,
-  { tenantId, links, run: { id, author } }: LaneOptions,
+  { tenantId, links, run: { id, author } }: ConnectionOptions,
 ): Promise<void> {
   const { rows } = await client.query<{ entries: string }>({ ...moveJournal, values: [tenantId, 0] });
   const entries = rows[0]?.entries;

@@ -1,15 +1,15 @@
 // A merge that says which version its sender read changes only the fields that the sender changed since.
 import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
-import { isObject } from '../../engine/definition/validation.ts';
-import { parseStored } from '../../engine/http/merge-patch.ts';
-import type { Stored } from '../../engine/sql/rows.ts';
 import type { Author } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
+import { isObject } from '../definition/validation.ts';
+import { parseStored } from '../http/merge-patch.ts';
+import type { Stored } from '../sql/rows.ts';
 
 type Fields = Record<string, unknown>;
 
-interface Since {
+export interface Since {
   /** The fields that changed since the sender read them, as they were then. Null where the journal has forgotten. */
   former: Fields | null;
   /** Those that somebody else changed. */
@@ -18,6 +18,7 @@ interface Since {
 
 interface ChangedField {
   id: string;
+  since: number;
   /** Null for an entry without a field. */
   field: string | null;
   from: unknown;
@@ -25,48 +26,58 @@ interface ChangedField {
   is_forgotten: boolean;
 }
 
+const laterChanges = (journal: string) => `
+      SELECT entry.version, entry.changes, entry.actor_id FROM ${journal} AS entry
+      WHERE entry.tenant_id = $1 AND entry.resource_id = sent.id AND entry.version > sent.version AND entry.action = 'CHANGED'`;
+
 /**
  * One row per field, however often it changed. The oldest change says what the sender read. Within an import, "journal"
  * is the temporary table that collects its own entries.
  */
 const changedFields = `
-  WITH since AS (
-    SELECT entry.resource_id, changed.field, min(entry.position) AS position,
-      bool_or(coalesce(entry.actor_id <> $4, true)) AS is_by_others, bool_or(entry.changes IS NULL) AS is_forgotten
-    FROM public.journal AS entry
-    JOIN unnest($2::uuid[], $3::integer[]) AS sent (id, version)
-      ON sent.id = entry.resource_id AND entry.version > sent.version
-    LEFT JOIN LATERAL json_object_keys(entry.changes) AS changed (field) ON true
-    WHERE entry.tenant_id = $1 AND entry.action = 'CHANGED' GROUP BY entry.resource_id, changed.field
+  WITH entries AS MATERIALIZED (
+    SELECT sent.id, sent.version AS since, entry.* FROM unnest($2::uuid[], $3::integer[]) AS sent (id, version)
+    CROSS JOIN LATERAL (${laterChanges('public.journal')} UNION ALL ${laterChanges('journal')}) AS entry
+  ), changed AS (
+    SELECT entries.id, since, named.field, min(version) AS version,
+      bool_or(coalesce(actor_id <> $4, true)) AS is_by_others, bool_or(changes IS NULL) AS is_forgotten
+    FROM entries LEFT JOIN LATERAL json_object_keys(changes) AS named (field) ON true
+    GROUP BY entries.id, since, named.field
   )
-  SELECT since.resource_id AS id, field, is_by_others, is_forgotten, oldest.changes -> field -> 'from' AS "from"
-  FROM since JOIN public.journal AS oldest ON oldest.tenant_id = $1 AND oldest.position = since.position`;
+  SELECT changed.id, changed.since, field, is_by_others, is_forgotten, oldest.changes -> field -> 'from' AS "from"
+  FROM changed JOIN entries AS oldest USING (id, since, version)`;
 
-/** By object, what happened after the version that the sender read. */
+/** What happened after the version that a sender read, by `sinceKey`. */
 export async function readChangesSince(
   client: pg.ClientBase,
   tenantId: string,
   read: readonly { id: string; version: number }[],
   { actorId }: Author,
-): Promise<ReadonlyMap<string, Since>> {
+): Promise<Map<string, Since>> {
   const found = new Map<string, Since>();
   if (read.length === 0) return found;
-  const ids = read.map(({ id }) => id);
-  const versions = read.map(({ version }) => version);
+  const unique = [...new Map(read.map((one) => [sinceKey(one.id, one.version), one])).values()];
   const { rows } = await client.query<ChangedField>(changedFields, [
     tenantId,
-    ids,
-    versions,
+    unique.map(({ id }) => id),
+    unique.map(({ version }) => version),
     actorId ?? null,
   ]);
-  for (const { id, field, from, ...change } of rows) {
-    const since = found.getOrInsertComputed(id, () => ({ former: {}, byOthers: new Set() }));
+  for (const { id, since: version, field, from, ...change } of rows) {
+    const since = found.getOrInsertComputed(sinceKey(id, version), () => ({
+      former: {},
+      byOthers: new Set(),
+    }));
     if (change.is_forgotten) since.former = null;
     if (field === null) continue;
     if (since.former) since.former[field] = from;
     if (change.is_by_others) since.byOthers.add(field);
   }
   return found;
+}
+
+export function sinceKey(id: string, version: number): string {
+  return `${id} ${version}`;
 }
 
 /**

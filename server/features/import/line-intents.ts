@@ -1,0 +1,101 @@
+// Lines as intents: what each of them makes of the object that it names.
+import type pg from 'pg';
+import { type Checked, isObject } from '../../engine/definition/validation.ts';
+import { mergeInto, parseStored, underOwnName } from '../../engine/http/merge-patch.ts';
+import type { Stored } from '../../engine/sql/rows.ts';
+import { isBlank, keepChangesSince, type Since } from '../../engine/write/changes-since.ts';
+import type { Intent, ObjectName, Outcome } from '../../engine/write/intent.ts';
+import type { Writing } from '../../engine/write/resource.ts';
+import { writeObjects } from '../../engine/write/write.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import type { JsonBody } from '../../http/json-body.ts';
+import { type CheckedLine, withoutId } from './line-check.ts';
+import { answerRepeated, keepKeys } from './line-idempotency.ts';
+import type { LineOutcome, Outcomes, Writer } from './line-outcomes.ts';
+import type { OnDecided } from './side-by-side.ts';
+
+/** Writes lines inside a transaction that the caller opens and commits. A rejected line does not affect the others. */
+export async function writeLines(
+  client: pg.ClientBase,
+  writing: Writing,
+  lines: readonly CheckedLine[],
+  writer: Writer,
+  onDecided?: OnDecided,
+): Promise<Outcomes> {
+  const outcomes: Outcomes = new Map();
+  await answerRepeated(client, writer, lines, outcomes);
+  const intents = new Map<Intent, CheckedLine>();
+  for (const line of lines) if (!outcomes.has(line)) intents.set(toIntent(line, writer), line);
+  for (const [intent, outcome] of await writeObjects(client, writing, [...intents.keys()], onDecided))
+    outcomes.set(intents.get(intent)!, toLineOutcome(outcome));
+  await keepKeys(client, writer, outcomes);
+  return outcomes;
+}
+
+function toLineOutcome(outcome: Outcome): LineOutcome {
+  if (outcome instanceof ApiError) return outcome;
+  const { what, id, deleted } = outcome;
+  return { outcome: what === 'changed' ? 'replaced' : what, id, ...(deleted && { deleted }) };
+}
+
+function toIntent(line: CheckedLine, { tenantId, author }: Writer): Intent {
+  const { resource, action, isCascade, version, checked } = line;
+  const isDeletion = action === 'delete';
+  return {
+    resource,
+    tenantId,
+    author,
+    name: objectNameOf(line),
+    sent: isDeletion ? {} : checked.row,
+    since: version,
+    deletion: isDeletion && checked.fieldErrors.length === 0 ? { isCascade } : undefined,
+    mayRevive: line.mayRevive,
+    mayWait: true,
+    decide(current, since) {
+      if (isDeletion) throw validationError(checked.fieldErrors);
+      return action === 'merge' ? mergeLine(line, current, since) : replaceBy(line, current);
+    },
+  };
+}
+
+/** An invalid line names nothing: its errors are the same whatever is stored. */
+function objectNameOf({ action, body, checked }: CheckedLine): ObjectName | undefined {
+  const { id, external_id: externalId } = checked.row as { id?: string; external_id?: unknown };
+  if (action === 'create') return undefined;
+  if (id !== undefined) return { id };
+  const { fieldErrors } = action === 'merge' ? body : checked;
+  return typeof externalId === 'string' && fieldErrors.length === 0 ? { externalId } : undefined;
+}
+
+function replaceBy({ body, checked, resource }: CheckedLine, current: Stored | undefined): Checked {
+  return current?.isFormerName ? resource.check(underOwnName(body, current)) : checked;
+}
+
+function mergeLine(line: CheckedLine, current: Stored | undefined, since: Since | undefined): Checked {
+  const { resource, checked } = line;
+  const isById = checked.row.id !== undefined;
+  if (isById && !current) throw new ApiError('not_found');
+  if (!current) return checked;
+  const sent = isById ? withoutBlankClears(withoutId(line.body), current) : underOwnName(line.body, current);
+  const { patch, conflicts } = since
+    ? keepChangesSince(sent, current, since)
+    : { patch: sent, conflicts: [] };
+  const merged = resource.check(mergeInto(resource.definition, current, patch));
+  const isInConflict = conflicts.length > 0 && merged.fieldErrors.length === 0;
+  if (isInConflict) throw new ApiError('version_mismatch', { details: { field: conflicts[0]! } });
+  return merged;
+}
+
+/** To clear what a spreadsheet shows as an empty cell changes nothing. */
+function withoutBlankClears(patch: JsonBody, current: Stored): JsonBody {
+  const stored = parseStored(current.json).value as Record<string, unknown>;
+  const keep = (changes: unknown, before: unknown): unknown => {
+    if (!isObject(changes) || !isObject(before)) return changes;
+    return Object.fromEntries(
+      Object.entries(changes)
+        .filter(([name, value]) => value !== null || !isBlank(before[name]))
+        .map(([name, value]) => [name, keep(value, before[name])]),
+    );
+  };
+  return { ...patch, value: keep(patch.value, stored), exact: patch.exact && keep(patch.exact, stored) };
+}

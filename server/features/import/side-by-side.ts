@@ -1,0 +1,94 @@
+// Parts of an import that do not concern each other are written at the same time. The order of lines keeps its meaning: a
+// part begins only when the one before it is decided, and if it names nothing of it.
+import { keyOf } from '../../engine/write/resource.ts';
+import type { Footprint } from '../../engine/write/write.ts';
+import type { CheckedLine, RejectedLine } from './line-check.ts';
+
+export type OnDecided = (footprint: Footprint) => void;
+
+interface Part {
+  checked: CheckedLine | RejectedLine;
+}
+
+interface Running<Result> {
+  result: Promise<Result>;
+  /** Undefined if it ends before it is decided. */
+  footprint: Promise<Footprint | undefined>;
+}
+
+/**
+ * Yields the results in the order of the parts, each without waiting for more input. Once `isOver`, no part begins. Those
+ * under way still have a result, because they may be stored.
+ */
+export async function* writeSideBySide<Chunk extends readonly Part[], Result>(
+  input: AsyncIterable<Chunk>,
+  most: number,
+  write: (chunk: Chunk, onDecided: OnDecided) => Promise<Result>,
+  isOver: () => boolean,
+): AsyncGenerator<Result> {
+  const running: Running<Result>[] = [];
+  const iterator = input[Symbol.asyncIterator]();
+  const read = () => {
+    const next = iterator.next();
+    // The next `await` reports a failure. Without this it would also count as unhandled.
+    next.catch(() => {});
+    return next;
+  };
+  try {
+    let next: Promise<IteratorResult<Chunk>> | undefined = read();
+    while ((next && !isOver()) || running.length > 0) {
+      const oldest = running[0]?.result.then(() => 'written' as const);
+      const arrived: Promise<IteratorResult<Chunk>> | undefined =
+        running.length < most && !isOver() ? next : undefined;
+      const event: IteratorResult<Chunk> | 'written' = await Promise.race(
+        [arrived, oldest].filter((promise) => promise !== undefined),
+      );
+      if (event === 'written') {
+        yield await running.shift()!.result;
+        continue;
+      }
+      next = event.done ? undefined : read();
+      if (event.done) continue;
+      while (running[0] && concerns(event.value, await running[0].footprint))
+        yield await running.shift()!.result;
+      if (!isOver()) running.push(begin(event.value, write));
+    }
+  } finally {
+    // What has begun ends before the connections do.
+    await Promise.allSettled(running.map(({ result }) => result));
+    // Not awaited: it may be waiting for input that never comes.
+    void iterator.return?.().catch(() => {});
+  }
+}
+
+function begin<Chunk extends readonly Part[], Result>(
+  chunk: Chunk,
+  write: (chunk: Chunk, onDecided: OnDecided) => Promise<Result>,
+): Running<Result> {
+  const { promise: footprint, resolve } = Promise.withResolvers<Footprint | undefined>();
+  const result = write(chunk, resolve).finally(() => resolve(undefined));
+  return { result, footprint };
+}
+
+function concerns(chunk: readonly Part[], footprint: Footprint | undefined): boolean {
+  if (!footprint || footprint.hasDeletion) return true;
+  return chunk.some(({ checked: line }) => {
+    if ('error' in line) return false;
+    const { definition, references, uniqueColumns } = line.resource;
+    const { row } = line.checked;
+    const isTouched = (resource: string, column: string, value: unknown) =>
+      value !== undefined && footprint.keys.has(keyOf(resource, column, String(value)));
+    return (
+      line.action === 'delete' ||
+      isTouched(definition.name, 'id', row.id) ||
+      uniqueColumns.some(({ name }) => isTouched(definition.name, name, row[name])) ||
+      references.some(({ isOwner, resources, externalColumn }) =>
+        resources.some(
+          (resource) =>
+            (!isOwner && footprint.named.has(resource)) ||
+            isTouched(resource, 'external_id', row[externalColumn]),
+        ),
+      )
+    );
+  });
+}
