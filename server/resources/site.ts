@@ -15,7 +15,18 @@ const lookAheadDays = 92;
 
 const plannedRows = { columns: planColumns, lists: planLists };
 
-function* planAhead(row: PlanRow, { holidayRule, today }: Business): Steps<'open' | 'closed' | 'failed'> {
+type Outlook = 'open' | 'closed' | 'failed';
+
+/** Two checks ask about the same row. */
+const outlooks = new WeakMap<PlanRow, Outlook>();
+
+function* planAhead(row: PlanRow, business: Business): Steps<Outlook> {
+  const outlook = outlooks.get(row) ?? (yield* findOutlook(row, business));
+  outlooks.set(row, outlook);
+  return outlook;
+}
+
+function* findOutlook(row: PlanRow, { holidayRule, today }: Business): Steps<Outlook> {
   try {
     const plan = yield* toSitePlan(row, holidayRule);
     return (yield* hasClosedVisit(plan, today, lookAheadDays)) ? 'closed' : 'open';

@@ -18,20 +18,26 @@ export function findMet(
     CROSS JOIN LATERAL (SELECT array_remove(ARRAY[${places.join(', ')}]::integer[], NULL) AS met OFFSET 0) AS found`;
 }
 
-/** SQL of an object with the values that judges need, by the places of their checks. */
+/** SQL of an object with the values that judges need. Judges of the same columns share one value. */
 export function selectJudged(checks: readonly Pick<AttentionCheck, 'judge'>[]): string {
-  const judged = checks.flatMap(({ judge }, place) => {
-    if (!judge) return [];
-    const values = Object.entries(judge.columns).map(([name, sql]) => `'${name}', ${sql}`);
-    return [
-      `'${place}', CASE WHEN ${place} = ANY (found.met) THEN json_build_object(${values.join(', ')}) END`,
-    ];
+  const places = checks.flatMap(({ judge }, place) => (judge ? [place] : []));
+  const judged = [...Map.groupBy(places, (place) => placeOfValues(checks, place))].map(([first, sharing]) => {
+    const values = Object.entries(checks[first]!.judge!.columns).map(([name, sql]) => `'${name}', ${sql}`);
+    return `'${first}', CASE WHEN found.met && ARRAY[${sharing.join(', ')}] THEN json_build_object(${values.join(', ')}) END`;
   });
   return `json_build_object(${judged.join(', ')})`;
 }
 
-/** By the place of a check. */
+function placeOfValues(checks: readonly Pick<AttentionCheck, 'judge'>[], place: number): number {
+  return checks.findIndex(({ judge }) => judge?.columns === checks[place]!.judge?.columns);
+}
+
 export type Judged = Record<string, unknown>;
+
+/** The values for the check at this place. */
+export function valuesFor(checks: readonly AttentionCheck[], place: number, judged: Judged | null): unknown {
+  return judged?.[placeOfValues(checks, place)];
+}
 
 export interface WarningLog {
   warn(details: object, message: string): void;
@@ -89,7 +95,8 @@ export async function findAttentionOf(
   const entries: AttentionEntry[] = [];
   for (const place of met) {
     const check = checks[place]!;
-    if (!(await pace.run(isJudged(check, { id, judged: judged[place] }, business, log)))) continue;
+    if (!(await pace.run(isJudged(check, { id, judged: valuesFor(checks, place, judged) }, business, log))))
+      continue;
     const { resource, field, code } = check;
     entries.push({ resource, id, field, code, message: text(code, language) });
   }

@@ -11,6 +11,7 @@ import {
   type Judged,
   readBusiness,
   selectJudged,
+  valuesFor,
   type WarningLog,
 } from '../../engine/sql/attention-findings.ts';
 import { jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
@@ -18,7 +19,7 @@ import type { Pass } from './attention-passes.ts';
 import { leftEntry } from './left-entries.ts';
 
 /** Rows that one statement looks at. */
-const scannedRows = 50_000;
+const scannedRows = 20_000;
 /** Rows that one statement returns to be judged. */
 const judgedRows = 5000;
 
@@ -96,7 +97,7 @@ export async function readPart(
     for (const number of met) {
       if (place === from.pass && id === from.id && number <= from.check) continue;
       const check = pass.checks[number]!;
-      const row = { id, judged: judged?.[number] };
+      const row = { id, judged: valuesFor(pass.checks, number, judged) };
       if (!(await pace.run(isJudged(check, row, business, log)))) continue;
       findings.push({ check, id, others: check.group ? others : null });
       if (findings.length === limit) return { findings, next: { pass: place, id, check: number } };
@@ -146,7 +147,7 @@ function branch({ pass: { checks, isJudged }, place }: NumberedPass, rows: strin
     group < 0
       ? 'NULL::uuid[]'
       : `CASE WHEN ${group} = ANY (found.met) THEN ${checks[group]!.group!.others} END`;
-  const sizes = checks.flatMap(({ judge }) => judge?.lists ?? []).map(jsonBytes);
+  const sizes = [...new Set(checks.flatMap(({ judge }) => judge?.lists ?? []))].map(jsonBytes);
   const judged = isJudged
     ? selectWithinPage(selectJudged(checks), { sizes, order: 'subject.id' })
     : 'NULL::json';

@@ -9,6 +9,7 @@ import {
   type Judged,
   readBusiness,
   selectJudged,
+  valuesFor,
   type WarningLog,
 } from '../../engine/sql/attention-findings.ts';
 import type { Pass } from './attention-passes.ts';
@@ -64,8 +65,10 @@ export async function readLeft(
   const entries = [];
   for (const { pass, id, met, judged, reason, leftAt, person_id } of rows) {
     const [number] = met as [number];
-    const check = passes[pass]!.checks[number]!;
-    if (!(await pace.run(isJudged(check, { id, judged: judged[number] }, business, log)))) continue;
+    const { checks } = passes[pass]!;
+    const check = checks[number]!;
+    if (!(await pace.run(isJudged(check, { id, judged: valuesFor(checks, number, judged) }, business, log))))
+      continue;
     const { resource, field, code } = check;
     entries.push({ resource, field, code, id, reason, leftAt, leftBy: names.get(person_id) ?? null });
   }

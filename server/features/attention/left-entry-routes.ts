@@ -19,6 +19,8 @@ const maxReasonLength = 150;
 /** The office shows more as "99+". */
 const maxCounted = 100;
 const shownEntries = 6;
+/** A badge on each page must cost little. */
+const overviewRows = 10_000;
 
 export async function leftEntryRoutes(
   office: FastifyInstance,
@@ -46,7 +48,13 @@ export async function leftEntryRoutes(
   // On each page of the office: the first entries, and how many there are, by one statement that stops early.
   office.get('/attention/overview', async (request) => {
     refuseUnknownParameters(request, []);
-    const { findings, next } = await readPart(readerOf(database, request), passes, firstPlace, maxCounted);
+    const { findings, next } = await readPart(
+      readerOf(database, request),
+      passes,
+      firstPlace,
+      maxCounted,
+      overviewRows,
+    );
     return {
       data: findings.slice(0, shownEntries).map((finding) => toEntry(finding, languageOf(request))),
       count: findings.length,
