@@ -17,7 +17,7 @@ describe('the guide at /docs', { skip: withoutChromium }, () => {
     const navigation = /<nav id="navigation".*?<\/nav>/s.exec(body)![0];
     addresses = [...navigation.matchAll(/href="(\/docs[^"]*)"/g)]
       .map((match) => match[1]!)
-      .filter((address) => !/reference|postman/.test(address));
+      .filter((address) => !/reference|postman|\.tgz/.test(address));
   });
 
   test('has a page for everything that an integrator asks first', () => {
@@ -30,6 +30,7 @@ describe('the guide at /docs', { skip: withoutChromium }, () => {
       '/docs/merge-or-replace',
       '/docs/paging',
       '/docs/import',
+      '/docs/from-erp',
       '/docs/visits',
       '/docs/changes',
       '/docs/webhooks',
