@@ -31,10 +31,18 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
       ['Until', 'at most this'],
     ].map(([end, words]) => [
       `${name}${end}`,
-      { ...filterSchema(field.schema), description: `Filter, ${words}: ${field.schema.description}` },
+      {
+        ...filterSchema(field.schema),
+        ...limitsOf(field.schema),
+        description: `Filter, ${words}: ${field.schema.description}`,
+      },
     ]),
   );
-  const fields = { type: 'array', items: { enum: emptiableOf(definition).map(({ name }) => name) } };
+  const fields = {
+    type: 'array',
+    minItems: 1,
+    items: { enum: emptiableOf(definition).map(({ name }) => name) },
+  };
   const references = referencesOf(definition).map(({ externalName, column }) => [
     externalName,
     { type: 'string', description: `Filter: ${column.field.schema.description} By your own id.` },
@@ -58,6 +66,7 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
     id: {
       type: 'array',
       items: { type: 'string', format: 'uuid' },
+      minItems: 1,
       maxItems: maxIds,
       ...commas,
       description: 'Filter: ids.',
@@ -79,10 +88,16 @@ function filterDocs(filter: Filter): JsonSchema {
   return {
     type: 'array',
     items: filterSchema(schema),
+    minItems: 1,
     maxItems: maxListed,
     ...commas,
     description: `Filter, one or several: ${description}`,
   };
+}
+
+/** Ranges take no value that no object can have. */
+function limitsOf({ minimum }: JsonSchema): JsonSchema {
+  return minimum === undefined ? {} : { minimum };
 }
 
 function filterSchema({ type, format, enum: choices }: JsonSchema): JsonSchema {

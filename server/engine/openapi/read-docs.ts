@@ -33,6 +33,7 @@ export function readDocs(definition: Definition) {
     readByExternalId: {
       operationId: `get${name}ByExternalId`,
       summary: `Read ${withArticle(definition)} by your own id`,
+      description: 'After a merge of duplicates, also by the external id of the other object.',
       tags,
       params: externalIdParameter(definition),
       ...one,

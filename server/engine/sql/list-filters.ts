@@ -181,6 +181,7 @@ function readFilter(filter: Filter, value: string, reading: Reading): void {
 function readBound(column: Column, comparison: string, value: string, { request, reject }: Reading): void {
   const isDate = column.field.kind === 'date';
   if (isDate && !isDay(value)) reject('invalid_date');
+  else if (!isDate && /^-\d{1,15}(\.\d{1,15})?$/.test(value)) reject('too_small', { min: 0 });
   else if (!isDate && !/^\d{1,15}(\.\d{1,15})?$/.test(value)) reject('type', { type: 'number' });
   else addCondition(request, value, (parameter) => `${comparison} ${parameter}::${sqlType(column)}`);
 }

@@ -71,7 +71,7 @@ export const mergeSchemas: readonly JsonSchema[] = [
 export function mergeDocs(definition: Definition) {
   const example = { ids: [otherId], fields: { [choosableFields(definition)[0]!]: otherId } };
   return {
-    operationId: `merge${schemaName(definition)}`,
+    operationId: `mergeDuplicatesOf${schemaName(definition)}`,
     summary: `Merge duplicates into one ${definition.title.toLowerCase()}`,
     description: `The object of the path stays. Everything that refers to the others refers to it afterwards, up to ${maxMoves} objects. The others go to the bin, and \`/changes\` shows their deletion with \`mergedInto\`. Their ids and external ids keep answering: reading, changing, referring and upserting reach the object that stays. Deleting by a former name is 409 \`merged_object\`. A repeated request changes nothing.`,
     tags: [definition.title],

@@ -44,6 +44,7 @@ export const openapiInfo = {
       { name: 'Import', description: 'Many objects in one request.' },
       { name: 'Changes', description: 'Every change, in order.' },
       { name: 'Webhooks', description: 'Addresses that receive every change.' },
+      { name: 'Search', description: 'One search over all resources.' },
       { name: 'Bin', description: 'Deleted objects that can be restored.' },
       { name: 'Attention', description: 'Entries that need attention.' },
       { name: 'Visits', description: 'Visits that follow from the master data.' },

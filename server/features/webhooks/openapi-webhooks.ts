@@ -95,7 +95,7 @@ function deliveryOf(schema: string) {
       required: true,
       content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
     },
-    responses: { '2XX': { description: 'Received. The body is ignored.' } },
+    responses: { 200: { description: 'Received, as any other 2xx. The body is ignored.' } },
   };
 }
 
