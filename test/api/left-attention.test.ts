@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Pace } from '../../core/pace.ts';
 import { attentionChecksOf } from '../../server/engine/sql/attention-checks.ts';
 import { countFrom } from '../../server/features/attention/attention-counts.ts';
+import { InterruptedPages, readPage } from '../../server/features/attention/attention-page.ts';
 import { passesOf } from '../../server/features/attention/attention-passes.ts';
 import { firstPlace, openOnly, type Place } from '../../server/features/attention/attention-scan.ts';
 import { resources } from '../../server/resources/index.ts';
@@ -130,6 +131,22 @@ test('thousands of objects are counted in pieces, which add up', async () => {
     { resource: 'customer', code: 'probable_duplicate', count: 3000 },
     { resource: 'site', code: 'validity_ended', count: 6000 },
   ]);
+});
+
+test('a page that is out of time with nothing found is rejected, and its retry goes on behind it', async () => {
+  const { tenantId, createSite } = await startTenant();
+  for (const name of ['A', 'B', 'C']) await createSite({ name });
+  const last = await createSite({ name: 'D', validUntil: '2020-01-01' });
+  const interrupted = new InterruptedPages();
+  const deadline = performance.now() + 600_000;
+  const reader = { database: service.database, tenantId, deadline, pace: new Pace(), log: console };
+  const asked = { limit: 10, passes, from: firstPlace, filters: '' };
+  // Time for one row: the customer, then one site after the other.
+  const read = () => readPage(reader, asked, interrupted, { mustEnd: () => true, maxRows: 1 });
+  for (let retry = 0; retry < 4; retry++) await assert.rejects(read(), { code: 'overloaded' });
+  const { findings, next } = await read();
+  assert.deepEqual([findings.map(({ id }) => id), next?.id], [[last], last]);
+  await assert.rejects(read(), { code: 'overloaded' }, 'a page that was read begins again');
 });
 
 test('a visit on a closed day can be left, and comes back with other hours', async () => {

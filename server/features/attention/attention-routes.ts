@@ -11,10 +11,11 @@ import {
   type AttentionEntry,
   attentionChecksOf,
 } from '../../engine/sql/attention-checks.ts';
-import { ApiError, type FieldError, validationError } from '../../errors.ts';
+import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { paceOf } from '../../http/request-pace.ts';
 import { type Language, text } from '../../messages.ts';
+import { InterruptedPages, type PageRequest, readPage } from './attention-page.ts';
 import { type Pass, passesOf } from './attention-passes.ts';
 import {
   encodeCursor,
@@ -30,8 +31,6 @@ import {
 
 const defaultLimit = 50;
 const maxLimit = 500;
-/** A statement and its answer take less. */
-const reserveMs = 900;
 
 export const attentionSchemas: readonly JsonSchema[] = [
   {
@@ -50,12 +49,7 @@ export const attentionSchemas: readonly JsonSchema[] = [
   },
 ];
 
-interface AttentionRequest {
-  limit: number;
-  passes: Pass[];
-  from: Place;
-  /** The filters as one text. */
-  filters: string;
+interface AttentionRequest extends PageRequest {
   wantsTotal: boolean;
 }
 
@@ -65,12 +59,13 @@ export async function attentionRoutes(
 ): Promise<void> {
   const checks = resources.flatMap(attentionChecksOf).map(openOnly);
   const resourceNames = resources.map(({ name }) => name);
+  const interrupted = new InterruptedPages();
 
   const heavy = { schema: docsFor(resourceNames), config: { isHeavyRead: true } };
   api.get('/attention', heavy, async (request) => {
     const asked = parseRequest(request, checks, resourceNames);
     const reader = readerOf(database, request);
-    const page = readPage(reader, asked);
+    const page = readPage(reader, asked, interrupted);
     const total = asked.wantsTotal ? countEntries(reader, asked.passes) : undefined;
     const [{ findings, next }, counted] = await Promise.all([page, total]);
     return {
@@ -92,20 +87,6 @@ export function toEntry({ check, id, others }: Finding, language: Language): Att
     ...{ resource, id, field, code, message: text(code, language) },
     ...(others && { duplicateIds: others }),
   };
-}
-
-/** One statement fills the page, except in a business so large that most rows need none. Only the last page is empty. */
-async function readPage(reader: Reader, { passes, from, limit }: AttentionRequest): Promise<Part> {
-  for (let place = from; ; ) {
-    const part = await readPart(reader, passes, place, limit);
-    if (!part.next || part.findings.length > 0) return part;
-    if (isTimeUp(reader)) throw new ApiError('overloaded');
-    place = part.next;
-  }
-}
-
-export function isTimeUp({ deadline }: Reader): boolean {
-  return performance.now() > deadline - reserveMs;
 }
 
 async function countEntries(reader: Reader, passes: readonly Pass[]): Promise<number> {

@@ -10,8 +10,9 @@ import { findAttentionOf } from '../../engine/sql/attention-findings.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import { countFrom } from './attention-counts.ts';
+import { isTimeUp } from './attention-page.ts';
 import { passesOf } from './attention-passes.ts';
-import { isTimeUp, readerOf, toEntry } from './attention-routes.ts';
+import { readerOf, toEntry } from './attention-routes.ts';
 import { encodeCursor, firstPlace, openOnly, readCursor, readPart } from './attention-scan.ts';
 import { hashedFinding, readLeft } from './left-entries.ts';
 
