@@ -19,7 +19,8 @@ export interface VisitPage {
 
 /** A weekly visit falls on one of five working days. A page then learns how many sites it really are. */
 const usualSitesPerVisit = 5;
-const [minSitesPerPiece, maxSitesPerPiece] = [200, 3000];
+/** The rows of a piece arrive in one turn of the event loop. With 3,000 of them it was three times as long. */
+const [minSitesPerPiece, maxSitesPerPiece] = [200, 500];
 /** Sites that a request keeps for its next days, and their lists. */
 const [maxKeptSites, maxKeptBytes] = [20_000, 4 * 1024 * 1024];
 
