@@ -59,6 +59,8 @@ test('the router knows the routes of the API and those of the office below /app'
     assert.ok(names.has(name), name);
   }
   for (const { method, path } of routesBelow(app, '/api/v1/')) {
+    // The office lists all webhooks at once.
+    if (path === '/api/v1/webhooks/:id' && isRead(method)) continue;
     assert.ok(names.has(nameOf({ method, path: path.replace('/api/v1/', '/app/') })), path);
   }
 });
