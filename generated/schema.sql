@@ -44,6 +44,17 @@ CREATE INDEX audit_entry_by_time ON audit_entry USING btree (tenant_id, at, id);
 SELECT isolate_tenants('audit_entry');
 GRANT INSERT, SELECT ON audit_entry TO stamm_service;
 
+-- background_work: When each kind of work that no request waits for last succeeded and failed, over all processes.
+CREATE TABLE background_work (
+  work text NOT NULL,
+  succeeded_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  error text,  -- What the last failure said.
+  CONSTRAINT background_work_pkey PRIMARY KEY (work)
+);
+ALTER TABLE background_work ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY owner_administers ON background_work TO the owner USING (true);
+
 -- calendar_feed: At most one for each employee and site. A deleted subject keeps its row and answers nothing.
 CREATE TABLE calendar_feed (
   tenant_id uuid NOT NULL,
@@ -1657,6 +1668,20 @@ BEGIN
 END $function$;
 
 -- The service may call it.
+CREATE OR REPLACE FUNCTION note_background_work(ended_work text, reason text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  INSERT INTO background_work AS known (work, succeeded_at, failed_at, error)
+  VALUES (ended_work, CASE WHEN reason IS NULL THEN now() END, CASE WHEN reason IS NOT NULL THEN now() END,
+    left(reason, 300))
+  ON CONFLICT (work) DO UPDATE SET succeeded_at = coalesce(excluded.succeeded_at, known.succeeded_at),
+    failed_at = coalesce(excluded.failed_at, known.failed_at), error = coalesce(excluded.error, known.error)
+$function$;
+
+-- The service may call it.
 CREATE OR REPLACE FUNCTION phone_word(phone text)
  RETURNS text
  LANGUAGE sql
@@ -1947,6 +1972,16 @@ AS $function$
   UPDATE pending_sign_in AS pending SET tries = tries + 1
   WHERE pending.token_hash = hash AND pending.expires_at > now() AND pending.tries < max_tries
   RETURNING pending.tenant_id, pending.id, pending.person_id
+$function$;
+
+-- The service may call it.
+CREATE OR REPLACE FUNCTION upkeep_age_seconds()
+ RETURNS double precision
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  SELECT extract(epoch FROM now() - succeeded_at)::double precision FROM background_work WHERE work = 'upkeep'
 $function$;
 
 -- The service may call it.

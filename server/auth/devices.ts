@@ -66,5 +66,5 @@ export async function rememberDevice(
 /** Removes devices and reset links that have expired. */
 export async function forgetOldDevices(database: Database): Promise<void> {
   // While the database is away there is nothing to remove, and the next call comes.
-  await database.pool.query('SELECT forget_old_devices($1)', [`${lifetimeDays} days`]).catch(() => {});
+  await database.pool.query('SELECT forget_old_devices($1)', [`${lifetimeDays} days`]);
 }

@@ -1,6 +1,7 @@
 // When a key was last used, and who still sends one that has ended. Collected in the process and written a few times per
 // minute. No answer relies on it.
 import type pg from 'pg';
+import { report } from '../database/background.ts';
 import type { Database } from '../database/database.ts';
 import { maskKeys } from '../http/key-mask.ts';
 
@@ -69,7 +70,9 @@ export class KeyUse {
     this.#ended = new Map();
     this.#endedEntries = 0;
     // While the database is away these few minutes are lost, which is better than an ever longer list.
-    await this.#database.pool.query('SELECT record_key_use($1)', [JSON.stringify(uses)]).catch(() => {});
+    await report('key_use', () =>
+      this.#database.pool.query('SELECT record_key_use($1)', [JSON.stringify(uses)]),
+    );
   }
 
   async close(): Promise<void> {
@@ -89,7 +92,7 @@ function nameOf({ address, user_agent }: { address: string; user_agent: string }
 /** Removes senders that have not come back for that long; called every hour. */
 export async function forgetEndedKeyUse(database: Database, retentionDays: number): Promise<void> {
   // If the database is away, the next call removes them.
-  await database.pool.query('SELECT forget_ended_key_use($1)', [`${retentionDays} days`]).catch(() => {});
+  await database.pool.query('SELECT forget_ended_key_use($1)', [`${retentionDays} days`]);
 }
 
 /** Runs in the transaction that erases a person, whom a user agent may name. */

@@ -180,7 +180,7 @@ export async function endSession(database: Database, token: string | undefined):
 /** Removes sessions, invitations and counts that have run out; called now and then. */
 export async function forgetOldSignIns(database: Database): Promise<void> {
   // While the database is away there is nothing to remove, and the next call comes.
-  await database.pool.query('SELECT forget_old_sign_ins($1, $2)', [idle, lifetime]).catch(() => {});
+  await database.pool.query('SELECT forget_old_sign_ins($1, $2)', [idle, lifetime]);
 }
 
 export function readSessionCookie(request: FastifyRequest): string | undefined {

@@ -69,7 +69,9 @@ function readChallenge(clientDataJSON: string): string {
   try {
     const { challenge } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString());
     if (typeof challenge === 'string') return challenge;
-  } catch {}
+  } catch {
+    // Malformed, so refused like a wrong one.
+  }
   throw new ApiError('passkey_refused');
 }
 

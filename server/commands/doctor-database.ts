@@ -115,6 +115,57 @@ export async function checkWebhooks(client: pg.Client): Promise<Finding[]> {
   return [{ check: 'webhooks', status: 'warning', message, code: 'webhooks_failing' }];
 }
 
+const upkeepOldHours = 3;
+const recentHours = 24;
+
+/** What work that no request waits for did last, in any process. */
+export async function checkBackground(client: pg.Client): Promise<Finding[]> {
+  const { rows } = await client.query<{
+    work: string;
+    error: string | null;
+    failed: number | null;
+    hours: number | null;
+  }>(
+    `SELECT work, error, extract(epoch FROM now() - failed_at)::float8 / 3600 AS failed,
+       extract(epoch FROM now() - succeeded_at)::float8 / 3600 AS hours
+     FROM background_work ORDER BY failed_at DESC NULLS LAST`,
+  );
+  const hours = rows.find(({ work }) => work === 'upkeep')?.hours;
+  const failures = rows.filter(({ failed }) => failed !== null && failed < recentHours);
+  return [
+    describeUpkeep(hours ?? undefined),
+    ...failures.slice(0, 1).map((last) => describeFailure(last, failures.length)),
+  ];
+}
+
+function describeUpkeep(hours: number | undefined): Finding {
+  const check = 'upkeep';
+  if (hours === undefined)
+    return { check, status: 'ok', message: 'none yet: a running service begins after a minute' };
+  const message = `all steps last succeeded ${describeHours(hours)} ago`;
+  return hours < upkeepOldHours
+    ? { check, status: 'ok', message }
+    : {
+        check,
+        status: 'warning',
+        code: 'upkeep_old',
+        message: `${message}: start the service, or see its log for "Background work has failed"`,
+      };
+}
+
+function describeFailure(
+  { work, failed, error }: { work: string; failed: number | null; error: string | null },
+  kinds: number,
+): Finding {
+  const others = kinds > 1 ? `, and ${kinds - 1} other kinds of work failed` : '';
+  const message = `${work} failed ${describeHours(failed!)} ago${others}: ${error}. The log has each failure`;
+  return { check: 'background', status: 'warning', message, code: 'background_failed' };
+}
+
+function describeHours(hours: number): string {
+  return hours < 1 ? `${Math.round(hours * 60)} minutes` : `${Math.round(hours)} hours`;
+}
+
 /** On a Citus cluster: whether all tables of tenants are distributed, and the workers can be used. None elsewhere. */
 export async function checkDistribution(client: pg.Client): Promise<Finding[]> {
   if (!(await hasCitus(client))) return [];

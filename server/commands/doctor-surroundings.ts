@@ -5,6 +5,7 @@ import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
 import { listBackups } from '../features/backup/schedule.ts';
+import { expected } from '../telemetry/expected.ts';
 import type { Finding } from './doctor-trouble.ts';
 
 const patienceMs = 3000;
@@ -49,7 +50,7 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
 async function isStamm(setting: string, host: string, port: number): Promise<boolean> {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const path = setting === 'PORT' ? 'openapi.json' : 'metrics';
-  const answer = await ask(`http://${name}:${port}/${path}`).catch(() => undefined);
+  const answer = await ask(`http://${name}:${port}/${path}`).catch(expected);
   return /"title":\s*"Stamm|^# HELP stamm_/m.test(answer ?? '');
 }
 

@@ -11,8 +11,10 @@ import { inspectServiceLogin, type ServiceLogin } from '../database/service-logi
 import { ownLoginAdvice } from '../process/service.ts';
 import { findServingAccount } from '../process/serving-account.ts';
 import { program } from '../program.ts';
+import { expected } from '../telemetry/expected.ts';
 import type { Command, Outcome } from './command.ts';
 import {
+  checkBackground,
   checkClock,
   checkConnections,
   checkDistribution,
@@ -117,6 +119,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
           checkLogin(connection, login),
           ...(await checkServiceSession(login.client)),
           ...(await checkWebhooks(client)),
+          ...(await checkBackground(client)),
           ...(await checkAccount(config, connection, login)),
           ...disk,
         ];
@@ -187,7 +190,7 @@ async function checkAccount(config: Config, connection: Connection, login: Servi
 async function checkDisk(dataDir: string): Promise<Finding> {
   // The folder itself may not be there yet; then its nearest parent tells.
   for (let folder = dataDir; ; folder = path.dirname(folder)) {
-    const space = await statfs(folder).catch(() => undefined);
+    const space = await statfs(folder).catch(expected);
     if (space === undefined && folder !== path.dirname(folder)) continue;
     const freeBytes = space ? space.bavail * space.bsize : 0;
     const free = `${(freeBytes / 1024 ** 3).toFixed(1)} GiB free for ${dataDir}`;

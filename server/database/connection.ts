@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Config } from '../config.ts';
 import { startCommand } from '../program.ts';
+import { expected } from '../telemetry/expected.ts';
 import { hasCluster } from './embedded/data-dir.ts';
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded/postgres.ts';
 import { type Account, findAccount } from './embedded/programs.ts';
@@ -94,7 +95,7 @@ async function waitFor(
         onEvent?.({ level: 'warn', message });
       }
       said = reason;
-      await sleep(retryAfterMs, undefined, { signal }).catch(() => {});
+      await sleep(retryAfterMs, undefined, { signal }).catch(expected);
     }
   }
 }
@@ -123,7 +124,7 @@ export async function asDatabaseOwner<Result>(
     using _ = onAbort(signal, () => cut(client));
     return await work(client);
   } finally {
-    await client.end().catch(() => {});
+    await client.end().catch(expected);
   }
 }
 

@@ -1,6 +1,7 @@
 // The connections to PostgreSQL: how each begins, and how a request gets one in time.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
+import { expected } from '../telemetry/expected.ts';
 import { topics } from '../telemetry/topics.ts';
 import { currentWork } from '../telemetry/work.ts';
 import { ConnectionTurns, type Turn } from './connection-turns.ts';
@@ -135,7 +136,7 @@ export async function connectAlone(
     await lookForShards(client, connections);
     return client;
   } catch (error) {
-    await client.end().catch(() => {});
+    await client.end().catch(expected);
     throw error;
   }
 }

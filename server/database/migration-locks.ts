@@ -1,6 +1,7 @@
 // How a migration waits without blocking others: everybody who comes after it waits for the same lock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { expected } from '../telemetry/expected.ts';
 import { isLockTimeout } from './errors.ts';
 import { MigrationError } from './migration-files.ts';
 
@@ -51,7 +52,7 @@ export async function inShortTransaction(
       await client.query('COMMIT');
       return;
     } catch (error) {
-      await client.query('ROLLBACK').catch(() => {});
+      await client.query('ROLLBACK').catch(expected);
       if (!isLockTimeout(error) && !isDeadlock(error)) throw error;
       const blockers = (await watch?.stop()) ?? 'another transaction';
       if (performance.now() > giveUpAt) throw new MigrationError(givenUp(name, blockers));
@@ -96,7 +97,7 @@ export function watchBlockers({ client, connection }: Migrator, report: Say): Bl
     } catch {
       // The migration goes on without a description.
     } finally {
-      await watcher.end().catch(() => {});
+      await watcher.end().catch(expected);
     }
   }
   const watching = watch();

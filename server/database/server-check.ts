@@ -1,5 +1,6 @@
 // Whether a PostgreSQL can be used, in plain words.
 import pg from 'pg';
+import { expected } from '../telemetry/expected.ts';
 import { patienceMs } from './timeouts.ts';
 
 const oldestVersion = 15;
@@ -40,6 +41,6 @@ export async function checkConnection(connection: pg.ClientConfig): Promise<Serv
     }
     return { version, refusesWrites: isStandby ? 'a standby' : isReadOnly ? 'read-only' : undefined };
   } finally {
-    await client.end().catch(() => {});
+    await client.end().catch(expected);
   }
 }

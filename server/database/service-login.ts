@@ -2,6 +2,7 @@
 // readable by the owner only: all nodes agree on them.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { expected } from '../telemetry/expected.ts';
 import { asDatabaseOwner } from './connection.ts';
 import { serviceRole } from './connections.ts';
 import { patienceMs } from './timeouts.ts';
@@ -90,7 +91,7 @@ async function findObstacle(service: pg.ClientConfig): Promise<string | undefine
     if (!isRefused) throw error;
     return error.message;
   } finally {
-    await client.end().catch(() => {});
+    await client.end().catch(expected);
   }
 }
 

@@ -1,6 +1,7 @@
 // Keeps the planner's statistics close to tables that grow (decision 87). After the 1st, 2nd, 4th, 8th … written row of
 // a table PostgreSQL is asked to analyse what has grown, and plans the statements on it again.
 import type pg from 'pg';
+import { expected } from '../telemetry/expected.ts';
 import { topics } from '../telemetry/topics.ts';
 import { cut, type TimedQuery } from './timeouts.ts';
 
@@ -58,7 +59,7 @@ export function keepStatistics(connect: () => Promise<pg.Client>): Statistics {
       await client.query(`SET statement_timeout = ${longestRefreshMs}`);
       await refresh(client, longestRefreshMs);
     } finally {
-      await client.end().catch(() => {});
+      await client.end().catch(expected);
     }
   }
 

@@ -6,12 +6,12 @@ import { setFlagsFromString } from 'node:v8';
 import type pg from 'pg';
 import type { CountFailures } from '../auth/rate-limit.ts';
 import type { Config } from '../config.ts';
+import { watchFailures } from '../database/background.ts';
 import { openDatabase } from '../database/database.ts';
 import { importPlaces } from '../features/import/limits.ts';
 import { removeStaleSpools } from '../features/import/spool.ts';
 import { buildApp } from '../http/app.ts';
 import { openLog } from '../http/log.ts';
-import { topics } from '../telemetry/topics.ts';
 import { connectionsOfWorker } from './connection-count.ts';
 import { startGeocoding } from './geocoding.ts';
 import { openProcessMetrics } from './process-metrics.ts';
@@ -63,9 +63,7 @@ export async function runApp(
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
     statementLog: config.LOG_LEVEL === 'debug' ? log : undefined,
   });
-  const stopLogging = topics.backgroundError.subscribe(({ work, error }) =>
-    log.warn({ work, err: error }, 'Background work has failed.'),
-  );
+  const stopLogging = watchFailures(database, log);
   const stopTracing = await startTraces(config);
   const metrics = config.METRICS_PORT === undefined ? undefined : await openProcessMetrics(config, database);
   await removeStaleSpools();

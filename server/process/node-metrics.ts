@@ -3,7 +3,9 @@ import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
 import { listBackups } from '../features/backup/schedule.ts';
+import { expected } from '../telemetry/expected.ts';
 import { version } from '../version.ts';
+import { backgroundErrors, countFailures } from './process-metrics.ts';
 import { addRuntimeMetrics } from './runtime-metrics.ts';
 import type { NodeMeasurements } from './worker-measurements.ts';
 
@@ -17,6 +19,8 @@ interface Figures {
   journalEntries: number;
   webhookQueue: number;
   webhookOldestSeconds: number;
+  /** NULL before the first time. */
+  upkeepAgeSeconds: number | null;
 }
 
 export interface NodeMetrics {
@@ -30,7 +34,7 @@ export async function openNodeMetrics(
   { BACKUP_DIR, WORKERS }: Pick<Config, 'BACKUP_DIR' | 'WORKERS'>,
   connection: pg.ClientConfig,
 ): Promise<NodeMetrics> {
-  const { Gauge, Registry } = await import('@prometheus-io/client');
+  const { Counter, Gauge, Registry } = await import('@prometheus-io/client');
   // A pool of its own: a scrape neither waits for requests nor keeps them waiting.
   const database = openDatabase(connection, { maxConnections: 1, requestDeadlineMs: answerWithinMs });
   const registry = new Registry();
@@ -43,6 +47,13 @@ export async function openNodeMetrics(
   const queue = gauge('stamm_webhook_queue', 'Changes that wait for delivery, over all endpoints.');
   const oldest = gauge('stamm_webhook_oldest_seconds', 'Age of the oldest change that waits for delivery.');
   const backupAge = gauge('stamm_backup_age_seconds', 'Age of the newest backup; +Inf where there is none.');
+  const upkeepAge = gauge(
+    'stamm_upkeep_age_seconds',
+    'Time since all steps of the hourly upkeep last succeeded; +Inf before the first time.',
+  );
+  // With one worker, the application in this process counts.
+  const stopCounting =
+    WORKERS > 1 ? countFailures(new Counter({ ...backgroundErrors, registers })) : undefined;
   new Gauge({ name: 'stamm_info', help: 'The version of Stamm.', labelNames: ['version'], registers }).set(
     { version },
     1,
@@ -54,7 +65,8 @@ export async function openNodeMetrics(
     figures = database.pool
       .query<Figures>(
         `SELECT journal_entries::float8 AS "journalEntries", webhook_queue::float8 AS "webhookQueue",
-           webhook_oldest_seconds AS "webhookOldestSeconds" FROM service_figures()`,
+           webhook_oldest_seconds AS "webhookOldestSeconds", upkeep_age_seconds() AS "upkeepAgeSeconds"
+         FROM service_figures()`,
       )
       .then(({ rows }) => rows[0]!);
     const forget = () => {
@@ -66,7 +78,7 @@ export async function openNodeMetrics(
 
   async function measure(): Promise<void> {
     const [found, backups] = await Promise.all([
-      readFigures().catch(() => undefined),
+      readFigures().catch(expected),
       BACKUP_DIR === undefined ? undefined : listBackups(BACKUP_DIR).catch(() => []),
     ]);
     isUp.set(found ? 1 : 0);
@@ -74,6 +86,7 @@ export async function openNodeMetrics(
       journal.set(found.journalEntries);
       queue.set(found.webhookQueue);
       oldest.set(found.webhookOldestSeconds);
+      upkeepAge.set(found.upkeepAgeSeconds ?? Number.POSITIVE_INFINITY);
     }
     if (!backups) return backupAge.reset();
     const newest = backups.at(-1);
@@ -90,6 +103,7 @@ export async function openNodeMetrics(
     },
     async close() {
       stopRuntimeMetrics?.();
+      stopCounting?.();
       await database.close();
     },
   };

@@ -21,6 +21,17 @@ const delaySeconds = [0.5, 1, 2.5, 5, 15, 60, 300, 3600, 86_400];
 type Prometheus = typeof import('@prometheus-io/client');
 type Registries = InstanceType<Prometheus['Registry']>[];
 
+export const backgroundErrors = {
+  name: 'stamm_background_errors_total',
+  help: 'Failures of work that no request waits for, by the kind of work.',
+  labelNames: ['work'],
+} as const;
+
+/** Returns a function that ends the subscription. */
+export function countFailures(counter: { inc(labels: { work: string }): void }): () => void {
+  return topics.backgroundError.subscribe(({ work }) => counter.inc({ work }));
+}
+
 export async function openProcessMetrics(
   { REDIS_URL }: Pick<Config, 'REDIS_URL'>,
   database: Database,
@@ -80,12 +91,7 @@ function defineMetrics({ Counter, Gauge, Histogram }: Prometheus, registers: Reg
     }),
     lines: new Counter({ name: 'stamm_import_lines_total', help: 'Lines of imports.', registers }),
     running: new Gauge({ name: 'stamm_imports_running', help: 'Imports under way.', registers }),
-    backgroundErrors: new Counter({
-      name: 'stamm_background_errors_total',
-      help: 'Failures of work that no request waits for, by the kind of work.',
-      labelNames: ['work'],
-      registers,
-    }),
+    backgroundErrors: new Counter({ ...backgroundErrors, registers }),
     deliveries: new Histogram({
       name: 'stamm_webhook_delay_seconds',
       help: 'Time from a change to the end of an attempt to deliver it, by outcome.',
@@ -148,7 +154,7 @@ function countWork(metrics: WorkMetrics): (() => void)[] {
     topics.connectionWait.subscribe(({ seconds }) => metrics.waits.observe(seconds)),
     topics.importLines.subscribe((event) => metrics.lines.inc(event.lines)),
     topics.runningImports.subscribe(({ change }) => metrics.running.inc(change)),
-    topics.backgroundError.subscribe(({ work }) => metrics.backgroundErrors.inc({ work })),
+    countFailures(metrics.backgroundErrors),
     topics.delivery.subscribe((event) =>
       metrics.deliveries.observe({ outcome: event.isDelivered ? 'delivered' : 'failed' }, event.delaySeconds),
     ),

@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type pg from 'pg';
 import { endSetupToken, makeSetupToken } from '../auth/one-time-links.ts';
 import type { Config } from '../config.ts';
+import { report, watchFailures } from '../database/background.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import type { Account } from '../database/embedded/programs.ts';
@@ -14,6 +15,7 @@ import { UsageError } from '../errors.ts';
 import { startBackups } from '../features/backup/schedule.ts';
 import { openLog } from '../http/log.ts';
 import { startCommand } from '../program.ts';
+import { expected } from '../telemetry/expected.ts';
 import type { RunningApp } from './app.ts';
 import { connectionsInAll } from './connection-count.ts';
 import { moveEarlierData } from './data-upgrade.ts';
@@ -80,6 +82,8 @@ export async function listenUntilStopped(
       // After the port, which only root may open if it is below 1024.
       if (account) becomeAccount(account);
       const database = openDatabase(login.client, { maxConnections: 1 });
+      // With one worker the application in this process reports.
+      const stopWatching = config.WORKERS > 1 ? watchFailures(database, log) : undefined;
       const stopBackups = startBackups(config, connection.client, log);
       let metrics: Metrics | undefined;
       try {
@@ -94,11 +98,12 @@ export async function listenUntilStopped(
           await Promise.race([serveUntilDrained(app, stop, drainMs), processes.failed]);
         } finally {
           // Nobody should find the link of a stopped service, in a terminal or a log, and use it later.
-          if (setupToken) await endSetupToken(database, setupToken).catch(() => {});
+          if (setupToken) await report('setup_link', () => endSetupToken(database, setupToken));
         }
       } finally {
         await metrics?.close();
         await stopBackups();
+        stopWatching?.();
         await database.close();
         await app.close();
       }
@@ -128,7 +133,7 @@ async function serveUntilDrained(app: RunningApp, stop: Stop, drainMs: number): 
   stop.urgent.addEventListener('abort', () => app.cut());
   if (reason !== 'SIGTERM') return;
   app.drain();
-  await sleep(drainMs, undefined, { signal: stop.urgent }).catch(() => {});
+  await sleep(drainMs, undefined, { signal: stop.urgent }).catch(expected);
 }
 
 interface Processes {

@@ -4,6 +4,7 @@ import { forgetOldDevices } from '../auth/devices.ts';
 import { forgetEndedKeyUse } from '../auth/key-use.ts';
 import { forgetOldSignIns } from '../auth/sessions.ts';
 import type { Config } from '../config.ts';
+import { noteSuccess, report } from '../database/background.ts';
 import type { Database } from '../database/database.ts';
 import { forgetOldRequests } from '../engine/sql/idempotency.ts';
 import { linkWaiting } from '../engine/sql/links.ts';
@@ -11,39 +12,49 @@ import { fillMissingWords } from '../engine/sql/search-words.ts';
 import { respellFormer } from '../engine/sql/spelling.ts';
 import { trimRecordedCalls } from '../features/call-log/recorded-calls.ts';
 import { respellRememberedNames } from '../features/name-matches/name-match-routes.ts';
-import { enforceRetention } from '../features/retention/retention.ts';
+import { retentionSteps } from '../features/retention/retention.ts';
 import { trimDeliveries } from '../features/webhooks/deliveries.ts';
 import { resources } from '../resources/index.ts';
 
+/** Soon after the start: a process that never lives an hour cleans up too. */
+const firstAfterMs = 60_000;
 const intervalMs = 3_600_000;
 const linkIntervalMs = 2000;
 
 /** Returns a function that stops it. */
 export function startUpkeep(config: Config, database: Database): () => void {
-  const steps = [
-    () => forgetOldRequests(database),
-    () => forgetOldSignIns(database),
-    () => forgetOldDevices(database),
-    () => forgetEndedKeyUse(database, config.ENDED_KEY_USE_RETENTION_DAYS),
-    () => trimRecordedCalls(database, config.RECORDED_CALLS_RETENTION_DAYS),
-    () => trimDeliveries(database),
-    () => enforceRetention(database, config),
-  ];
-  const timer = setInterval(async () => {
-    // While the database is away nothing expires; the next hour catches up.
-    for (const step of steps) await step().catch(() => {});
-  }, intervalMs).unref();
+  const clean = () => void cleanUp(config, database);
+  const first = setTimeout(clean, firstAfterMs).unref();
+  const timer = setInterval(clean, intervalMs).unref();
   let isLinking = false;
   const linkTimer = setInterval(async () => {
     if (isLinking) return;
     isLinking = true;
-    await linkWaiting(database, resources).catch(() => {});
-    await fillMissingWords(database, resources).catch(() => {});
-    await respellFormer(database, resources, { remembered_name: respellRememberedNames }).catch(() => {});
+    await report('links', () => linkWaiting(database, resources));
+    await report('words', () => fillMissingWords(database, resources));
+    const others = { remembered_name: respellRememberedNames };
+    await report('spelling', () => respellFormer(database, resources, others));
     isLinking = false;
   }, linkIntervalMs).unref();
   return () => {
+    clearTimeout(first);
     clearInterval(timer);
     clearInterval(linkTimer);
   };
+}
+
+/** A step that fails does not keep the others from running. While the database is away the next hour catches up. */
+export async function cleanUp(config: Config, database: Database): Promise<void> {
+  const steps: Record<string, () => Promise<unknown>> = {
+    idempotency: () => forgetOldRequests(database),
+    sessions: () => forgetOldSignIns(database),
+    devices: () => forgetOldDevices(database),
+    ended_keys: () => forgetEndedKeyUse(database, config.ENDED_KEY_USE_RETENTION_DAYS),
+    recorded_calls: () => trimRecordedCalls(database, config.RECORDED_CALLS_RETENTION_DAYS),
+    deliveries: () => trimDeliveries(database),
+    ...retentionSteps(database, config),
+  };
+  let isComplete = true;
+  for (const [work, step] of Object.entries(steps)) isComplete = (await report(work, step)) && isComplete;
+  if (isComplete) await report('upkeep', () => noteSuccess(database, 'upkeep'));
 }

@@ -1,5 +1,6 @@
 // What a worker does when the process that owns the port (workers.ts) tells it to start or stop.
 import type { CountFailures, WindowCount } from '../auth/rate-limit.ts';
+import { expected } from '../telemetry/expected.ts';
 import { type RunningWorker, runApp } from './app.ts';
 import { becomeAccount } from './serving-account.ts';
 import type { Order, Report } from './worker-messages.ts';
@@ -29,8 +30,8 @@ process.on('message', (order: Order) => {
   } else if (order.kind === 'counted') {
     asked.get(order.id)?.(order);
     asked.delete(order.id);
-  } else if (order.kind === 'measure') void app?.then(reportMetrics).catch(() => {});
-  else if (order.kind === 'drain') void app?.then((running) => running.drain()).catch(() => {});
+  } else if (order.kind === 'measure') void app?.then(reportMetrics).catch(expected);
+  else if (order.kind === 'drain') void app?.then((running) => running.drain()).catch(expected);
   else if (order.kind === 'retire') void end((running) => running.retire(order.timeoutMs));
   else void end((running) => running.close());
 });
@@ -42,7 +43,7 @@ async function start({ config, connection, account, sendsWebhooks }: Extract<Ord
 }
 
 async function end(close: (running: RunningWorker) => Promise<void>): Promise<void> {
-  const running = await app?.catch(() => undefined);
+  const running = await app?.catch(expected);
   if (running) {
     await close(running);
     await reportMetrics(running);

@@ -8,6 +8,7 @@ import type pg from 'pg';
 import type { Config } from '../config.ts';
 import type { Account } from '../database/embedded/programs.ts';
 import { UsageError } from '../errors.ts';
+import { expected } from '../telemetry/expected.ts';
 import type { RunningApp } from './app.ts';
 import { Fleet } from './fleet.ts';
 import { type Report, tell } from './worker-messages.ts';
@@ -42,7 +43,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   let settled = config;
   const failure = Promise.withResolvers<never>();
   // It is waited for only once the service runs.
-  failure.promise.catch(() => {});
+  failure.promise.catch(expected);
   // Also where a stop took too long: a worker that hangs would not notice that nobody is there any more.
   process.once('exit', () => fleet.kill());
 

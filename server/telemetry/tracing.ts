@@ -9,6 +9,7 @@ import type {
   TextMapPropagator,
   Tracer,
 } from '@opentelemetry/api';
+import { expected } from './expected.ts';
 import { currentWork, type Work } from './work.ts';
 
 interface Tracing {
@@ -51,7 +52,7 @@ export async function startTracing(options: TracingOptions): Promise<() => Promi
   tracing = { api, tracer: provider.getTracer('stamm'), propagator: new W3CTraceContextPropagator() };
   return async () => {
     tracing = undefined;
-    const sent = provider.shutdown().catch(() => {});
+    const sent = provider.shutdown().catch(expected);
     await Promise.race([sent, sleep(stopAfterMs, undefined, { ref: false })]);
   };
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { checkConsistency } from '../../server/features/consistency/consistency.ts';
-import { enforceRetention } from '../../server/features/retention/retention.ts';
+import { retentionSteps } from '../../server/features/retention/retention.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validAddress, validCustomer, validSite } from '../service.ts';
 import { createPerson } from './office.ts';
@@ -365,10 +365,13 @@ test('after 30 days an object is gone, before upkeep and after it', async () => 
     [young],
   );
   assert.equal((await business.restore(`/customers/${old}`)).statusCode, 404);
-  await enforceRetention(service.database, {
-    AUDIT_RETENTION_DAYS: 365,
-    JOURNAL_CHANGES_RETENTION_DAYS: 365,
-  });
+  for (const step of Object.values(
+    retentionSteps(service.database, {
+      AUDIT_RETENTION_DAYS: 365,
+      JOURNAL_CHANGES_RETENTION_DAYS: 365,
+    }),
+  ))
+    await step();
   const { rows } = await service.owner.query('SELECT id FROM deleted_object WHERE tenant_id = $1', [
     business.tenant.tenantId,
   ]);
@@ -405,10 +408,13 @@ test('the office still knows the name of what the bin has forgotten, until the j
   assert.deepEqual(await deletedNames(`customers?ids=${customerId}`, { cookie: carer.cookie }), []);
 
   await service.owner.query('UPDATE journal SET at = $2 WHERE tenant_id = $1', [tenantId, '2020-01-01']);
-  await enforceRetention(service.database, {
-    AUDIT_RETENTION_DAYS: 365,
-    JOURNAL_CHANGES_RETENTION_DAYS: 365,
-  });
+  for (const step of Object.values(
+    retentionSteps(service.database, {
+      AUDIT_RETENTION_DAYS: 365,
+      JOURNAL_CHANGES_RETENTION_DAYS: 365,
+    }),
+  ))
+    await step();
   assert.deepEqual(await deletedNames(`customers?ids=${customerId}`), []);
 });
 

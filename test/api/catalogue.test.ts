@@ -17,6 +17,7 @@ const { owner, database, tenant, createCustomer } = await startService();
 const sharedTables = [
   'schema_migration',
   'service_login',
+  'background_work',
   'sign_in_name',
   'setup_link',
   'sign_in_attempt',

@@ -18,7 +18,7 @@ const withoutPeople: Record<string, RegExp> = {
     /^(person|session|invitation|passkey)\.|\.(actor|undo_actor|created_by)$/,
   'a secret, or a hash of the text':
     /\.(secret|previous_secret|password|key|fingerprint|finding|address_hash|last_four)$/,
-  'the service itself': /^(schema_migration|service_login)\./,
+  'the service itself': /^(schema_migration|service_login|background_work)\./,
   'the business itself': /^tenant\./,
   'a field of ours, checked against the definitions': /^left_attention\.field$/,
   'the machine of a caller': /\.address$/,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { checkConsistency } from '../../server/features/consistency/consistency.ts';
-import { enforceRetention } from '../../server/features/retention/retention.ts';
+import { retentionSteps } from '../../server/features/retention/retention.ts';
 import { resources } from '../../server/resources/index.ts';
 import { startService, validAddress, validCustomer, validSite } from '../service.ts';
 import { createPerson, type OfficePerson } from './office.ts';
@@ -343,10 +343,13 @@ test('after 30 days an import is forgotten, with its parts', async () => {
   );
   assert.deepEqual(await listImports(person), []);
   assert.equal((await person.call('POST', `/imports/${importId}/undo`)).statusCode, 404);
-  await enforceRetention(service.database, {
-    AUDIT_RETENTION_DAYS: 365,
-    JOURNAL_CHANGES_RETENTION_DAYS: 365,
-  });
+  for (const step of Object.values(
+    retentionSteps(service.database, {
+      AUDIT_RETENTION_DAYS: 365,
+      JOURNAL_CHANGES_RETENTION_DAYS: 365,
+    }),
+  ))
+    await step();
   const { rows } = await service.owner.query(
     'SELECT (SELECT count(*) FROM import_run WHERE tenant_id = $1)::integer AS runs, (SELECT count(*) FROM import_chunk WHERE tenant_id = $1)::integer AS chunks',
     [tenant.tenantId],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { trimRecordedCalls } from '../../server/features/call-log/recorded-calls.ts';
-import { enforceRetention } from '../../server/features/retention/retention.ts';
+import { retentionSteps } from '../../server/features/retention/retention.ts';
 import { startService } from '../service.ts';
 import { createPerson } from './office.ts';
 
@@ -24,7 +24,7 @@ test('old entries of the journal lose values and names, and keep their place, id
   for (const id of [old, young]) await person.call('PATCH', `/customers/${id}`, { companyName: 'Neu GmbH' });
   await age('journal', 1096, `resource_id = '${old}'`);
   await age('journal', 1094, `resource_id = '${young}'`);
-  await enforceRetention(database, config);
+  for (const step of Object.values(retentionSteps(database, config))) await step();
   const { data } = (await service.get('/changes')).json();
   const changed = data.filter(({ action }: { action: string }) => action === 'CHANGED');
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('more than a piece of both ends in one run', async () => {
      FROM generate_series(1, 2500) AS number`,
     [tenantId],
   );
-  await enforceRetention(database, config);
+  for (const step of Object.values(retentionSteps(database, config))) await step();
   const journal = await owner.query(
     `SELECT count(*)::integer AS entries, count(changes)::integer AS changes FROM journal
      WHERE tenant_id = $1 AND position > 1000`,
@@ -91,7 +91,7 @@ test('an ended key forgets who made it with the audit record, and a live one doe
        AND key_hash = (SELECT key_hash FROM api_key WHERE tenant_id = $1 AND created_by_id = $2 ORDER BY created_at LIMIT 1)`,
     [business.tenantId, person.id],
   );
-  await enforceRetention(database, config);
+  for (const step of Object.values(retentionSteps(database, config))) await step();
   assert.deepEqual(await makers(), ['person', 'Vera A', 'Vera A']);
 });
 

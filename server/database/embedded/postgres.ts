@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { expected } from '../../telemetry/expected.ts';
 import { cut, patienceMs } from '../timeouts.ts';
 import { type Cluster, port, prepareDataDir } from './data-dir.ts';
 import { startLogRotation } from './log-rotation.ts';
@@ -96,7 +97,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
       } catch (error) {
         if (closing.signal.aborted) return;
         onEvent({ level: 'error', message: (error as Error).message });
-        await sleep(delay, undefined, { signal: closing.signal }).catch(() => {});
+        await sleep(delay, undefined, { signal: closing.signal }).catch(expected);
       }
     }
   }

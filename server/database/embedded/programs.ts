@@ -6,6 +6,7 @@ import { chmod, cp, mkdir, open, readdir, rename, rm, symlink } from 'node:fs/pr
 import { findPackageJSON } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { expected } from '../../telemetry/expected.ts';
 
 /** The message names the problem and the fix. */
 export class EmbeddedPostgresError extends Error {
@@ -91,7 +92,9 @@ export function findInstalledPrograms(): Programs {
   let manifest: string | undefined;
   try {
     manifest = findPackageJSON(name, import.meta.url);
-  } catch {}
+  } catch {
+    // Reported below: nothing is found.
+  }
   if (!manifest || !existsSync(join(dirname(manifest), 'native/bin/postgres'))) {
     throw new EmbeddedPostgresError(
       `Stamm brings no PostgreSQL for this machine: the package ${name} is not installed. ` +
@@ -107,7 +110,9 @@ export function findEarlierPrograms(major: number, named: string | undefined): P
   let brought: string | undefined;
   try {
     brought = findPackageJSON(`postgres-${major}-${process.platform}-${process.arch}`, import.meta.url);
-  } catch {}
+  } catch {
+    // Reported below: nothing is found.
+  }
   const folders = [named, brought && join(dirname(brought), 'native'), `/usr/lib/postgresql/${major}`];
   const folder = folders.find((one) => one !== undefined && existsSync(join(one, 'bin/postgres')));
   return folder === undefined ? undefined : { folder, version: String(major) };
@@ -185,7 +190,7 @@ export async function buildFolder(
   for (const name of await readdir(dirname(target))) {
     const path = join(dirname(target), name);
     // An initdb that outlived its parent may still be writing there; then the next start removes it.
-    if (path.startsWith(workPrefix)) await rm(path, { recursive: true, force: true }).catch(() => {});
+    if (path.startsWith(workPrefix)) await rm(path, { recursive: true, force: true }).catch(expected);
   }
 }
 

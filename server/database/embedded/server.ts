@@ -6,6 +6,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { expected } from '../../telemetry/expected.ts';
 import { type Cluster, port } from './data-dir.ts';
 import { rotateLog } from './log-rotation.ts';
 import { buildFolder, EmbeddedPostgresError, prepareRunnablePrograms, spawnOptions } from './programs.ts';
@@ -23,7 +24,7 @@ export interface ServerState {
 
 /** PostgreSQL's lock file, which may be stale. */
 export async function readServerState(cluster: Cluster): Promise<ServerState | undefined> {
-  const lines = await readFile(join(cluster.folder, 'postmaster.pid'), 'utf8').catch(() => undefined);
+  const lines = await readFile(join(cluster.folder, 'postmaster.pid'), 'utf8').catch(expected);
   if (lines === undefined) return undefined;
   const [pid, , , , , , , status] = lines.split('\n');
   return { pid: Number(pid), isReady: status?.trim() === 'ready' };
@@ -173,7 +174,7 @@ function listSettings({ socketDir }: Cluster, connections: number): string[] {
 async function removeForeignLocks(cluster: Cluster): Promise<void> {
   const socketLock = join(cluster.socketDir, `.s.PGSQL.${port}.lock`);
   for (const file of [join(cluster.folder, 'postmaster.pid'), socketLock]) {
-    const content = await readFile(file, 'utf8').catch(() => undefined);
+    const content = await readFile(file, 'utf8').catch(expected);
     if (content === undefined) continue;
     const pid = Number.parseInt(content, 10);
     // A starting server has created its file but not filled it. A full disk may leave it empty.

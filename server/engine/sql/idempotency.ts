@@ -137,5 +137,5 @@ function nameOf({ row, claim }: Creation): string {
 
 /** Keys are free again after a day. If the database is away, the next run removes them. */
 export async function forgetOldRequests(database: Database): Promise<void> {
-  await database.pool.query('SELECT forget_old_requests()').catch(() => {});
+  await database.pool.query('SELECT forget_old_requests()');
 }

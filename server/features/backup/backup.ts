@@ -7,6 +7,7 @@ import { findShards } from '../../database/shards.ts';
 import { cut } from '../../database/timeouts.ts';
 import { seeTenants } from '../../database/transactions.ts';
 import { UsageError } from '../../errors.ts';
+import { expected } from '../../telemetry/expected.ts';
 import { version } from '../../version.ts';
 import { type Section, type Totals, writeBackup } from './file.ts';
 import { readTables, type Table } from './tables.ts';
@@ -47,7 +48,7 @@ export async function makeBackup(client: pg.ClientBase, options: BackupOptions):
     const groups = await groupTenants(client, tenantId);
     return await writeBackup(path, header, passphrase, readSections(client, groups), onRows);
   } finally {
-    await client.query('ROLLBACK').catch(() => {});
+    await client.query('ROLLBACK').catch(expected);
   }
 }
 

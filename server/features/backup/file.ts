@@ -14,6 +14,7 @@ import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { syncToDisk } from '../../database/embedded/programs.ts';
 import { UsageError } from '../../errors.ts';
+import { expected } from '../../telemetry/expected.ts';
 import { decrypt, deriveKey, type Encryption, encrypt, newEncryption } from './encryption.ts';
 
 const magic = 'Stamm backup 1\n';
@@ -71,7 +72,7 @@ export async function writeBackup(
     await syncToDisk(dirname(path));
     return totals;
   } catch (error) {
-    await file.close().catch(() => {});
+    await file.close().catch(expected);
     await rm(partial, { force: true });
     throw (error as NodeJS.ErrnoException).syscall ? unwritable(path, error as NodeJS.ErrnoException) : error;
   }

@@ -12,6 +12,7 @@ import { commit, seeTenants } from '../../database/transactions.ts';
 import { writeMissingWords } from '../../engine/sql/search-words.ts';
 import { UsageError } from '../../errors.ts';
 import { resources } from '../../resources/index.ts';
+import { expected } from '../../telemetry/expected.ts';
 import { type Header, readBackup, readHeader, type Section, type Totals } from './file.ts';
 import { accessTables, readTables, rowsOfNobody, type Table } from './tables.ts';
 
@@ -265,7 +266,7 @@ async function inTransaction<Result>(client: pg.ClientBase, work: () => Promise<
     await commit(client);
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => {});
+    await client.query('ROLLBACK').catch(expected);
     throw error;
   }
 }

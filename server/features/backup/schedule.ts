@@ -3,6 +3,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
 import type { Config } from '../../config.ts';
+import { reportFailure } from '../../database/background.ts';
 import { asDatabaseOwner } from '../../database/connection.ts';
 import { makeBackup } from './backup.ts';
 
@@ -46,7 +47,9 @@ export function startBackups(settings: Settings, connection: pg.ClientConfig, lo
     isBusy = true;
     current = backUpIfDue({ ...settings, folder }, connection, log, stopping.signal)
       .catch((error) => {
-        if (!stopping.signal.aborted) log.error(`The backup failed: ${error.message}`);
+        if (stopping.signal.aborted) return;
+        log.error(`The backup failed: ${error.message}`);
+        reportFailure('backup', error);
       })
       .finally(() => {
         isBusy = false;

@@ -5,6 +5,7 @@ import type pg from 'pg';
 export const leftOut: Readonly<Record<string, string>> = {
   schema_migration: 'the header of a backup names the migrations',
   service_login: 'each installation makes its own login',
+  background_work: 'says what this installation did last',
   setup_link: 'works only while the service that printed it runs',
   session: 'people sign in again',
   pending_sign_in: 'people sign in again',

@@ -2,6 +2,7 @@
 // statement writes the list. With too many calls or a slow database, calls are counted and not recorded: the API never
 // waits.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { report } from '../../database/background.ts';
 import type { Database } from '../../database/database.ts';
 import { timeOfUuid } from '../../engine/definition/formats.ts';
 import type { JsonBody } from '../../http/json-body.ts';
@@ -120,12 +121,11 @@ export class CallRecorder {
 
   async #writePart({ entries, hours }: Part): Promise<void> {
     const tenantIds = [...new Set(hours.map(({ tenant_id }) => tenant_id))];
-    try {
-      await this.#database.inTenants(tenantIds, (client) => writeEntries(client, entries, hours));
-      this.#noteRows(entries);
-    } catch {
-      this.#keepCounts(hours);
-    }
+    const isWritten = await report('call_log', () =>
+      this.#database.inTenants(tenantIds, (client) => writeEntries(client, entries, hours)),
+    );
+    if (isWritten) this.#noteRows(entries);
+    else this.#keepCounts(hours);
   }
 
   /** What could not be written is counted with the next write. */
@@ -158,7 +158,7 @@ export class CallRecorder {
     const full = [...this.#rowsSinceTrim].filter(([, rows]) => rows >= rowsBetweenTrims).map(([id]) => id);
     if (full.length === 0) return;
     for (const tenantId of full) this.#rowsSinceTrim.delete(tenantId);
-    await trimRecordedCalls(this.#database, this.#retentionDays, full).catch(() => {});
+    await report('recorded_calls', () => trimRecordedCalls(this.#database, this.#retentionDays, full));
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@
 // Polling needs no connection of its own, survives a restart of the database, and costs nothing while nobody listens.
 import { PassThrough, type Readable } from 'node:stream';
 import { filterLiveSessions, type Session } from '../../auth/sessions.ts';
+import { report } from '../../database/background.ts';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
@@ -81,13 +82,14 @@ export class RequestStreams {
     if (this.#isPolling) return;
     this.#isPolling = true;
     // While the database is away nothing is sent. The list shows the calls recorded meanwhile.
-    for (const [tenantId, feed] of this.#feeds) await this.#tellNews(tenantId, feed).catch(() => {});
+    for (const [tenantId, feed] of this.#feeds)
+      await report('live_stream', () => this.#tellNews(tenantId, feed));
     this.#isPolling = false;
   }
 
   async #tellNews(tenantId: string, feed: Feed): Promise<void> {
     if (!feed.isPrimed) return;
-    const rows = await this.#readNews(tenantId, feed).catch(() => []);
+    const rows = await this.#readNews(tenantId, feed);
     const listeners = [...feed.listeners];
     // After the rows were read: a session that ended before one of them hears nothing of it.
     const live = await filterLiveSessions(

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { optional, readForm, yes } from '../../auth/form.ts';
+import { report } from '../../database/background.ts';
 import type { Database } from '../../database/database.ts';
 import { timeOfUuid } from '../../engine/definition/formats.ts';
 
@@ -88,12 +89,11 @@ async function findFirstRequest(client: pg.ClientBase, tenantId: string): Promis
 
 /** After an import that stored something, from the API, the office or the command line. */
 export async function noteImport(database: Database, tenantId: string): Promise<void> {
-  await database
-    .queryInTenants([tenantId], {
+  await report('checklist', () =>
+    database.queryInTenants([tenantId], {
       text: `INSERT INTO checklist (tenant_id, has_import) VALUES ($1, true)
         ON CONFLICT (tenant_id) DO UPDATE SET has_import = true`,
       values: [tenantId],
-    })
-    // A checklist that misses a tick does no harm.
-    .catch(() => {});
+    }),
+  );
 }

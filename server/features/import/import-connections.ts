@@ -10,6 +10,7 @@ import { commit as commitTransaction } from '../../database/transactions.ts';
 import { maxCollectedLinks } from '../../engine/sql/links.ts';
 import type { Statement } from '../../engine/sql/statements.ts';
 import type { Author } from '../../http/conventions.ts';
+import { expected } from '../../telemetry/expected.ts';
 import { connectionsOfAnImport } from './limits.ts';
 
 interface ConnectionOptions {
@@ -110,7 +111,7 @@ async function open(
 
   async function begin(): Promise<void> {
     await reached.begin().catch(async (error) => {
-      await client.query('ROLLBACK').catch(() => {});
+      await client.query('ROLLBACK').catch(expected);
       throw error;
     });
   }
@@ -145,7 +146,7 @@ async function open(
       return result;
     } catch (error) {
       // If this fails too, the connection is broken and the next use of it says so.
-      await client.query('ROLLBACK').catch(() => {});
+      await client.query('ROLLBACK').catch(expected);
       throw error;
     }
   }
@@ -166,8 +167,8 @@ async function open(
     // A statement that nobody waits for any more does not delay the end; PostgreSQL rolls it back.
     if (running > 0) cut(client);
     // Otherwise the locks are free before anybody learns that the import has ended.
-    else await client.query('ROLLBACK; SELECT pg_advisory_unlock_all()').catch(() => {});
-    await client.end().catch(() => {});
+    else await client.query('ROLLBACK; SELECT pg_advisory_unlock_all()').catch(expected);
+    await client.end().catch(expected);
   }
 
   try {
@@ -175,7 +176,7 @@ async function open(
     await lock?.(client);
     await client.query(twins);
   } catch (error) {
-    await client.end().catch(() => {});
+    await client.end().catch(expected);
     throw error;
   }
   return {

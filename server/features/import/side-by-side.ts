@@ -2,6 +2,7 @@
 // part begins only when the one before it is decided, and if it names nothing of it.
 import { keyOf } from '../../engine/write/resource.ts';
 import type { Footprint } from '../../engine/write/write.ts';
+import { expected } from '../../telemetry/expected.ts';
 import type { CheckedLine, RejectedLine } from './line-check.ts';
 
 export type OnDecided = (footprint: Footprint) => void;
@@ -31,7 +32,7 @@ export async function* writeSideBySide<Chunk extends readonly Part[], Result>(
   const read = () => {
     const next = iterator.next();
     // The next `await` reports a failure. Without this it would also count as unhandled.
-    next.catch(() => {});
+    next.catch(expected);
     return next;
   };
   try {
@@ -57,7 +58,7 @@ export async function* writeSideBySide<Chunk extends readonly Part[], Result>(
     // What has begun ends before the connections do.
     await Promise.allSettled(running.map(({ result }) => result));
     // Not awaited: it may be waiting for input that never comes.
-    void iterator.return?.().catch(() => {});
+    void iterator.return?.().catch(expected);
   }
 }
 

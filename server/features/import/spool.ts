@@ -4,6 +4,7 @@ import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { expected } from '../../telemetry/expected.ts';
 import { maxChunkLines } from './lines.ts';
 import type { LineResult } from './results.ts';
 
@@ -136,7 +137,7 @@ export async function removeStaleSpools(): Promise<void> {
   const folders = names
     .filter((name) => /^stamm-import-\w{6}$/.test(name))
     .map((name) => path.join(tmpdir(), name));
-  await Promise.all(folders.map((folder) => removeIfStale(folder).catch(() => {})));
+  await Promise.all(folders.map((folder) => removeIfStale(folder).catch(expected)));
 }
 
 async function removeIfStale(folder: string): Promise<void> {

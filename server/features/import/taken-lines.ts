@@ -1,4 +1,6 @@
 // The lines of an import until it has to end: nobody waits for a line that may never come.
+
+import { expected } from '../../telemetry/expected.ts';
 import type { Line } from './lines.ts';
 
 interface Taking {
@@ -39,6 +41,6 @@ export async function* takeLines(
     }
   } finally {
     // Not awaited: it may be waiting for input that never comes.
-    void iterator.return?.()?.catch(() => {});
+    void iterator.return?.()?.catch(expected);
   }
 }

@@ -3,8 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type pg from 'pg';
+import { report } from '../../database/background.ts';
 import type { Database } from '../../database/database.ts';
 import { pauseSecondsAfter } from '../../http/retry-pauses.ts';
+import { expected } from '../../telemetry/expected.ts';
 import { askGeocoder, type GeocoderAnswer } from './geocoder.ts';
 import { findSiteToAsk, recordAnswer, type SiteToAsk } from './proposals.ts';
 
@@ -63,11 +65,11 @@ interface Job extends GeocodingOptions {
 
 async function keepAsking(job: Job): Promise<void> {
   while (!job.signal.aborted) {
-    try {
-      await askWhileLocked(job);
-    } catch (error) {
-      if (!job.signal.aborted) job.log.debug(error, 'geocoding was interrupted');
-    }
+    await report('geocoding', async () => {
+      await askWhileLocked(job).catch((error) => {
+        if (!job.signal.aborted) throw error;
+      });
+    });
     await rest(job, job.limits.lockRetryMs);
   }
 }
@@ -86,7 +88,7 @@ async function askWhileLocked(job: Job): Promise<void> {
       if (asked === 0) await rest(job, job.limits.idleMs);
     }
   } finally {
-    await client.end().catch(() => {});
+    await client.end().catch(expected);
   }
 }
 
@@ -143,5 +145,5 @@ async function askForSite(job: Job, client: pg.Client, tenantId: string, site: S
 }
 
 async function rest({ signal }: Job, ms: number): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+  await sleep(ms, undefined, { signal, ref: false }).catch(expected);
 }

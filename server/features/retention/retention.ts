@@ -8,12 +8,18 @@ export type RetentionConfig = Pick<Config, 'AUDIT_RETENTION_DAYS' | 'JOURNAL_CHA
 const rowsPerPiece = 1000;
 const dayMs = 24 * 3_600_000;
 
-export async function enforceRetention(database: Database, config: RetentionConfig): Promise<void> {
-  await forgetInPieces(database, 'forget_journal_content', config.JOURNAL_CHANGES_RETENTION_DAYS);
-  await forgetInPieces(database, 'forget_audit_entries', config.AUDIT_RETENTION_DAYS);
-  await forgetInPieces(database, 'forget_deleted_objects', binDays);
-  // What an import deleted comes back from the bin.
-  await forgetInPieces(database, 'forget_import_runs', binDays);
+/** By what each forgets. They run one after the other, each even if another one fails. */
+export function retentionSteps(
+  database: Database,
+  config: RetentionConfig,
+): Record<string, () => Promise<void>> {
+  return {
+    journal: () => forgetInPieces(database, 'forget_journal_content', config.JOURNAL_CHANGES_RETENTION_DAYS),
+    audit: () => forgetInPieces(database, 'forget_audit_entries', config.AUDIT_RETENTION_DAYS),
+    bin: () => forgetInPieces(database, 'forget_deleted_objects', binDays),
+    // What an import deleted comes back from the bin.
+    import_runs: () => forgetInPieces(database, 'forget_import_runs', binDays),
+  };
 }
 
 /** Each piece is a transaction of its own: its locks end with it, and an interruption loses no finished one. */

@@ -3,6 +3,7 @@
 // repeats a message and never loses one.
 import type { FastifyBaseLogger } from 'fastify';
 import type { Notices } from '../../auth/notices.ts';
+import { reportFailure } from '../../database/background.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { pauseSecondsAfter } from '../../http/retry-pauses.ts';
@@ -121,7 +122,7 @@ export class WebhookSender {
         ],
       })
       .catch((error) => {
-        this.#options.log.debug(error, 'webhooks were not claimed');
+        reportFailure('webhooks', error);
         return { rows: [] };
       });
     for (const { tenant_id: tenantId, id, lease } of rows) {
@@ -137,7 +138,7 @@ export class WebhookSender {
     this.#extend(held, askedAt);
     this.#held.set(claim.lease, held);
     const turn = this.#runTurn(held)
-      .catch((error) => this.#options.log.warn({ err: error, webhookId: claim.id }, 'webhook turn failed'))
+      .catch((error) => reportFailure('webhooks', error))
       .finally(() => {
         clearTimeout(held.expiry);
         this.#held.delete(claim.lease);
