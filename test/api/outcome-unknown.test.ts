@@ -75,11 +75,12 @@ for (const [index, cut] of cuts.entries()) {
 }
 
 test('a change, a replacement and a deletion whose commit is lost say that they may be stored', async () => {
-  // Each of an object that no call has named yet. The record of such a call would hold its id, and be cut off instead.
   const changed = await createCustomer();
-  proxy.cutNext('after the commit', changed);
+  // What is read first names the object by its id, and nothing else.
+  proxy.cutNext('after the commit', 'lost answer');
   assertUnknown(await patch(`/customers/${changed}`, { comment: 'lost answer' }));
   assert.equal((await get(`/customers/${changed}`)).json().comment, 'lost answer');
+  // Each of an object that no call has named yet. The record of such a call would hold its id, and be cut off instead.
   const replaced = await createCustomer({ externalId: 'REPLACED' });
   proxy.cutNext('after the commit', replaced);
   assertUnknown(

@@ -1,10 +1,12 @@
 // Routes that create, change and delete the objects of a definition.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 import {
   authorOf,
+  demandVersion,
   isDryRun,
+  nameIgnoredFields,
   readFlag,
   refuseMisspeltDryRun,
   refuseUnknownParameters,
@@ -12,8 +14,12 @@ import {
 } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
+import { isUuid } from '../definition/formats.ts';
 import { writeDocs } from '../openapi/write-docs.ts';
 import { readClaim } from '../sql/idempotency.ts';
+import type { Stored } from '../sql/rows.ts';
+import type { Intent } from '../write/intent.ts';
+import { mergeInto } from './merge-patch.ts';
 import { addMergeRoute, addPutRoute } from './upsert-routes.ts';
 import {
   answerDryRun,
@@ -22,6 +28,7 @@ import {
   insertOne,
   inTransaction,
   merge,
+  noteChange,
   type ObjectName,
   openForWrites,
   type WritableResource,
@@ -72,6 +79,11 @@ function addPatchRoute(api: FastifyInstance, resource: WritableResource, path: s
     { schema, config: { careFields } },
     async (request, reply) => {
       refuseUnknownParameters(request, ['dryRun']);
+      if (!isDryRun(request)) {
+        const patched = await resource.requests.write(toPatch(resource, request, reply), request.deadline);
+        noteChange(reply, { version: patched.version, isNew: false, isChanged: patched.what === 'changed' });
+        return sendJson(reply, patched.json!);
+      }
       const patched = await inTransaction(resource, request, async (client) => {
         const current = await findForChange(client, resource, request, 'FOR NO KEY UPDATE');
         return merge(client, resource, current, request.body, request, reply);
@@ -79,6 +91,34 @@ function addPatchRoute(api: FastifyInstance, resource: WritableResource, path: s
       return sendJson(reply, patched.json);
     },
   );
+}
+
+function toPatch(
+  { definition, check, written }: WritableResource,
+  request: FastifyRequest<{ Params: { id: string }; Body: JsonBody }>,
+  reply: FastifyReply,
+): Intent {
+  const { params, body, tenantId } = request;
+  const checkMerged = (current: Stored | undefined) => {
+    const checked = check(mergeInto(definition, current, body));
+    nameIgnoredFields(reply, checked.ignoredFields);
+    return checked;
+  };
+  return {
+    resource: written,
+    tenantId,
+    author: authorOf(request),
+    name: isUuid(params.id) ? { id: params.id.toLowerCase() } : undefined,
+    sent: check(mergeInto(definition, undefined, body)).row,
+    mayRevive: true,
+    mayWait: false,
+    wantsObject: true,
+    decide(current) {
+      if (!current) throw new ApiError('not_found');
+      demandVersion(request, current);
+      return checkMerged(current);
+    },
+  };
 }
 
 function addDeleteRoute(

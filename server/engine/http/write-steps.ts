@@ -25,6 +25,8 @@ import { buildReplacement, type Replacement } from '../sql/replacement.ts';
 import { buildWrites, type Writes } from '../sql/row-store.ts';
 import type { NewRow, Stored } from '../sql/rows.ts';
 import { buildUpsertBatches, type UpsertBatches } from '../sql/upsert-batches.ts';
+import { buildRequestWrites, type RequestWrites } from '../write/requests.ts';
+import { prepareWriting, type WrittenResource } from '../write/resource.ts';
 import { mergeInto } from './merge-patch.ts';
 
 /** A resource with everything that writes it. */
@@ -37,6 +39,8 @@ export interface WritableResource {
   creations: CreationBatches;
   upserts: UpsertBatches;
   attentionChecks: readonly AttentionCheck[];
+  written: WrittenResource;
+  requests: RequestWrites;
 }
 
 /** `all` are the resources that may belong to this one, or refer to it. */
@@ -49,6 +53,7 @@ export function openForWrites(
   const writes = buildWrites(definition, all);
   const replacement = buildReplacement(definition, check, writes);
   const creations = buildCreationBatches(database, definition, writes);
+  const writing = prepareWriting(all);
   return {
     definition,
     database,
@@ -58,6 +63,8 @@ export function openForWrites(
     creations,
     upserts: buildUpsertBatches(database, definition, creations, writes, replacement),
     attentionChecks: attentionChecksOf(definition),
+    written: writing.resources.find((one) => one.definition === definition)!,
+    requests: buildRequestWrites(database, writing),
   };
 }
 

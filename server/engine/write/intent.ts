@@ -23,6 +23,8 @@ export interface Intent {
   mayRevive: boolean;
   /** Whether it waits for an owner, or for the deletion of dependants, that a later intent brings. */
   mayWait: boolean;
+  /** Whether the object is answered, beside its id. */
+  wantsObject?: boolean;
   /** What the object becomes; throws an ApiError that refuses the intent. Not called for a deletion. */
   decide(current: Stored | undefined, since: Since | undefined): Checked;
 }
@@ -32,6 +34,8 @@ export type Outcome =
       what: 'created' | 'changed' | 'unchanged' | 'deleted';
       id: string;
       version: number;
+      /** As it is answered, for an intent that wants it. */
+      json?: string | undefined;
       /** What a cascade deleted. */
       deleted?: readonly Deleted[];
     }

@@ -13,23 +13,47 @@ import { buildState, type State } from './state.ts';
 
 type States = Map<string, State>;
 
-/** By tenant. The objects that intents name are locked. */
+/** Sends statements in their order, all of them before it returns. */
+export type Send = (statements: readonly pg.QueryConfig[]) => Promise<readonly pg.QueryResult[]>;
+
+/** A statement, and what its rows say. */
+interface Look {
+  statement: pg.QueryConfig;
+  note(rows: pg.QueryResultRow[]): void;
+}
+
+/** By tenant, everything that intents name. For a deletion `readBelow` adds what belongs to its object. */
 export async function readStates(
-  client: pg.ClientBase,
+  send: Send,
   { resources }: Writing,
   intents: readonly Intent[],
+  isLocking: boolean,
 ): Promise<States> {
   const states: States = new Map();
   for (const { tenantId } of intents) states.getOrInsertComputed(tenantId, buildState);
-  for (const resource of resources) await readObjects(client, resource, intents, states);
-  for (const resource of resources) await readNames(client, resource, intents, states);
+  const kinds = resources.filter((resource) => intents.some((intent) => intent.resource === resource));
+  const looks = [
+    ...kinds.flatMap((resource) => lookForObjects(resource, intents, states, isLocking)),
+    ...kinds.flatMap((resource) => lookForNames(resource, intents, states)),
+  ];
+  const results = await send(looks.map(({ statement }) => statement));
+  for (const [place, { note }] of looks.entries()) note(results[place]!.rows);
+  return states;
+}
+
+/** What only a transaction of its own needs: dependants, and changes since a version. */
+export async function readMore(
+  client: pg.ClientBase,
+  { resources }: Writing,
+  intents: readonly Intent[],
+  states: States,
+): Promise<void> {
   for (const [tenantId, state] of states) {
     const own = intents.filter((intent) => intent.tenantId === tenantId);
     await readBelow(client, resources, tenantId, own, state);
     await readSince(client, tenantId, own, state);
     await readDeleted(client, resources, tenantId, own, state);
   }
-  return states;
 }
 
 interface Found extends Stored {
@@ -37,45 +61,47 @@ interface Found extends Stored {
   isFormerName: boolean;
 }
 
-async function readObjects(
-  client: pg.ClientBase,
+function lookForObjects(
   resource: WrittenResource,
   intents: readonly Intent[],
   states: States,
-): Promise<void> {
+  isLocking: boolean,
+): Look[] {
   const { name: kind } = resource.definition;
   const sought = new Map<string, { tenantId: string; name: ObjectName }>();
   for (const intent of intents) {
     if (intent.resource !== resource || !intent.name) continue;
     sought.set(`${intent.tenantId} ${JSON.stringify(intent.name)}`, { ...intent, name: intent.name });
   }
-  if (sought.size === 0) return;
+  if (sought.size === 0) return [];
   const places = [...sought.values()];
   const asked = places.map(({ tenantId, name }, place) => ({
     place,
     tenant_id: tenantId,
     ...('id' in name ? { id: name.id } : { external_id: name.externalId }),
   }));
-  const { rows } = await client.query<Found>({ ...resource.lock, values: [JSON.stringify(asked)] });
   for (const { tenantId, name } of places) {
     if ('externalId' in name) states.get(tenantId)!.hold(keyOf(kind, 'external_id', name.externalId), null);
   }
-  for (const { place, isFormerName, id, version, json } of rows) {
-    const { tenantId, name } = places[place]!;
-    const state = states.get(tenantId)!;
-    const row = rowOf(resource, json);
-    if (!state.objects.has(id))
-      state.load({ resource, id, version, json, facts: factsOf(resource, row), made: [] });
-    if ('id' in name) {
-      state.currentIds.set(name.id, id);
-      state.touched.add(keyOf(kind, 'id', name.id));
-    } else if (isFormerName) {
-      const key = keyOf(kind, 'external_id', name.externalId);
-      state.hold(key, { id, isFormer: true });
-      state.touched.add(key);
-    } else if (row.external_id !== name.externalId)
-      throw new RaceError('The object got another name meanwhile.');
-  }
+  const note = (rows: pg.QueryResultRow[]) => {
+    for (const { place, isFormerName, id, version, json } of rows as Found[]) {
+      const { tenantId, name } = places[place]!;
+      const state = states.get(tenantId)!;
+      const row = rowOf(resource, json);
+      if (!state.objects.has(id))
+        state.load({ resource, id, version, json, facts: factsOf(resource, row), made: [] });
+      if ('id' in name) {
+        state.currentIds.set(name.id, id);
+        state.touched.add(keyOf(kind, 'id', name.id));
+      } else if (isFormerName) {
+        const key = keyOf(kind, 'external_id', name.externalId);
+        state.hold(key, { id, isFormer: true });
+        state.touched.add(key);
+      } else if (row.external_id !== name.externalId)
+        throw new RaceError('The object got another name meanwhile.');
+    }
+  };
+  return [{ statement: { ...resource[isLocking ? 'lock' : 'read'], values: [JSON.stringify(asked)] }, note }];
 }
 
 interface Name {
@@ -102,12 +128,7 @@ function namesIn({ resource, sent }: Intent): Name[] {
   return names;
 }
 
-async function readNames(
-  client: pg.ClientBase,
-  resource: WrittenResource,
-  intents: readonly Intent[],
-  states: States,
-): Promise<void> {
+function lookForNames(resource: WrittenResource, intents: readonly Intent[], states: States): Look[] {
   const sought = new Map<string, Name & { tenantId: string }>();
   for (const intent of intents) {
     if (intent.resource !== resource) continue;
@@ -118,24 +139,28 @@ async function readNames(
       if (!holders.has(key)) sought.set(`${tenantId} ${key}`, { ...name, tenantId });
     }
   }
-  if (sought.size === 0) return;
+  if (sought.size === 0) return [];
   const places = [...sought.values()];
   const asked = places.map(({ tenantId, ...name }, place) => ({ place, tenant_id: tenantId, ...name }));
-  const { rows } = await client.query<{
-    place: number;
-    current_id: string | null;
-    id: string | null;
-    is_former: boolean;
-  }>({ ...resource.findNames, values: [JSON.stringify(asked)] });
-  for (const { place, current_id: currentId, id, is_former: isFormer } of rows) {
-    const { tenantId, kind, id: sentId, value } = places[place]!;
-    const state = states.get(tenantId)!;
-    if (value !== undefined) state.hold(`${kind} ${value}`, id === null ? null : { id, isFormer });
-    else {
-      state.currentIds.set(sentId!, currentId!);
-      if (kind !== '' && id === null) state.absent.add(keyOf(kind, 'id', currentId!));
+  const note = (rows: pg.QueryResultRow[]) => {
+    for (const { place, current_id: currentId, id, is_former: isFormer } of rows as FoundName[]) {
+      const { tenantId, kind, id: sentId, value } = places[place]!;
+      const state = states.get(tenantId)!;
+      if (value !== undefined) state.hold(`${kind} ${value}`, id === null ? null : { id, isFormer });
+      else {
+        state.currentIds.set(sentId!, currentId!);
+        if (kind !== '' && id === null) state.absent.add(keyOf(kind, 'id', currentId!));
+      }
     }
-  }
+  };
+  return [{ statement: { ...resource.findNames, values: [JSON.stringify(asked)] }, note }];
+}
+
+interface FoundName {
+  place: number;
+  current_id: string | null;
+  id: string | null;
+  is_former: boolean;
 }
 
 /** What belongs to the objects that are to be deleted. */

@@ -44,8 +44,16 @@ export interface Writing {
   resources: readonly WrittenResource[];
 }
 
+const prepared = new WeakMap<readonly Definition[], Writing>();
+
 /** `all` stand in an order in which owners come before what they own. */
 export function prepareWriting(all: readonly Definition[]): Writing {
+  const writing = prepared.get(all) ?? prepareAll(all);
+  prepared.set(all, writing);
+  return writing;
+}
+
+function prepareAll(all: readonly Definition[]): Writing {
   const resources = all.map((definition) => ({
     definition,
     check: buildCheck(definition),

@@ -10,7 +10,7 @@ import { RaceError } from '../sql/races.ts';
 import type { NewRow } from '../sql/rows.ts';
 import { collectCascade, describeDependants, hasDependants } from './dependants.ts';
 import type { Intent, Outcome } from './intent.ts';
-import { readStates } from './reading.ts';
+import { readMore, readStates, type Send } from './reading.ts';
 import { factsOf, keyOf, type Writing, type WrittenResource } from './resource.ts';
 import { buildSchedule, type Phase, type Step, type Write } from './schedule.ts';
 import { type Known, resolvedValue, type State, storedValue, toStored } from './state.ts';
@@ -25,20 +25,54 @@ export async function writeObjects(
   onDecided?: (footprint: Footprint) => void,
 ): Promise<Map<Intent, Outcome>> {
   const outcomes = new Map<Intent, Outcome>();
+  const send = sendInTurn(client);
   let open = intents;
   for (let round = 1; open.length > 0; round++) {
     if (round > maxRounds) throw new RaceError('The objects were written by others again and again.');
-    const states = await readStates(client, writing, open);
+    const states = await readStates(send, writing, open, true);
+    await readMore(client, writing, open, states);
     const decided = decideAll(open, states);
     if (round === 1) onDecided?.(footprintOf(open, states, decided.steps));
-    const lost = await writeSteps(client, writing.resources, decided.steps);
+    const lost = await writeSteps(send, writing, decided);
     for (const intent of open) outcomes.set(intent, decided.outcomes.get(intent)!);
-    // What follows a lost write may have been refused because of it.
-    const first = open.findIndex((intent) => lost.has(intent));
-    open =
-      first < 0 ? [] : open.slice(first).filter((one) => lost.has(one) || !isWritten(outcomes.get(one)!));
+    open = undecided(open, decided.outcomes, lost);
   }
   return outcomes;
+}
+
+/**
+ * For intents of any tenants, in two round trips: one reads, one writes. Nothing is locked before it is written. Answers
+ * without the intents that somebody else overtook.
+ */
+export async function tryObjects(
+  send: { read: Send; write: Send },
+  writing: Writing,
+  intents: readonly Intent[],
+): Promise<Map<Intent, Outcome>> {
+  const decided = decideAll(intents, await readStates(send.read, writing, intents, false));
+  const lost = decided.steps.length > 0 ? await writeSteps(send.write, writing, decided) : new Set<Intent>();
+  for (const [, own] of Map.groupBy(intents, ({ tenantId }) => tenantId))
+    for (const intent of undecided(own, decided.outcomes, lost)) decided.outcomes.delete(intent);
+  return decided.outcomes;
+}
+
+function sendInTurn(client: pg.ClientBase): Send {
+  return async (statements) => {
+    const results: pg.QueryResult[] = [];
+    for (const statement of statements) results.push(await client.query(statement));
+    return results;
+  };
+}
+
+/** What was not written, and what follows it: that may have been refused because of it. */
+function undecided(
+  intents: readonly Intent[],
+  outcomes: ReadonlyMap<Intent, Outcome>,
+  lost: ReadonlySet<Intent>,
+): Intent[] {
+  const first = intents.findIndex((intent) => lost.has(intent));
+  if (first < 0) return [];
+  return intents.slice(first).filter((one) => lost.has(one) || !isWritten(outcomes.get(one)!));
 }
 
 function isWritten(outcome: Outcome): boolean {
@@ -186,7 +220,10 @@ function change(context: Context, before: Known, row: NewRow, value: Record<stri
   const changed = Object.keys(resource.definition.fields).filter(
     (name) => !isDeepStrictEqual(former[name], value[name]),
   );
-  if (changed.length === 0) return { what: 'unchanged', id, version: before.version };
+  if (changed.length === 0) {
+    const { json } = toStored(before, false);
+    return { what: 'unchanged', id, version: before.version, ...(intent.wantsObject && { json }) };
+  }
   demandFree(context, row, before);
   const changes = Object.fromEntries(changed.map((name) => [name, { from: former[name], to: value[name] }]));
   const version = before.version + 1;
@@ -194,7 +231,7 @@ function change(context: Context, before: Known, row: NewRow, value: Record<stri
   const made = [...before.made, { version, changes, author }];
   const left = state.change(before, { resource, id, version, value, facts, made });
   const taken = facts.keys.filter((key) => !before.facts.keys.includes(key));
-  const sent = { ...row, version, ...authorColumns(author), changes };
+  const sent = { ...row, version, ...authorColumns(author), changes, is_merge: intent.wantsObject };
   schedule.add('update', [{ intent, resource, row: sent }], {
     ids: [id, ...linkWaiting(context, taken)],
     takes: taken,
@@ -269,26 +306,31 @@ function remove(context: Context, found: ReturnType<State['find']>): Outcome {
 
 /** Answers the intents that were not written. */
 async function writeSteps(
-  client: pg.ClientBase,
-  resources: readonly WrittenResource[],
-  steps: readonly Step[],
+  send: Send,
+  { resources }: Writing,
+  { steps, outcomes }: ReturnType<typeof decideAll>,
 ): Promise<Set<Intent>> {
-  const lost = new Set<Intent>();
+  const sent: { statement: pg.QueryConfig; writes: readonly Write[] }[] = [];
   for (const { phase, writes } of steps) {
     for (const resource of phase === 'delete' ? resources.toReversed() : resources) {
       const own = writes.get(resource);
       if (!own) continue;
       // In one order everywhere, to avoid deadlocks.
       const rows = own.map(({ row }) => row as NewRow).toSorted((one, other) => (one.id < other.id ? -1 : 1));
-      const { rows: answered } = await client.query<{ id: string }>({
-        ...resource[phase],
-        values: [JSON.stringify(rows)],
-      });
-      const written = new Set(answered.map(({ id }) => id));
-      for (const { intent, row } of own) if (!written.has(row.id)) lost.add(intent);
+      sent.push({ statement: { ...resource[phase], values: [JSON.stringify(rows)] }, writes: own });
       if (phase === 'delete') continue;
       const isNew = (row: Row) => hasNewName(phase)({ row });
-      for (const statement of resource.links.linksAfter(rows, isNew)) await client.query(statement);
+      for (const statement of resource.links.linksAfter(rows, isNew)) sent.push({ statement, writes: [] });
+    }
+  }
+  const results = await send(sent.map(({ statement }) => statement));
+  const lost = new Set<Intent>();
+  for (const [place, { writes }] of sent.entries()) {
+    const written = new Map(results[place]!.rows.map(({ id, json }) => [id, json]));
+    for (const { intent, row } of writes) {
+      const outcome = outcomes.get(intent)!;
+      if (!written.has(row.id)) lost.add(intent);
+      else if (intent.wantsObject && !(outcome instanceof ApiError)) outcome.json = written.get(row.id);
     }
   }
   return lost;
