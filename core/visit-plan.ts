@@ -99,12 +99,13 @@ export function* toVisitPlan(
 
 /** A rule looks at few days, so some of them make a step. */
 const rulesPerStep = 10;
+const daysPerStep = 10;
 
 /** The visits of one day, in the order of their times. A rule has at most one. */
 export function* visitsOn(plan: VisitPlan, day: number): Steps<PlannedVisit[]> {
   const visits: PlannedVisit[] = [];
   const here = partsOf(day);
-  if (plan.known.looked > maxLooked) plan.known = nothingKnown();
+  forgetLooks(plan);
   for (const [index, rule] of plan.rules.entries()) {
     if (index % rulesPerStep === rulesPerStep - 1) yield;
     if (day < rule.first || day > rule.last) continue;
@@ -141,13 +142,24 @@ export function* nextVisits(plan: VisitPlan, from: string, count: number): Steps
 
 /** Whether a visit on one of these days is skipped because the site is closed. */
 export function* hasClosedVisit(plan: VisitPlan, from: string, days: number): Steps<boolean> {
-  const first = toDayNumber(from);
-  for (let day = first; day < first + days; day += 1) {
-    const visits = yield* visitsOn(plan, day);
-    if (visits.some(({ status, reason }) => status === 'SKIPPED' && reason === 'CLOSED')) return true;
-    yield;
+  plan.hours ??= yield* readOpenHours(plan.site.openingHours);
+  if (!plan.hours.openOn) return false;
+  const start = toDayNumber(from);
+  for (const rule of plan.rules) {
+    forgetLooks(plan);
+    const last = Math.min(rule.last, start + days - 1);
+    for (let day = Math.max(rule.first, start); day <= last; day += 1) {
+      if (day % daysPerStep === 0) yield;
+      if (!rule.names(day, partsOf(day))) continue;
+      const { lookAt, moves } = daysOf(plan, rule);
+      if (lookAt(day).obstacle?.reason === 'CLOSED' && moves.dayFor(day) === undefined) return true;
+    }
   }
   return false;
+}
+
+function forgetLooks(plan: VisitPlan): void {
+  if (plan.known.looked > maxLooked) plan.known = nothingKnown();
 }
 
 /** A visit on a day that the interval names: it stays, is skipped, or (undefined) takes place on another day. */
