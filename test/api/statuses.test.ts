@@ -177,8 +177,8 @@ for (const { method, url } of jsonRoutes) {
       for (const payload of ['{}', tooLarge])
         await assertAnswer({ method, url, headers, payload }, { status: 413, code: 'content_encoding' });
     }
-    // A restoration needs no body.
-    const bodiless = url.endsWith('/restore') ? emptyAnswer : { status: 413, code: 'content_type' };
+    // A restoration and a test of a webhook need no body.
+    const bodiless = /\/(restore|test)$/.test(url) ? emptyAnswer : { status: 413, code: 'content_type' };
     await assertAnswer({ method, url, headers: withKey }, bodiless);
   });
 

@@ -181,7 +181,7 @@ export const endpointDocs = {
     params: idParameter,
     response: {
       200: answer('Sent.', { $ref: 'WebhookTestResult#' }),
-      ...errorResponses(400, 401, 403, 404, 429, 500),
+      ...errorResponses(400, 401, 403, 404, 413, 415, 429, 500),
     },
   },
 };
