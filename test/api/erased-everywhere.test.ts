@@ -13,7 +13,7 @@ const { owner } = service;
 /** Columns that no text about a person reaches, by their reason. */
 const withoutPeople: Record<string, RegExp> = {
   'a choice, a name of ours or a number':
-    /\.(resource|resources|role|language|salutation|status|type|kind|state|code|method|route|action|event|actor_type|ownership|culture_system|material|billing_interval|unit_code|currency|holiday_rule|time_zone|purpose|reason|paused_because|ended_by|oldest_node|checksum|address_zip_code|address_zip_code_start|address_house_number|attending_intervals|opening_hours|vat_id|gtin)$/,
+    /\.(resource|resources|actions|role|language|salutation|status|type|kind|state|code|method|route|action|event|actor_type|ownership|culture_system|material|billing_interval|unit_code|currency|holiday_rule|time_zone|purpose|reason|paused_because|ended_by|oldest_node|checksum|address_zip_code|address_zip_code_start|address_house_number|attending_intervals|opening_hours|vat_id|gtin)$/,
   'a person of the office, or who did it':
     /^(person|session|invitation|passkey)\.|\.(actor|undo_actor|created_by)$/,
   'a secret, or a hash of the text':
@@ -23,7 +23,7 @@ const withoutPeople: Record<string, RegExp> = {
   'a field of ours, checked against the definitions': /^left_attention\.field$/,
   'the machine of a caller': /\.address$/,
   'where the business sends to, and why that failed': /^webhook\.url$|^webhook_delivery\.error$/,
-  'the program of the caller, from a short list of characters': /\.origin$/,
+  'the program of the caller, from a short list of characters': /\.(origin|exclude_origin)$/,
   'the audit record: who of the office did what, for a year': /^audit_entry\./,
 };
 
@@ -31,6 +31,7 @@ const withoutPeople: Record<string, RegExp> = {
 const kept: Record<string, RegExp> = {
   'other systems find records by external ids and unique numbers, which the office changes itself':
     /external_id$|\.(customer_number|contract_number|article_number|label_code|employee_number)$/,
+  'a record in the bin keeps its external id too': /^deleted_object\.content$/,
   'follows those numbers': /^(search_word\.word|\w+\.(search_text|sort_name))$/,
 };
 
@@ -176,7 +177,12 @@ test('an erasure leaves a marker only where a reason is given', async () => {
   await post('/employee', { firstName: marker, lastName: marker });
   await post('/product', { name: marker, kind: 'PLANT', unitCode: 'C62', netPrice: 1, currency: 'EUR' });
   await post('/customer/site/plant', { siteId, botanicalName: marker });
-  const plantId = await post('/customer/site/plant', { siteId, botanicalName: marker, comment: marker });
+  const plantId = await post('/customer/site/plant', {
+    siteId,
+    botanicalName: marker,
+    comment: marker,
+    externalId: `p-${marker}`,
+  });
   await service.delete(`/plants/${plantId}`, { headers });
   await office('POST', '/views', {
     resource: 'site',
@@ -204,6 +210,11 @@ test('an erasure leaves a marker only where a reason is given', async () => {
     (name) => !Object.values(kept).some((columns) => columns.test(name)),
   );
   assert.deepEqual(left, []);
+  const inBin = await owner.query(
+    `SELECT FROM deleted_object WHERE strpos((content::jsonb - 'external_id')::text, $1) > 0`,
+    [marker],
+  );
+  assert.equal(inBin.rowCount, 0);
   assert.deepEqual(
     (await person.call('GET', '/views'))
       .json()
