@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../auth/audit-log.ts';
 import { oneOf, readForm } from '../../auth/form.ts';
+import { networkOf } from '../../auth/network.ts';
 import { sessionOf } from '../../auth/office-access.ts';
 import { addressOf } from '../../auth/one-time-links.ts';
 import { buildFailureCounter, secondsUntil } from '../../auth/rate-limit.ts';
@@ -126,7 +127,7 @@ function addCalendarRoute(app: FastifyInstance, { database, publicUrl, heavyRead
       const calendar = await readCalendar(request, reply);
       // Only misses wait: wrong addresses must not close the right ones behind the same proxy.
       if (calendar === undefined) {
-        demandRate(reply, countMisses(request.ip, 1), maxMissesPerMinute);
+        demandRate(reply, countMisses(networkOf(request.ip), 1), maxMissesPerMinute);
         throw new ApiError('not_found');
       }
       const etag = `"${createHash('sha256').update(calendar).digest('base64url').slice(0, 22)}"`;
