@@ -93,13 +93,19 @@ export async function startService(settings: Partial<ServiceConfig> & { connecti
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const app = await buildApp(config, database, log);
   holdToDocument(app);
-  cleanups.push(async () => {
-    // A test that failed may have left an answer half read, for which closing would wait for ever.
-    app.server.closeAllConnections();
-    await app.close();
-    await database.close();
-    await owner.end();
-  });
+  let closing: Promise<void> | undefined;
+  /** At the end of the file by itself. A file with many services closes each, because all share the server's connections. */
+  function close(): Promise<void> {
+    closing ??= (async () => {
+      // A test that failed may have left an answer half read, for which closing would wait for ever.
+      app.server.closeAllConnections();
+      await app.close();
+      await database.close();
+      await owner.end();
+    })();
+    return closing;
+  }
+  cleanups.push(close);
 
   async function createTenant(name = 'Grün & Gut GmbH'): Promise<Tenant> {
     const tenantId = await insertTenant(owner, name);
@@ -166,6 +172,7 @@ export async function startService(settings: Partial<ServiceConfig> & { connecti
     put,
     delete: remove,
     createCustomer,
+    close,
   };
 }
 

@@ -103,8 +103,9 @@ const ways: Record<string, Write> = {
 const numbers = Array.from({ length: objects }, (_, index) => index + 1);
 
 for (const [way, write] of Object.entries(ways)) {
-  test(`a first synchronisation by ${way} reads a few rows per object`, { skip }, async () => {
+  test(`a first synchronisation by ${way} reads a few rows per object`, { skip }, async (context) => {
     const service = await startService();
+    context.after(service.close);
     const countRead = await countRowsRead(service);
     for (const resource of resources) {
       await write(service, resource, numbers);
@@ -153,8 +154,9 @@ const reads: [path: string, objects?: number][] = [
 
 test('what was planned before the first row reads a few rows per object after the last', {
   skip,
-}, async () => {
+}, async (context) => {
   const service = await startService();
+  context.after(service.close);
   const everyConnection = Array.from({ length: service.database.pool.options.max! });
   for (const [path] of reads) await Promise.all(everyConnection.map(() => service.get(path)));
   for (const resource of resources) await ways['import with merge']!(service, resource, numbers);
