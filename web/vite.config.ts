@@ -31,7 +31,7 @@ export default defineConfig({
             // A group takes along what its files import: first the calendar that every page needs.
             {
               name: 'calendar-rules',
-              test: /core\/(calendar-days|opening-hours|visits|shape)\.ts/,
+              test: /core\/(calendar-days|opening-hours|visits|shape|pace)\.ts/,
               priority: 4,
             },
             {

@@ -1,5 +1,4 @@
 // The visits that follow from a site as the API returns it.
-import { queryOptions } from '@tanstack/react-query';
 import { holidayRegion, holidaysOf } from '../../../core/holidays.ts';
 import { Pace, type Steps } from '../../../core/pace.ts';
 import { type HolidayRule, nextVisits, type PlannedVisit, toVisitPlan } from '../../../core/visit-plan.ts';
@@ -12,12 +11,12 @@ export interface AskedVisits {
 
 /** Planned at a pace: a site with many intervals must not stop the tab. */
 export function nextVisitsQuery(site: Record<string, unknown>, asked: AskedVisits) {
-  return queryOptions({
+  return {
     queryKey: ['next-visits', site, asked],
     queryFn: () => new Pace().run(nextVisitsOf(site, asked)),
     networkMode: 'always',
     retry: false,
-  });
+  } as const;
 }
 
 export function* nextVisitsOf(
