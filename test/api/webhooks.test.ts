@@ -78,7 +78,7 @@ async function createCustomers(tenant: Tenant, count: number): Promise<string[]>
 const positions = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
 
 async function readRow(tenantId: string) {
-  const { rows } = await owner.query('SELECT * FROM webhook WHERE tenant_id = $1', [tenantId]);
+  const { rows } = await owner.query('SELECT * FROM webhook WHERE tenant_id = $1 ORDER BY id', [tenantId]);
   return rows[0];
 }
 
