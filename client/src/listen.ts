@@ -1,7 +1,7 @@
 // Webhooks for a developer's machine: what the feed brings is signed and sent to a local address, as Stamm would send it.
 import { type Change, openChanges } from './changes.ts';
 import { openHttp, pause, type StammOptions } from './http.ts';
-import { decodeBase64, signWebhook } from './webhooks.ts';
+import { isSecret, signWebhook } from './webhooks.ts';
 
 export interface ListenOptions extends Pick<StammOptions, 'baseUrl' | 'apiKey'> {
   forwardTo: string;
@@ -22,7 +22,7 @@ const receiverTimeoutMs = 15_000;
 export async function listen(options: ListenOptions): Promise<void> {
   const { forwardTo, after = 'now', resources, excludeOrigin, signal, log } = options;
   const secret = options.secret ?? makeSecret();
-  if (!decodeBase64(secret.replace(/^whsec_/, ''))) throw new Error('The secret is no whsec_… secret.');
+  if (!isSecret(secret)) throw new Error('The secret is no whsec_… secret.');
   const changes = openChanges(openHttp(options));
   // A wrong key or address ends it here, not in the loop that waits for the service.
   const start = (await changes.page({ after, limit: 1 }, { signal })).nextCursor;

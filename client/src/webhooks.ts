@@ -75,14 +75,22 @@ export async function signWebhook(secret: string, id: string, body: string): Pro
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
 }
 
+export function isSecret(secret: string): boolean {
+  return Boolean(bytesOf(secret)?.length);
+}
+
+function bytesOf(secret: string): Bytes | undefined {
+  return decodeBase64(secret.replace(/^whsec_/, ''));
+}
+
 async function importKey(secret: string): Promise<CryptoKey> {
-  const bytes = decodeBase64(secret.replace(/^whsec_/, ''));
+  const bytes = bytesOf(secret);
   if (!bytes || bytes.length === 0) throw new WebhookError('The secret is no whsec_… secret.');
   const use: KeyUsage[] = ['sign', 'verify'];
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, use);
 }
 
-export function decodeBase64(text: string): Bytes | undefined {
+function decodeBase64(text: string): Bytes | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch {

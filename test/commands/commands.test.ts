@@ -106,9 +106,8 @@ describe('beside a running service', { concurrency: 3 }, () => {
       // For root a line names the account of Node, which depends on the machine.
       .filter(({ check }: Record<string, string>) => check !== 'account')
       .map(({ check, status }: Record<string, string>) => `${check} ${status}`);
-    const wanted = 'runtime settings proxy database writes connections migrations role login jit disk'.split(
-      ' ',
-    );
+    const wanted =
+      'runtime settings proxy database writes connections migrations role login jit upkeep disk'.split(' ');
     assert.deepEqual(checks, [...wanted.map((check) => `${check} ok`), 'backup warning']);
     assert.deepEqual(await runJson(['migrate'], env), { applied: [] });
   });
