@@ -164,7 +164,8 @@ async function openElsewhere(
 async function makeCheckoutWithoutLinks(t: TestContext): Promise<string> {
   const copy = join(await makeFolder(t), 'checkout');
   await mkdir(join(copy, 'node_modules'), { recursive: true });
-  await cp(join(checkout, 'server/database'), join(copy, 'server/database'), { recursive: true });
+  for (const folder of ['server/database', 'server/telemetry'])
+    await cp(join(checkout, folder), join(copy, folder), { recursive: true });
   writeFileSync(join(copy, 'package.json'), '{ "type": "module" }');
   symlinkSync(join(checkout, 'node_modules/pg'), join(copy, 'node_modules/pg'));
   const links = JSON.parse(readFileSync(join(checkout, platformPackage, 'native/pg-symlinks.json'), 'utf8'));
