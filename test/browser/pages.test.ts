@@ -51,11 +51,14 @@ describe('a page', { skip: withoutChromium }, () => {
       name: 'Foyer',
       validUntil: '2020-01-01',
     });
+    // Requests of the first visit may still be under way.
+    const address = page.url();
+    await page.goto('about:blank');
     const asked: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/app/attention')) asked.push(new URL(request.url()).pathname);
     });
-    await page.reload();
+    await page.goto(address);
     await page.getByRole('link', { name: /^Foyer.*Gültigkeit/ }).waitFor();
     await page
       .getByRole('link', { name: /^Zu prüfen\s*\d+ Eintr/ })
