@@ -142,8 +142,8 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     de: 'Es gehören noch Einträge dazu: zuerst "dependants" löschen oder verschieben.',
   },
   deleted: {
-    en: 'Deleted, and "revive" is false. Restore the object with "id".',
-    de: 'Gelöscht, und "revive" ist false. Bitte "id" wiederherstellen.',
+    en: 'The object is in the bin. Restore it, or allow its revival.',
+    de: 'Der Eintrag liegt im Papierkorb. Bitte stellen Sie ihn wieder her.',
   },
   owner_deleted: {
     en: 'It belongs to a deleted record. Restore that one first.',

@@ -902,8 +902,9 @@ export const de: Texts = {
     actions: 'Welche Vorgänge',
     action: { CREATED: 'Neu angelegt', CHANGED: 'Geändert', DELETED: 'Gelöscht' },
     without: 'ohne Änderungen von {{origin}}',
-    excludeOrigin: 'Nicht melden, was dieses System geschrieben hat',
-    excludeOriginHint: 'Der Name, den das System beim Schreiben angibt, zum Beispiel erp.',
+    excludeOrigin: 'System auslassen',
+    excludeOriginHint:
+      'Was dieses System schreibt, wird nicht gemeldet. Es nennt beim Schreiben seinen Namen, zum Beispiel erp.',
     all: 'Alles',
     active: 'Aktiv',
     paused: 'Angehalten',
