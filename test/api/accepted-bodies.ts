@@ -273,7 +273,7 @@ function toLine(
     if (!field.reference) continue;
     const [resource] = field.reference.resources as [string];
     if (!field.reference.isOwner) delete data[name];
-    // A name that nothing has yet is kept, whatever it is.
+    // Keep any name that nothing has yet.
     if (field.reference.isOwner || isNamed) data[externalIdName(name)] = externalIdOf(resource, mark);
     else if (/\S/u.test(words)) data[externalIdName(name)] = words;
   }

@@ -42,7 +42,7 @@ const heavyPaths = [
   '/attention',
 ];
 
-test('a second heavy read of a tenant waits for the first, whatever it reads', async () => {
+test('a second heavy read of a tenant waits for the first, of any kind', async () => {
   const held = await holdTable(owner, 'site');
   const first = get('/sites');
   await until('the first read waits for the table', async () => (await countWaiting('site')) === 1);
@@ -164,7 +164,7 @@ for (const extension of ['csv', 'ndjson', 'xlsx'])
     assert.equal((await get('/products', { headers })).statusCode, 200);
   });
 
-test('a turn ends whatever becomes of the request', async () => {
+test('a turn ends however the request ends', async () => {
   const { key } = await createTenant();
   const headers = { apikey: key };
   for (const path of ['/sites?limit=0', '/sites?sort=none', '/sites.csv?locale=fr', '/visits', '/search?q='])

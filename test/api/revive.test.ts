@@ -108,7 +108,7 @@ test('every resource is found in the bin, also one that went with its owner', as
   for (const index of resources.keys()) assertDeleted(await write(index, '?revive=false'), ids[index]!);
 });
 
-test('import lines with revive false are rejected one by one, whatever their action', async () => {
+test('import lines with revive false are rejected one by one, with any action', async () => {
   const { id, externalId } = await deleteCustomer();
   const data = { ...validCustomer, externalId };
   const fresh = { ...validCustomer, externalId: randomUUID() };

@@ -42,7 +42,7 @@ export function buildRead(definition: Definition, lock: '' | 'FOR UPDATE' = ''):
 /**
  * Finds who answers to the names in $1: what bodies of this resource refer to, and its unique values. `kind` is a resource,
  * for an id; a resource and a unique column, for its value; or empty, for an id that need not exist. Former names count.
- * LIMIT makes each an index look-up, whatever statistics say.
+ * LIMIT makes each an index look-up, even with wrong statistics.
  */
 export function buildFindNames(definition: Definition): Statement {
   const find = (resource: string, column: string) => {

@@ -58,7 +58,7 @@ function toIntent(line: CheckedLine, { tenantId, author }: Writer): Intent {
   };
 }
 
-/** An invalid line names nothing: its errors are the same whatever is stored. */
+/** An invalid line names nothing: its errors do not depend on stored objects. */
 function objectNameOf({ action, body, checked }: CheckedLine): ObjectName | undefined {
   const { id, external_id: externalId } = checked.row as { id?: string; external_id?: unknown };
   if (action === 'create') return undefined;
