@@ -5,6 +5,7 @@ import type { Written } from '../../database/statistics.ts';
 import type { Writing } from '../../engine/write/resource.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
+import { type OnDecided, writePartsConcurrently } from './concurrent-parts.ts';
 import type { ImportSession } from './import-transaction.ts';
 import { buildLineCheck, type CheckedLine, namesOf, type RejectedLine } from './line-check.ts';
 import { writeLines } from './line-intents.ts';
@@ -19,7 +20,6 @@ import {
   toErrorResult,
   toResult,
 } from './results.ts';
-import { type OnDecided, writeSideBySide } from './side-by-side.ts';
 import { buildSpool } from './spool.ts';
 
 export const importModes = ['each', 'all-or-nothing'] as const;
@@ -122,7 +122,12 @@ async function* writeInput(
   const isOver = () => summary.code !== undefined || session.signal.aborted;
   const write = (chunk: Chunk, onDecided: OnDecided) =>
     writeChunk(chunk, true, onDecided).catch((error) => giveUp(error, chunk));
-  for await (const results of writeSideBySide(checkEach(lines, check), session.connections, write, isOver)) {
+  for await (const results of writePartsConcurrently(
+    checkEach(lines, check),
+    session.connections,
+    write,
+    isOver,
+  )) {
     if (results.length > 0) yield results;
   }
   if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;

@@ -9,10 +9,10 @@ import type { Writing } from '../../engine/write/resource.ts';
 import { writeObjects } from '../../engine/write/write.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { JsonBody } from '../../http/json-body.ts';
+import type { OnDecided } from './concurrent-parts.ts';
 import { type CheckedLine, withoutId } from './line-check.ts';
 import { answerRepeated, keepKeys } from './line-idempotency.ts';
 import type { LineOutcome, Outcomes, Writer } from './line-outcomes.ts';
-import type { OnDecided } from './side-by-side.ts';
 
 /** Writes lines inside a transaction that the caller opens and commits. A rejected line does not affect the others. */
 export async function writeLines(

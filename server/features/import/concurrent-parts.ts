@@ -21,7 +21,7 @@ interface Running<Result> {
  * Yields the results in the order of the parts, each without waiting for more input. Once `isOver`, no part begins. Those
  * under way still have a result, because they may be stored.
  */
-export async function* writeSideBySide<Chunk extends readonly Part[], Result>(
+export async function* writePartsConcurrently<Chunk extends readonly Part[], Result>(
   input: AsyncIterable<Chunk>,
   most: number,
   write: (chunk: Chunk, onDecided: OnDecided) => Promise<Result>,
