@@ -1,9 +1,9 @@
 // Requests of the large and the small tenants while the table grows.
-import { encodeCursor } from '../server/engine/sql/list-query.ts';
-import { cities, customerId } from './growth-fill.ts';
+import { encodeCursor } from '../server/engine/read/list-query.ts';
+import { cities, customerId } from './data/growth-fill.ts';
+import { creationRequest, firstIdNumber, fixedId, idPrefix } from './data/tenants.ts';
+import type { Request } from './load/requests.ts';
 import type { BenchDatabase } from './postgres.ts';
-import type { Request } from './requests.ts';
-import { creationRequest, firstIdNumber, fixedId, idPrefix } from './tenants.ts';
 
 /** As many as are asked in a round, or fewer, so that each of them is asked in every round. */
 const sampleSize = 400;

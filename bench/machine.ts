@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 
 /** The unit in which Linux counts processor time. */
-const tickMs = 10;
 
 export interface Machine {
   cores: number;
@@ -44,40 +43,22 @@ function currentCommit(): string {
   return status === 0 ? stdout.trim() : 'unknown';
 }
 
-/** Only Linux tells the memory and the time of processes in files; elsewhere they are not measured. */
+/** Only Linux tells the memory of processes in files; elsewhere it is not measured. */
 export const canReadProcesses = platform() === 'linux';
 
 /** A process and all that it started. */
-export function processTree(pid: number): number[] {
+function processTree(pid: number): number[] {
   const children = readOf(pid, `task/${pid}/children`).trim();
   return [pid, ...children.split(' ').filter(Boolean).map(Number).flatMap(processTree)];
 }
 
 /** Resident bytes; shared pages count fully. */
-export function readResidentBytes(pid: number): number {
+function readResidentBytes(pid: number): number {
   return readKilobytes(pid, 'status', 'VmRSS') * 1024;
-}
-
-/** Resident bytes with shared pages divided among those who share them: the right measure for PostgreSQL's processes. */
-export function readProportionalBytes(pid: number): number {
-  return readKilobytes(pid, 'smaps_rollup', 'Pss') * 1024;
 }
 
 function readKilobytes(pid: number, file: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readOf(pid, file))?.[1] ?? 0);
-}
-
-/** How long a process and those that it started have had a processor, also those that have ended meanwhile. */
-export function readProcessorMs(pid: number): number {
-  return processTree(pid).reduce((sum, process) => sum + readTicks(process) * tickMs, 0);
-}
-
-function readTicks(pid: number): number {
-  const stat = readOf(pid, 'stat');
-  // Behind the name, which may contain anything. For the process and its ended children, in user mode and in the
-  // kernel.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
 
 /** Nothing of a process that has ended meanwhile. */

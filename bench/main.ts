@@ -5,16 +5,11 @@ import { startPostgres } from './postgres.ts';
 import { endOnSignals, isInterrupted, runScoped } from './processes.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
-import { citus } from './scenarios/citus.ts';
-import { cost } from './scenarios/cost.ts';
 import { creation } from './scenarios/creation.ts';
 import { fairness } from './scenarios/fairness.ts';
 import { growth } from './scenarios/growth.ts';
 import { importing } from './scenarios/import.ts';
-import { log } from './scenarios/log.ts';
-import { nodes } from './scenarios/nodes.ts';
 import { overload } from './scenarios/overload.ts';
-import { plans } from './scenarios/plans.ts';
 import { reads } from './scenarios/reads.ts';
 import { upserts } from './scenarios/upserts.ts';
 import { visits } from './scenarios/visits.ts';
@@ -27,13 +22,8 @@ const scenarios: readonly Scenario[] = [
   reads,
   visits,
   growth,
-  plans,
   overload,
   fairness,
-  cost,
-  nodes,
-  citus,
-  log,
 ];
 const names = scenarios.map(({ name }) => name);
 

@@ -23,7 +23,7 @@ export interface Options {
 
 export const usage = `Usage: npm run bench -- [SCENARIO …] [OPTIONS]
 
-  --quick             short rounds; results go to bench/results/quick
+  --quick             short rounds; results go to bench/runs/quick
   --rounds N          rounds of each comparison (3)
   --seconds N         length of a round (10; quick: 3)
   --warm-up N         seconds before the first round (10; quick: 5)
@@ -32,7 +32,7 @@ export const usage = `Usage: npm run bench -- [SCENARIO …] [OPTIONS]
   --sites N           growth: sites of the largest table (10,000,000; quick: 100,000)
   --peer ADDRESS      creation: measure the same work there too, such as http://127.0.0.1:8080
   --peer-key KEY      the ApiKey for it
-  --results FOLDER    where results are written (bench/results)`;
+  --results FOLDER    where results are written (bench/runs/last)`;
 
 export class UsageError extends Error {}
 
@@ -66,7 +66,7 @@ export function readOptions(words: string[], scenarioNames: readonly string[]): 
 }
 
 function defaultResults(isQuick: boolean): string {
-  return path.join(import.meta.dirname, isQuick ? 'results/quick' : 'results');
+  return path.join(import.meta.dirname, isQuick ? 'runs/quick' : 'runs/last');
 }
 
 function parse(words: string[]) {

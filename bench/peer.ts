@@ -1,6 +1,7 @@
 // Another service that takes the same requests: its customers are created there first, if it lets us.
-import type { Request } from './requests.ts';
-import { bodyCount, creationRequest, customerCount, fixedId } from './tenants.ts';
+
+import { bodyCount, creationRequest, customerCount, fixedId } from './data/tenants.ts';
+import type { Request } from './load/requests.ts';
 
 const customer = {
   companyName: 'Kunde',

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openEmbeddedPostgres } from '../server/database/embedded/postgres.ts';
-import { migrate } from '../server/database/migrations.ts';
+import { migrate } from '../server/database/migrations/migrations.ts';
 import { endLater } from './processes.ts';
 
 export interface Postgres {

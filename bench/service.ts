@@ -1,13 +1,13 @@
 // A service with tenants and customers on a database of its own: what most scenarios begin with.
 import { once } from 'node:events';
 import path from 'node:path';
-import { demandStatus, type LoadReport, runFullLoad, runOwnLoad } from './load.ts';
+import { createCustomers, createTenants, creationRequests, type Tenants } from './data/tenants.ts';
+import { demandStatus, type LoadReport, runFullLoad, runOwnLoad } from './load/load.ts';
+import { type Request, writeRequests } from './load/requests.ts';
 import { type BenchDatabase, countRows, type RowCounts } from './postgres.ts';
 import { startOwn } from './processes.ts';
-import { type Request, writeRequests } from './requests.ts';
 import type { Bench } from './scenario.ts';
 import { type StammProcess, startStamm } from './stamm-process.ts';
-import { createCustomers, createTenants, creationRequests, type Tenants } from './tenants.ts';
 
 export interface Prepared {
   database: BenchDatabase;
@@ -40,7 +40,7 @@ export function writeTenantCreations({ tenants, writeRequests }: Prepared, tenan
 }
 
 export async function startBareServer(): Promise<{ origin: string }> {
-  const child = startOwn('bare-server.ts', {});
+  const child = startOwn('load/bare-server.ts', {});
   const [{ port }] = await once(child, 'message');
   return { origin: `http://127.0.0.1:${port}` };
 }
@@ -63,7 +63,7 @@ export function createAndCheck(
 }
 
 /** Runs a load of creations. Fails unless each answer was 201 and stands for a row and a journal entry. */
-export async function checkCreations(
+async function checkCreations(
   database: BenchDatabase,
   connections: number,
   load: () => Promise<LoadReport>,

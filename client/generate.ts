@@ -9,7 +9,21 @@ export function isCurrent(types: string, document: string): boolean {
 export async function generateTypes(document: string): Promise<string> {
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   const nodes = await openapiTS(withoutFailures(JSON.parse(document)), { defaultNonNullable: false });
-  return `${firstLine(document)}${astToString(nodes)}`;
+  return `${firstLine(document)}${shorten(astToString(nodes))}`;
+}
+
+/** Leaves out what a path lacks, headers that nobody reads, and what a type says itself. A comment takes one line. */
+function shorten(types: string): string {
+  return types
+    .replace(/^ *\w+\?: never;\n/gm, '')
+    .replace(/^ *parameters: \{\n *\};\n/gm, '')
+    .replace(/^ *headers: \{\n *\[name: string\]: unknown;\n *\};\n/gm, '')
+    .replace(
+      /\/\*\*\n *\* Format: (\S+)\n *\* @description (.*)\n *\*\//g,
+      '/** @description $2 Format: $1. */',
+    )
+    .replace(/\/\*\*\n *\* @description (.*)\n *\* @enum .*\n *\*\//g, '/** @description $1 */')
+    .replace(/^ *\/\*\* @enum .*\*\/\n/gm, '');
 }
 
 function firstLine(document: string): string {

@@ -17,15 +17,25 @@ WHERE former.tenant_id = sought.tenant_id AND former.resource = 'customer' AND f
     false AS is_former FROM customer WHERE customer.tenant_id = sought.tenant_id
       AND sought.kind = 'customer.customer_number' AND customer.customer_number = sought.value LIMIT 1) AS found ON true;
 
+-- find deleted customer
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'customer' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
 -- read customer
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT customer.id FROM customer
-      WHERE customer.tenant_id = sought.tenant_id AND customer.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE customer.tenant_id = sought.tenant_id AND customer.external_id = sought.external_id) ELSE (SELECT customer.id FROM customer
+      WHERE customer.tenant_id = sought.tenant_id AND customer.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND former.external_id = named.external_id)
@@ -45,20 +55,22 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND fo
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM customer AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM customer AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
 
 -- lock customer
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT customer.id FROM customer
-      WHERE customer.tenant_id = sought.tenant_id AND customer.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE customer.tenant_id = sought.tenant_id AND customer.external_id = sought.external_id) ELSE (SELECT customer.id FROM customer
+      WHERE customer.tenant_id = sought.tenant_id AND customer.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND former.external_id = named.external_id)
@@ -78,12 +90,12 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND fo
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM customer AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM customer AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
 
--- insert resolved customer
+-- insert customer
   WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
         address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
@@ -124,200 +136,24 @@ moved AS (
 )
   SELECT id FROM written;
 
--- insert customer
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.external_id)) END AS external_id_holder
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
-        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
-        address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
-        status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
-        changes json)
-    ORDER BY sent.tenant_id, sent.id
-  ), written AS (
-    INSERT INTO customer (tenant_id, id, company_name, address_street_name, address_house_number, address_zip_code,
-        address_city, address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment,
-        status, external_id)
-    SELECT sent.tenant_id, sent.id, sent.company_name, sent.address_street_name, sent.address_house_number,
-        sent.address_zip_code, sent.address_city, sent.address_location_lat, sent.address_location_lng,
-        sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id FROM sent
-    WHERE sent.external_id_holder IS NULL
-    ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, customer.search_text, concat_ws(E'\x01', concat_ws(' ', left(customer.address_street_name,
-        200), left(customer.address_house_number, 200), left(customer.address_zip_code, 200),
-        left(customer.address_city, 200), left(customer.email, 200)), '=' || left(customer.external_id, 200),
-        '=' || left(customer.vat_id, 200), '+' || left(customer.phone, 200)) AS details
-  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
-      'customer' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'customer', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, NULL AS external_id_holder FROM written
-  UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
-
--- read inserted customer
-SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
-    '"companyName":' || to_json(stored.company_name), '"address":' || '{' || nullif(concat_ws(',',
-    '"streetName":' || to_json(stored.address_street_name), '"houseNumber":' || to_json(stored.address_house_number),
-    '"zipCode":' || to_json(stored.address_zip_code), '"city":' || to_json(stored.address_city),
-    '"location":' || '{' || nullif(concat_ws(',', '"lat":' || stored.address_location_lat::text,
-    '"lng":' || stored.address_location_lng::text), '') || '}'), '') || '}',
-    '"customerNumber":' || to_json(stored.customer_number), '"email":' || to_json(stored.email),
-    '"phone":' || to_json(stored.phone), '"vatId":' || to_json(stored.vat_id), '"comment":' || to_json(stored.comment),
-    '"status":' || to_json(stored.status), '"externalId":' || to_json(stored.external_id),
-    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM customer AS subject
-  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
-
 -- update customer
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, company_name text, address_street_name text,
-        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
-        address_location_lng double precision, customer_number text, email text, phone text, vat_id text, comment text,
-        status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
-        changes json), LATERAL (
-      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
-          left(subject.address_street_name, 200), left(subject.address_house_number, 200),
-          left(subject.address_zip_code, 200), left(subject.address_city, 200), left(subject.email, 200)),
-          '=' || left(subject.external_id, 200), '=' || left(subject.vat_id, 200), '+' || left(subject.phone,
-          200)) AS former_details FROM customer AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
-  ), written AS (
-    UPDATE customer SET (company_name, address_street_name, address_house_number, address_zip_code, address_city,
-        address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment, status,
-        external_id) = ROW (sent.company_name, sent.address_street_name, sent.address_house_number,
-        sent.address_zip_code, sent.address_city, sent.address_location_lat, sent.address_location_lng,
-        sent.customer_number, sent.email, sent.phone, sent.vat_id, sent.comment, sent.status, sent.external_id),
-      version = sent.version, updated_at = now()
-    FROM sent WHERE customer.ctid = sent.place
-    RETURNING customer.tenant_id, customer.id, customer.version, customer.search_text, concat_ws(E'\x01',
-        concat_ws(' ', left(customer.address_street_name, 200), left(customer.address_house_number, 200),
-        left(customer.address_zip_code, 200), left(customer.address_city, 200), left(customer.email, 200)),
-        '=' || left(customer.external_id, 200), '=' || left(customer.vat_id, 200), '+' || left(customer.phone,
-        200)) AS details,
-      sent.former_text, sent.former_details,
-      '{' || concat_ws(',', '"id":' || to_json(customer.id), '"companyName":' || to_json(customer.company_name),
-          '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(customer.address_street_name),
-          '"houseNumber":' || to_json(customer.address_house_number),
-          '"zipCode":' || to_json(customer.address_zip_code), '"city":' || to_json(customer.address_city),
-          '"location":' || '{' || nullif(concat_ws(',', '"lat":' || customer.address_location_lat::text,
-          '"lng":' || customer.address_location_lng::text), '') || '}'), '') || '}',
-          '"customerNumber":' || to_json(customer.customer_number), '"email":' || to_json(customer.email),
-          '"phone":' || to_json(customer.phone), '"vatId":' || to_json(customer.vat_id),
-          '"comment":' || to_json(customer.comment), '"status":' || to_json(customer.status),
-          '"externalId":' || to_json(customer.external_id), '"version":' || customer.version,
-          '"createdAt":' || to_char(customer.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-          '"updatedAt":' || to_char(customer.updated_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (
-  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
-), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
-words AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
-FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-    former_words AS (SELECT DISTINCT source.tenant_id, 'customer' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'customer:detail', word, source.id
-FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
-  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
-    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
-    LIMIT 1) AS found
-), removed_words AS (
-  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
-),
-added_words AS (
-  INSERT INTO search_word (tenant_id, resource, word,
-      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
-),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'customer', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, version, json FROM written;
-
--- compare customer
-WITH sent AS MATERIALIZED (
-  SELECT sent.*
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, company_name text,
-      address_street_name text, address_house_number text, address_zip_code text, address_city text,
-      address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
-      phone text, vat_id text, comment text, status text, external_id text, version integer, actor text, actor_id uuid,
-      request_id uuid, origin text, changes json)
-), compared AS MATERIALIZED (
-  SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.company_name IS NOT DISTINCT FROM sent.company_name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.customer_number IS NOT DISTINCT FROM sent.customer_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.vat_id IS NOT DISTINCT FROM sent.vat_id AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-      stored.*
-  FROM sent, LATERAL (SELECT * FROM customer AS subject
-    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-)
-SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-    '"companyName":' || to_json(compared.company_name), '"address":' || '{' || nullif(concat_ws(',',
-    '"streetName":' || to_json(compared.address_street_name),
-    '"houseNumber":' || to_json(compared.address_house_number), '"zipCode":' || to_json(compared.address_zip_code),
-    '"city":' || to_json(compared.address_city), '"location":' || '{' || nullif(concat_ws(',',
-    '"lat":' || compared.address_location_lat::text, '"lng":' || compared.address_location_lng::text), '') || '}'),
-    '') || '}', '"customerNumber":' || to_json(compared.customer_number), '"email":' || to_json(compared.email),
-    '"phone":' || to_json(compared.phone), '"vatId":' || to_json(compared.vat_id),
-    '"comment":' || to_json(compared.comment), '"status":' || to_json(compared.status),
-    '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
-    '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-    '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-FROM compared;
-
--- update unlocked customer
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*
-    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, company_name text,
-        address_street_name text, address_house_number text, address_zip_code text, address_city text,
-        address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
-        phone text, vat_id text, comment text, status text, external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        company_name text, address_street_name text, address_house_number text, address_zip_code text,
+        address_city text, address_location_lat double precision, address_location_lng double precision,
+        customer_number text, email text, phone text, vat_id text, comment text, status text, external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
         left(current.address_street_name, 200), left(current.address_house_number, 200), left(current.address_zip_code,
         200), left(current.address_city, 200), left(current.email, 200)), '=' || left(current.external_id, 200),
         '=' || left(current.vat_id, 200), '+' || left(current.phone, 200)) AS former_details
     FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM customer AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
-    WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM customer AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.customer_number IS NULL OR current.customer_number = sent.customer_number OR NOT EXISTS (SELECT FROM customer AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.customer_number = sent.customer_number))
+    WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM customer AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.customer_number IS NULL OR current.customer_number = sent.customer_number
+      OR NOT EXISTS (SELECT FROM customer AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.customer_number = sent.customer_number))
   ), written AS (
     UPDATE customer SET (company_name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, customer_number, email, phone, vat_id, comment, status,
@@ -445,13 +281,15 @@ moved AS (
 
 -- restore customer
   WITH sent AS MATERIALIZED (
-    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
-      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
-    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
-        company_name text, address_street_name text, address_house_number text, address_zip_code text,
-        address_city text, address_location_lat double precision, address_location_lng double precision,
-        customer_number text, email text, phone text, vat_id text, comment text, status text, external_id text)
-    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'customer'
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, actor text, actor_id uuid, request_id uuid,
+        origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'customer' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, company_name text,
+          address_street_name text, address_house_number text, address_zip_code text, address_city text,
+          address_location_lat double precision, address_location_lng double precision, customer_number text,
+          email text, phone text, vat_id text, comment text, status text, external_id text)
   ), written AS (
     INSERT INTO customer (tenant_id, id, version, created_at, company_name, address_street_name, address_house_number,
         address_zip_code, address_city, address_location_lat, address_location_lng, customer_number, email, phone,
@@ -459,11 +297,20 @@ moved AS (
     SELECT tenant_id, id, version, created_at, company_name, address_street_name, address_house_number,
         address_zip_code, address_city, address_location_lat, address_location_lng, customer_number, email, phone,
         vat_id, comment, status, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, customer.search_text, concat_ws(E'\x01', concat_ws(' ',
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, customer.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(customer.address_street_name, 200), left(customer.address_house_number, 200),
         left(customer.address_zip_code, 200), left(customer.address_city, 200), left(customer.email, 200)),
         '=' || left(customer.external_id, 200), '=' || left(customer.vat_id, 200), '+' || left(customer.phone,
         200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'customer' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'customer' AND former_external_id.external_id = written.external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'customer' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -484,9 +331,155 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT * FROM written;
+  SELECT id FROM written;
 
--- list customer
+-- move contact-person of customer
+  WITH before AS MATERIALIZED (
+    SELECT id, customer_id FROM contact_person
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE contact_person SET customer_id = CASE WHEN before.customer_id = ANY ($3) THEN $4::uuid ELSE before.customer_id END,
+        version = contact_person.version + 1, updated_at = now()
+    FROM before WHERE contact_person.tenant_id = $1 AND contact_person.id = before.id
+    RETURNING contact_person.tenant_id, contact_person.id, contact_person.external_id, contact_person.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.customer_id = ANY ($3) THEN
+      '"customerId":{"from":' || to_json(before.customer_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'contact-person', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- move contract of customer
+  WITH before AS MATERIALIZED (
+    SELECT id, customer_id FROM contract
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE contract SET customer_id = CASE WHEN before.customer_id = ANY ($3) THEN $4::uuid ELSE before.customer_id END,
+        version = contract.version + 1, updated_at = now()
+    FROM before WHERE contract.tenant_id = $1 AND contract.id = before.id
+    RETURNING contract.tenant_id, contract.id, contract.external_id, contract.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.customer_id = ANY ($3) THEN
+      '"customerId":{"from":' || to_json(before.customer_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'contract', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- move site of customer
+  WITH before AS MATERIALIZED (
+    SELECT id, customer_id, service_record_recipient_id FROM site
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE site SET customer_id = CASE WHEN before.customer_id = ANY ($3) THEN $4::uuid ELSE before.customer_id END,
+        service_record_recipient_id = CASE WHEN before.service_record_recipient_id = ANY ($3) THEN $4::uuid ELSE before.service_record_recipient_id END,
+        version = site.version + 1, updated_at = now()
+    FROM before WHERE site.tenant_id = $1 AND site.id = before.id
+    RETURNING site.tenant_id, site.id, site.external_id, site.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.customer_id = ANY ($3) THEN
+      '"customerId":{"from":' || to_json(before.customer_id) || ',"to":' || to_json($4::uuid) || '}' END,
+          CASE WHEN before.service_record_recipient_id = ANY ($3) THEN
+      '"serviceRecordRecipientId":{"from":' || to_json(before.service_record_recipient_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- read customer by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"companyName":' || to_json(subject.company_name), '"address":' || '{' || nullif(concat_ws(',',
+    '"streetName":' || to_json(subject.address_street_name), '"houseNumber":' || to_json(subject.address_house_number),
+    '"zipCode":' || to_json(subject.address_zip_code), '"city":' || to_json(subject.address_city),
+    '"location":' || '{' || nullif(concat_ws(',', '"lat":' || subject.address_location_lat::text,
+    '"lng":' || subject.address_location_lng::text), '') || '}'), '') || '}',
+    '"customerNumber":' || to_json(subject.customer_number), '"email":' || to_json(subject.email),
+    '"phone":' || to_json(subject.phone), '"vatId":' || to_json(subject.vat_id),
+    '"comment":' || to_json(subject.comment), '"status":' || to_json(subject.status),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM customer AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read customer by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"companyName":' || to_json(subject.company_name), '"address":' || '{' || nullif(concat_ws(',',
+    '"streetName":' || to_json(subject.address_street_name), '"houseNumber":' || to_json(subject.address_house_number),
+    '"zipCode":' || to_json(subject.address_zip_code), '"city":' || to_json(subject.address_city),
+    '"location":' || '{' || nullif(concat_ws(',', '"lat":' || subject.address_location_lat::text,
+    '"lng":' || subject.address_location_lng::text), '') || '}'), '') || '}',
+    '"customerNumber":' || to_json(subject.customer_number), '"email":' || to_json(subject.email),
+    '"phone":' || to_json(subject.phone), '"vatId":' || to_json(subject.vat_id),
+    '"comment":' || to_json(subject.comment), '"status":' || to_json(subject.status),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM customer AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data customer
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"companyName":' || to_json(subject.company_name), '"address":' || '{' || nullif(concat_ws(',',
+    '"streetName":' || to_json(subject.address_street_name), '"houseNumber":' || to_json(subject.address_house_number),
+    '"zipCode":' || to_json(subject.address_zip_code), '"city":' || to_json(subject.address_city),
+    '"location":' || '{' || nullif(concat_ws(',', '"lat":' || subject.address_location_lat::text,
+    '"lng":' || subject.address_location_lng::text), '') || '}'), '') || '}',
+    '"customerNumber":' || to_json(subject.customer_number), '"email":' || to_json(subject.email),
+    '"phone":' || to_json(subject.phone), '"vatId":' || to_json(subject.vat_id),
+    '"comment":' || to_json(subject.comment), '"status":' || to_json(subject.status),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, '{}'::text[] AS names
+FROM customer AS subject
+WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list customer by createdAt
 SELECT subject.id, (subject.id)::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
     0) + coalesce(octet_length(subject.address_house_number), 0) + coalesce(octet_length(subject.address_zip_code),
     0) + coalesce(octet_length(subject.address_city),
@@ -505,7 +498,50 @@ SELECT subject.id, (subject.id)::text AS sort_value, CASE WHEN sum(coalesce(octe
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json FROM (
   SELECT * FROM customer AS subject
   WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
-) AS subject ORDER BY subject.id ASC;
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list customer by -createdAt
+-- In another order: list customer by updatedAt
+-- In another order: list customer by -updatedAt
+-- In another order: list customer by name
+-- In another order: list customer by -name
+-- In another order: list customer by zipCode
+-- In another order: list customer by -zipCode
+-- In another order: list customer by city
+-- In another order: list customer by -city
+-- In another order: list customer by customerNumber
+-- In another order: list customer by -customerNumber
+
+-- list customer by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
+    0) + coalesce(octet_length(subject.address_house_number), 0) + coalesce(octet_length(subject.address_zip_code),
+    0) + coalesce(octet_length(subject.address_city),
+    0)) OVER (ORDER BY subject.id ASC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) < 4194304 IS NOT FALSE THEN '{' || concat_ws(',',
+    '"id":' || to_json(subject.id), '"companyName":' || to_json(subject.company_name),
+    '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(subject.address_street_name),
+    '"houseNumber":' || to_json(subject.address_house_number), '"zipCode":' || to_json(subject.address_zip_code),
+    '"city":' || to_json(subject.address_city), '"location":' || '{' || nullif(concat_ws(',',
+    '"lat":' || subject.address_location_lat::text, '"lng":' || subject.address_location_lng::text), '') || '}'),
+    '') || '}', '"customerNumber":' || to_json(subject.customer_number), '"email":' || to_json(subject.email),
+    '"phone":' || to_json(subject.phone), '"vatId":' || to_json(subject.vat_id),
+    '"comment":' || to_json(subject.comment), '"status":' || to_json(subject.status),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json FROM (
+  SELECT * FROM customer AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list customer by -createdAt, further
+-- In another order: list customer by updatedAt, further
+-- In another order: list customer by -updatedAt, further
+-- In another order: list customer by name, further
+-- In another order: list customer by -name, further
+-- In another order: list customer by zipCode, further
+-- In another order: list customer by -zipCode, further
+-- In another order: list customer by city, further
+-- In another order: list customer by -city, further
+-- In another order: list customer by customerNumber, further
+-- In another order: list customer by -customerNumber, further
 
 -- count customer
 SELECT count(*)::integer AS total FROM customer AS subject WHERE subject.tenant_id = $1;
@@ -513,9 +549,12 @@ SELECT count(*)::integer AS total FROM customer AS subject WHERE subject.tenant_
 -- customer needs attention: half_position of address.location
 (subject.address_location_lat IS NULL) <> (subject.address_location_lng IS NULL);
 
+-- customer needs attention: unread_cell of comment
+(strpos(subject.comment, 'Nicht gelesen:') > 0 OR strpos(subject.comment, 'Not read:') > 0);
+
 -- customer needs attention: probable_duplicate of companyName
-EXISTS (SELECT FROM customer AS other WHERE other.tenant_id = subject.tenant_id
-AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.address_street_name = subject.address_street_name AND other.address_house_number = subject.address_house_number AND other.address_zip_code = subject.address_zip_code AND other.address_city = subject.address_city);
+EXISTS (SELECT FROM customer AS other WHERE other.tenant_id = subject.tenant_id AND other.sort_name = subject.sort_name
+AND other.id <> subject.id AND other.address_street_name = subject.address_street_name AND other.address_house_number = subject.address_house_number AND other.address_zip_code = subject.address_zip_code AND other.address_city = subject.address_city);
 
 -- find names of contact-person
   WITH sought AS MATERIALIZED (
@@ -539,15 +578,25 @@ WHERE former.tenant_id = sought.tenant_id AND former.resource = 'contact-person'
 JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = sought.tenant_id AND former.resource = 'customer' AND former.external_id = sought.value AND sought.kind = 'customer.external_id' LIMIT 1) AS found ON true;
 
+-- find deleted contact-person
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'contact-person' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
 -- read contact-person
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT contact_person.id FROM contact_person
-      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.external_id = sought.external_id) ELSE (SELECT contact_person.id FROM contact_person
+      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' AND former.external_id = named.external_id)
@@ -564,20 +613,22 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' 
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM contact_person AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM contact_person AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
 
 -- lock contact-person
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT contact_person.id FROM contact_person
-      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.external_id = sought.external_id) ELSE (SELECT contact_person.id FROM contact_person
+      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' AND former.external_id = named.external_id)
@@ -594,17 +645,16 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' 
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM contact_person AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM contact_person AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
 
--- insert resolved contact-person
+-- insert contact-person
   WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text,
         first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
-        external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-        origin text, changes json)
+        external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO contact_person (tenant_id, id, customer_id, last_name, first_name, salutation, role, email, phone,
         mobile, language, comment, external_id)
@@ -638,197 +688,22 @@ moved AS (
 )
   SELECT id FROM written;
 
--- insert contact-person
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.external_id)) END AS external_id_holder ,
-    CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
-    sent.customer_id) END AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
-        salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
-        customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
-        changes json)
-    ORDER BY sent.tenant_id, sent.id
-  ), written AS (
-    INSERT INTO contact_person (tenant_id, id, customer_id, last_name, first_name, salutation, role, email, phone,
-        mobile, language, comment, external_id)
-    SELECT sent.tenant_id, sent.id, sent.resolved_customer_id, sent.last_name, sent.first_name, sent.salutation,
-        sent.role, sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id FROM sent
-    WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
-    ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, contact_person.search_text, concat_ws(E'\x01', concat_ws(' ', left(contact_person.role,
-        200), left(contact_person.email, 200)), '=' || left(contact_person.external_id, 200),
-        '+' || left(contact_person.phone, 200), '+' || left(contact_person.mobile, 200)) AS details
-  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
-      'contact_person' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'contact-person', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, NULL AS external_id_holder FROM written
-  UNION ALL SELECT sent.id,
-      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
-
--- read inserted contact-person
-SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
-    '"customerId":' || to_json(stored.customer_id), '"lastName":' || to_json(stored.last_name),
-    '"firstName":' || to_json(stored.first_name), '"salutation":' || to_json(stored.salutation),
-    '"role":' || to_json(stored.role), '"email":' || to_json(stored.email), '"phone":' || to_json(stored.phone),
-    '"mobile":' || to_json(stored.mobile), '"language":' || to_json(stored.language),
-    '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
-    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM contact_person AS subject
-  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
-
 -- update contact-person
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, last_name text, first_name text,
-        salutation text, role text, email text, phone text, mobile text, language text, comment text, external_id text,
-        customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
-        changes json), LATERAL (
-      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
-          left(subject.role, 200), left(subject.email, 200)), '=' || left(subject.external_id, 200),
-          '+' || left(subject.phone, 200), '+' || left(subject.mobile,
-          200)) AS former_details FROM contact_person AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
-  ), written AS (
-    UPDATE contact_person SET (customer_id, last_name, first_name, salutation, role, email, phone, mobile, language,
-        comment, external_id) = ROW (sent.customer_id, sent.last_name, sent.first_name, sent.salutation, sent.role,
-        sent.email, sent.phone, sent.mobile, sent.language, sent.comment, sent.external_id),
-      version = sent.version, updated_at = now()
-    FROM sent WHERE contact_person.ctid = sent.place
-    RETURNING contact_person.tenant_id, contact_person.id, contact_person.version, contact_person.search_text,
-        concat_ws(E'\x01', concat_ws(' ', left(contact_person.role, 200), left(contact_person.email, 200)),
-        '=' || left(contact_person.external_id, 200), '+' || left(contact_person.phone, 200),
-        '+' || left(contact_person.mobile, 200)) AS details,
-      sent.former_text, sent.former_details,
-      '{' || concat_ws(',', '"id":' || to_json(contact_person.id),
-          '"customerId":' || to_json(contact_person.customer_id), '"lastName":' || to_json(contact_person.last_name),
-          '"firstName":' || to_json(contact_person.first_name), '"salutation":' || to_json(contact_person.salutation),
-          '"role":' || to_json(contact_person.role), '"email":' || to_json(contact_person.email),
-          '"phone":' || to_json(contact_person.phone), '"mobile":' || to_json(contact_person.mobile),
-          '"language":' || to_json(contact_person.language), '"comment":' || to_json(contact_person.comment),
-          '"externalId":' || to_json(contact_person.external_id), '"version":' || contact_person.version,
-          '"createdAt":' || to_char(contact_person.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-          '"updatedAt":' || to_char(contact_person.updated_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (
-  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
-), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
-words AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
-FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-    former_words AS (SELECT DISTINCT source.tenant_id, 'contact_person' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'contact_person:detail', word, source.id
-FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
-  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
-    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
-    LIMIT 1) AS found
-), removed_words AS (
-  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
-),
-added_words AS (
-  INSERT INTO search_word (tenant_id, resource, word,
-      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
-),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'contact-person', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, version, json FROM written;
-
--- compare contact-person
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
-    sent.customer_id) END AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-        last_name text, first_name text, salutation text, role text, email text, phone text, mobile text,
-        language text, comment text, external_id text, customer_external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, origin text, changes json)
-  ), compared AS MATERIALIZED (
-    SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , resolved_customer_id
-    FROM sent, LATERAL (SELECT * FROM contact_person AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-  )
-  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-      '"customerId":' || to_json(compared.customer_id), '"lastName":' || to_json(compared.last_name),
-      '"firstName":' || to_json(compared.first_name), '"salutation":' || to_json(compared.salutation),
-      '"role":' || to_json(compared.role), '"email":' || to_json(compared.email),
-      '"phone":' || to_json(compared.phone), '"mobile":' || to_json(compared.mobile),
-      '"language":' || to_json(compared.language), '"comment":' || to_json(compared.comment),
-      '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
-      '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-      '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_customer_id
-  FROM compared;
-
--- update unlocked contact-person
-  WITH sent AS MATERIALIZED (
-    SELECT sent.* , sent.customer_id AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, customer_id uuid, last_name text,
-        first_name text, salutation text, role text, email text, phone text, mobile text, language text, comment text,
-        external_id text, customer_external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-        origin text, changes json)
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        customer_id uuid, last_name text, first_name text, salutation text, role text, email text, phone text,
+        mobile text, language text, comment text, external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
         left(current.role, 200), left(current.email, 200)), '=' || left(current.external_id, 200),
         '+' || left(current.phone, 200), '+' || left(current.mobile, 200)) AS former_details
     FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM contact_person AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM contact_person AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id))
+      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.customer_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM contact_person AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id))
   ), written AS (
     UPDATE contact_person SET (customer_id, last_name, first_name, salutation, role, email, phone, mobile, language,
         comment, external_id) = ROW (sent.customer_id, sent.last_name, sent.first_name, sent.salutation, sent.role,
@@ -948,21 +823,33 @@ moved AS (
 
 -- restore contact-person
   WITH sent AS MATERIALIZED (
-    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
-      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
-    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
-        customer_id uuid, last_name text, first_name text, salutation text, role text, email text, phone text,
-        mobile text, language text, comment text, external_id text)
-    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'contact-person'
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid, actor text, actor_id uuid,
+        request_id uuid, origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'contact-person' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, last_name text,
+          first_name text, salutation text, role text, email text, phone text, mobile text, language text,
+          comment text, external_id text)
   ), written AS (
     INSERT INTO contact_person (tenant_id, id, version, created_at, customer_id, last_name, first_name, salutation,
         role, email, phone, mobile, language, comment, external_id)
-    SELECT tenant_id, id, version, created_at, coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id), sent.customer_id), last_name,
-    first_name, salutation, role, email, phone, mobile, language, comment, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, contact_person.search_text, concat_ws(E'\x01', concat_ws(' ',
+    SELECT tenant_id, id, version, created_at, customer_id, last_name, first_name, salutation, role, email, phone,
+        mobile, language, comment, external_id FROM sent
+    WHERE EXISTS (SELECT FROM customer
+      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.customer_id FOR KEY SHARE)
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, contact_person.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(contact_person.role, 200), left(contact_person.email, 200)), '=' || left(contact_person.external_id, 200),
         '+' || left(contact_person.phone, 200), '+' || left(contact_person.mobile, 200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'contact-person' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'contact-person' AND former_external_id.external_id = written.external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'contact_person' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -983,9 +870,85 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT * FROM written;
+  SELECT id FROM written;
 
--- list contact-person
+-- move site of contact-person
+  WITH before AS MATERIALIZED (
+    SELECT id, service_record_recipient_id, contact_person_id FROM site
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE site SET service_record_recipient_id = CASE WHEN before.service_record_recipient_id = ANY ($3) THEN $4::uuid ELSE before.service_record_recipient_id END,
+        contact_person_id = CASE WHEN before.contact_person_id = ANY ($3) THEN $4::uuid ELSE before.contact_person_id END,
+        version = site.version + 1, updated_at = now()
+    FROM before WHERE site.tenant_id = $1 AND site.id = before.id
+    RETURNING site.tenant_id, site.id, site.external_id, site.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.service_record_recipient_id = ANY ($3) THEN
+      '"serviceRecordRecipientId":{"from":' || to_json(before.service_record_recipient_id) || ',"to":' || to_json($4::uuid) || '}' END,
+          CASE WHEN before.contact_person_id = ANY ($3) THEN
+      '"contactPersonId":{"from":' || to_json(before.contact_person_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- read contact-person by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"lastName":' || to_json(subject.last_name),
+    '"firstName":' || to_json(subject.first_name), '"salutation":' || to_json(subject.salutation),
+    '"role":' || to_json(subject.role), '"email":' || to_json(subject.email), '"phone":' || to_json(subject.phone),
+    '"mobile":' || to_json(subject.mobile), '"language":' || to_json(subject.language),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM contact_person AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read contact-person by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"lastName":' || to_json(subject.last_name),
+    '"firstName":' || to_json(subject.first_name), '"salutation":' || to_json(subject.salutation),
+    '"role":' || to_json(subject.role), '"email":' || to_json(subject.email), '"phone":' || to_json(subject.phone),
+    '"mobile":' || to_json(subject.mobile), '"language":' || to_json(subject.language),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM contact_person AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data contact-person
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"lastName":' || to_json(subject.last_name),
+    '"firstName":' || to_json(subject.first_name), '"salutation":' || to_json(subject.salutation),
+    '"role":' || to_json(subject.role), '"email":' || to_json(subject.email), '"phone":' || to_json(subject.phone),
+    '"mobile":' || to_json(subject.mobile), '"language":' || to_json(subject.language),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, ARRAY(SELECT unnest(ARRAY[step_0.company_name, step_0.email,
+    step_0.phone]) FROM customer AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.customer_id) AS names
+  FROM contact_person AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list contact-person by createdAt
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"customerId":' || to_json(subject.customer_id), '"lastName":' || to_json(subject.last_name),
     '"firstName":' || to_json(subject.first_name), '"salutation":' || to_json(subject.salutation),
@@ -997,14 +960,41 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
   SELECT * FROM contact_person AS subject
   WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
-) AS subject ORDER BY subject.id ASC;
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list contact-person by -createdAt
+-- In another order: list contact-person by updatedAt
+-- In another order: list contact-person by -updatedAt
+-- In another order: list contact-person by name
+-- In another order: list contact-person by -name
+
+-- list contact-person by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"lastName":' || to_json(subject.last_name),
+    '"firstName":' || to_json(subject.first_name), '"salutation":' || to_json(subject.salutation),
+    '"role":' || to_json(subject.role), '"email":' || to_json(subject.email), '"phone":' || to_json(subject.phone),
+    '"mobile":' || to_json(subject.mobile), '"language":' || to_json(subject.language),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM contact_person AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list contact-person by -createdAt, further
+-- In another order: list contact-person by updatedAt, further
+-- In another order: list contact-person by -updatedAt, further
+-- In another order: list contact-person by name, further
+-- In another order: list contact-person by -name, further
 
 -- count contact-person
 SELECT count(*)::integer AS total FROM contact_person AS subject WHERE subject.tenant_id = $1;
 
+-- contact-person needs attention: unread_cell of comment
+(strpos(subject.comment, 'Nicht gelesen:') > 0 OR strpos(subject.comment, 'Not read:') > 0);
+
 -- contact-person needs attention: probable_duplicate of lastName
-EXISTS (SELECT FROM contact_person AS other WHERE other.tenant_id = subject.tenant_id
-AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.customer_id = subject.customer_id AND other.first_name IS NOT DISTINCT FROM subject.first_name);
+EXISTS (SELECT FROM contact_person AS other WHERE other.tenant_id = subject.tenant_id AND other.sort_name = subject.sort_name
+AND other.id <> subject.id AND other.customer_id = subject.customer_id AND other.first_name IS NOT DISTINCT FROM subject.first_name);
 
 -- find names of contract
   WITH sought AS MATERIALIZED (
@@ -1030,15 +1020,25 @@ WHERE former.tenant_id = sought.tenant_id AND former.resource = 'contract' AND f
 JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = sought.tenant_id AND former.resource = 'customer' AND former.external_id = sought.value AND sought.kind = 'customer.external_id' LIMIT 1) AS found ON true;
 
+-- find deleted contract
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'contract' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
 -- read contract
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT contract.id FROM contract
-      WHERE contract.tenant_id = sought.tenant_id AND contract.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE contract.tenant_id = sought.tenant_id AND contract.external_id = sought.external_id) ELSE (SELECT contract.id FROM contract
+      WHERE contract.tenant_id = sought.tenant_id AND contract.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND former.external_id = named.external_id)
@@ -1055,20 +1055,22 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND fo
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM contract AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM contract AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
 
 -- lock contract
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT contract.id FROM contract
-      WHERE contract.tenant_id = sought.tenant_id AND contract.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE contract.tenant_id = sought.tenant_id AND contract.external_id = sought.external_id) ELSE (SELECT contract.id FROM contract
+      WHERE contract.tenant_id = sought.tenant_id AND contract.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND former.external_id = named.external_id)
@@ -1085,17 +1087,17 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND fo
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM contract AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM contract AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
 
--- insert resolved contract
+-- insert contract
   WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
         contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
-        status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+        status text, external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+        changes json)
   ), written AS (
     INSERT INTO contract (tenant_id, id, customer_id, start_date, type, contract_number, end_date,
         notice_period_in_months, net_price, billing_interval, status, external_id)
@@ -1128,192 +1130,22 @@ moved AS (
 )
   SELECT id FROM written;
 
--- insert contract
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND former.external_id = sent.external_id)) END AS external_id_holder ,
-    CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
-    sent.customer_id) END AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
-        contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
-        status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
-    ORDER BY sent.tenant_id, sent.id
-  ), written AS (
-    INSERT INTO contract (tenant_id, id, customer_id, start_date, type, contract_number, end_date,
-        notice_period_in_months, net_price, billing_interval, status, external_id)
-    SELECT sent.tenant_id, sent.id, sent.resolved_customer_id, sent.start_date, sent.type, sent.contract_number,
-        sent.end_date, sent.notice_period_in_months, sent.net_price, sent.billing_interval, sent.status,
-        sent.external_id FROM sent
-    WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
-    ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, contract.search_text, concat_ws(E'\x01', '', '=' || left(contract.external_id,
-        200)) AS details
-  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
-      'contract' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'contract', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, NULL AS external_id_holder FROM written
-  UNION ALL SELECT sent.id,
-      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
-
--- read inserted contract
-SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
-    '"customerId":' || to_json(stored.customer_id), '"startDate":' || to_json(stored.start_date),
-    '"type":' || to_json(stored.type), '"contractNumber":' || to_json(stored.contract_number),
-    '"endDate":' || to_json(stored.end_date), '"noticePeriodInMonths":' || stored.notice_period_in_months::text,
-    '"netPrice":' || stored.net_price::text, '"billingInterval":' || to_json(stored.billing_interval),
-    '"status":' || to_json(stored.status), '"externalId":' || to_json(stored.external_id),
-    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM contract AS subject
-  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
-
 -- update contract
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, start_date date, type text,
-        contract_number text, end_date date, notice_period_in_months bigint, net_price numeric, billing_interval text,
-        status text, external_id text, customer_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', '',
-          '=' || left(subject.external_id, 200)) AS former_details FROM contract AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
-  ), written AS (
-    UPDATE contract SET (customer_id, start_date, type, contract_number, end_date, notice_period_in_months, net_price,
-        billing_interval, status, external_id) = ROW (sent.customer_id, sent.start_date, sent.type,
-        sent.contract_number, sent.end_date, sent.notice_period_in_months, sent.net_price, sent.billing_interval,
-        sent.status, sent.external_id),
-      version = sent.version, updated_at = now()
-    FROM sent WHERE contract.ctid = sent.place
-    RETURNING contract.tenant_id, contract.id, contract.version, contract.search_text, concat_ws(E'\x01', '',
-        '=' || left(contract.external_id, 200)) AS details,
-      sent.former_text, sent.former_details,
-      '{' || concat_ws(',', '"id":' || to_json(contract.id), '"customerId":' || to_json(contract.customer_id),
-          '"startDate":' || to_json(contract.start_date), '"type":' || to_json(contract.type),
-          '"contractNumber":' || to_json(contract.contract_number), '"endDate":' || to_json(contract.end_date),
-          '"noticePeriodInMonths":' || contract.notice_period_in_months::text,
-          '"netPrice":' || contract.net_price::text, '"billingInterval":' || to_json(contract.billing_interval),
-          '"status":' || to_json(contract.status), '"externalId":' || to_json(contract.external_id),
-          '"version":' || contract.version, '"createdAt":' || to_char(contract.created_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(contract.updated_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (
-  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
-), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
-words AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
-FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-    former_words AS (SELECT DISTINCT source.tenant_id, 'contract' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'contract:detail', word, source.id
-FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
-  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
-    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
-    LIMIT 1) AS found
-), removed_words AS (
-  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
-),
-added_words AS (
-  INSERT INTO search_word (tenant_id, resource, word,
-      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
-),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'contract', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, version, json FROM written;
-
--- compare contract
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
-    sent.customer_id) END AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-        start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
-        net_price numeric, billing_interval text, status text, external_id text, customer_external_id text,
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        customer_id uuid, start_date date, type text, contract_number text, end_date date,
+        notice_period_in_months bigint, net_price numeric, billing_interval text, status text, external_id text,
         version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
-  ), compared AS MATERIALIZED (
-    SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , resolved_customer_id
-    FROM sent, LATERAL (SELECT * FROM contract AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-  )
-  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-      '"customerId":' || to_json(compared.customer_id), '"startDate":' || to_json(compared.start_date),
-      '"type":' || to_json(compared.type), '"contractNumber":' || to_json(compared.contract_number),
-      '"endDate":' || to_json(compared.end_date), '"noticePeriodInMonths":' || compared.notice_period_in_months::text,
-      '"netPrice":' || compared.net_price::text, '"billingInterval":' || to_json(compared.billing_interval),
-      '"status":' || to_json(compared.status), '"externalId":' || to_json(compared.external_id),
-      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_customer_id
-  FROM compared;
-
--- update unlocked contract
-  WITH sent AS MATERIALIZED (
-    SELECT sent.* , sent.customer_id AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, customer_id uuid, start_date date,
-        type text, contract_number text, end_date date, notice_period_in_months bigint, net_price numeric,
-        billing_interval text, status text, external_id text, customer_external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', '',
         '=' || left(current.external_id, 200)) AS former_details
     FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM contract AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM contract AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.contract_number IS NULL OR current.contract_number = sent.contract_number OR NOT EXISTS (SELECT FROM contract AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.contract_number = sent.contract_number))
+      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.customer_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM contract AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.contract_number IS NULL OR current.contract_number = sent.contract_number
+      OR NOT EXISTS (SELECT FROM contract AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.contract_number = sent.contract_number))
   ), written AS (
     UPDATE contract SET (customer_id, start_date, type, contract_number, end_date, notice_period_in_months, net_price,
         billing_interval, status, external_id) = ROW (sent.customer_id, sent.start_date, sent.type,
@@ -1426,20 +1258,32 @@ moved AS (
 
 -- restore contract
   WITH sent AS MATERIALIZED (
-    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
-      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
-    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
-        customer_id uuid, start_date date, type text, contract_number text, end_date date,
-        notice_period_in_months bigint, net_price numeric, billing_interval text, status text, external_id text)
-    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'contract'
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid, actor text, actor_id uuid,
+        request_id uuid, origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'contract' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, start_date date, type text,
+          contract_number text, end_date date, notice_period_in_months bigint, net_price numeric,
+          billing_interval text, status text, external_id text)
   ), written AS (
     INSERT INTO contract (tenant_id, id, version, created_at, customer_id, start_date, type, contract_number, end_date,
         notice_period_in_months, net_price, billing_interval, status, external_id)
-    SELECT tenant_id, id, version, created_at, coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id), sent.customer_id), start_date, type,
-    contract_number, end_date, notice_period_in_months, net_price, billing_interval, status, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, contract.search_text, concat_ws(E'\x01', '',
+    SELECT tenant_id, id, version, created_at, customer_id, start_date, type, contract_number, end_date,
+        notice_period_in_months, net_price, billing_interval, status, external_id FROM sent
+    WHERE EXISTS (SELECT FROM customer
+      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.customer_id FOR KEY SHARE)
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, contract.search_text, concat_ws(E'\x01', '',
         '=' || left(contract.external_id, 200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'contract' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'contract' AND former_external_id.external_id = written.external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'contract' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -1460,9 +1304,82 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT * FROM written;
+  SELECT id FROM written;
 
--- list contract
+-- move site of contract
+  WITH before AS MATERIALIZED (
+    SELECT id, contract_id FROM site
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE site SET contract_id = CASE WHEN before.contract_id = ANY ($3) THEN $4::uuid ELSE before.contract_id END,
+        version = site.version + 1, updated_at = now()
+    FROM before WHERE site.tenant_id = $1 AND site.id = before.id
+    RETURNING site.tenant_id, site.id, site.external_id, site.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.contract_id = ANY ($3) THEN
+      '"contractId":{"from":' || to_json(before.contract_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- read contract by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"startDate":' || to_json(subject.start_date),
+    '"type":' || to_json(subject.type), '"contractNumber":' || to_json(subject.contract_number),
+    '"endDate":' || to_json(subject.end_date), '"noticePeriodInMonths":' || subject.notice_period_in_months::text,
+    '"netPrice":' || subject.net_price::text, '"billingInterval":' || to_json(subject.billing_interval),
+    '"status":' || to_json(subject.status), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM contract AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read contract by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"startDate":' || to_json(subject.start_date),
+    '"type":' || to_json(subject.type), '"contractNumber":' || to_json(subject.contract_number),
+    '"endDate":' || to_json(subject.end_date), '"noticePeriodInMonths":' || subject.notice_period_in_months::text,
+    '"netPrice":' || subject.net_price::text, '"billingInterval":' || to_json(subject.billing_interval),
+    '"status":' || to_json(subject.status), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM contract AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data contract
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"startDate":' || to_json(subject.start_date),
+    '"type":' || to_json(subject.type), '"contractNumber":' || to_json(subject.contract_number),
+    '"endDate":' || to_json(subject.end_date), '"noticePeriodInMonths":' || subject.notice_period_in_months::text,
+    '"netPrice":' || subject.net_price::text, '"billingInterval":' || to_json(subject.billing_interval),
+    '"status":' || to_json(subject.status), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, ARRAY(SELECT unnest(ARRAY[step_0.company_name, step_0.email,
+    step_0.phone]) FROM customer AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.customer_id) AS names
+  FROM contract AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list contract by createdAt
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"customerId":' || to_json(subject.customer_id), '"startDate":' || to_json(subject.start_date),
     '"type":' || to_json(subject.type), '"contractNumber":' || to_json(subject.contract_number),
@@ -1474,7 +1391,43 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
   SELECT * FROM contract AS subject
   WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
-) AS subject ORDER BY subject.id ASC;
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list contract by -createdAt
+-- In another order: list contract by updatedAt
+-- In another order: list contract by -updatedAt
+-- In another order: list contract by name
+-- In another order: list contract by -name
+-- In another order: list contract by startDate
+-- In another order: list contract by -startDate
+-- In another order: list contract by endDate
+-- In another order: list contract by -endDate
+-- In another order: list contract by netPrice
+-- In another order: list contract by -netPrice
+
+-- list contract by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"startDate":' || to_json(subject.start_date),
+    '"type":' || to_json(subject.type), '"contractNumber":' || to_json(subject.contract_number),
+    '"endDate":' || to_json(subject.end_date), '"noticePeriodInMonths":' || subject.notice_period_in_months::text,
+    '"netPrice":' || subject.net_price::text, '"billingInterval":' || to_json(subject.billing_interval),
+    '"status":' || to_json(subject.status), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM contract AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list contract by -createdAt, further
+-- In another order: list contract by updatedAt, further
+-- In another order: list contract by -updatedAt, further
+-- In another order: list contract by name, further
+-- In another order: list contract by -name, further
+-- In another order: list contract by startDate, further
+-- In another order: list contract by -startDate, further
+-- In another order: list contract by endDate, further
+-- In another order: list contract by -endDate, further
+-- In another order: list contract by netPrice, further
+-- In another order: list contract by -netPrice, further
 
 -- count contract
 SELECT count(*)::integer AS total FROM contract AS subject WHERE subject.tenant_id = $1;
@@ -1496,15 +1449,25 @@ WHERE former.tenant_id = sought.tenant_id AND former.resource = 'employee' AND f
     false AS is_former FROM employee WHERE employee.tenant_id = sought.tenant_id
       AND sought.kind = 'employee.employee_number' AND employee.employee_number = sought.value LIMIT 1) AS found ON true;
 
+-- find deleted employee
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'employee' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
 -- read employee
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT employee.id FROM employee
-      WHERE employee.tenant_id = sought.tenant_id AND employee.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE employee.tenant_id = sought.tenant_id AND employee.external_id = sought.external_id) ELSE (SELECT employee.id FROM employee
+      WHERE employee.tenant_id = sought.tenant_id AND employee.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id)
@@ -1519,20 +1482,22 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND fo
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM employee AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM employee AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
 
 -- lock employee
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT employee.id FROM employee
-      WHERE employee.tenant_id = sought.tenant_id AND employee.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE employee.tenant_id = sought.tenant_id AND employee.external_id = sought.external_id) ELSE (SELECT employee.id FROM employee
+      WHERE employee.tenant_id = sought.tenant_id AND employee.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id)
@@ -1547,12 +1512,12 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND fo
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM employee AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM employee AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
 
--- insert resolved employee
+-- insert employee
   WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text,
         employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
@@ -1586,164 +1551,21 @@ moved AS (
 )
   SELECT id FROM written;
 
--- insert employee
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'employee' AND former.external_id = sent.external_id)) END AS external_id_holder
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
-        email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
-    ORDER BY sent.tenant_id, sent.id
-  ), written AS (
-    INSERT INTO employee (tenant_id, id, first_name, last_name, employee_number, email, phone, active, external_id)
-    SELECT sent.tenant_id, sent.id, sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone,
-        sent.active, sent.external_id FROM sent
-    WHERE sent.external_id_holder IS NULL
-    ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, employee.search_text, concat_ws(E'\x01', concat_ws(' ', left(employee.email, 200)),
-        '=' || left(employee.external_id, 200), '+' || left(employee.phone, 200)) AS details
-  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
-      'employee' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'employee', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, NULL AS external_id_holder FROM written
-  UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
-
--- read inserted employee
-SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
-    '"firstName":' || to_json(stored.first_name), '"lastName":' || to_json(stored.last_name),
-    '"employeeNumber":' || to_json(stored.employee_number), '"email":' || to_json(stored.email),
-    '"phone":' || to_json(stored.phone), '"active":' || to_json(stored.active),
-    '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
-    '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-    '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM employee AS subject
-  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
-
 -- update employee
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, first_name text, last_name text, employee_number text,
-        email text, phone text, active boolean, external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
-          left(subject.email, 200)), '=' || left(subject.external_id, 200), '+' || left(subject.phone,
-          200)) AS former_details FROM employee AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
-  ), written AS (
-    UPDATE employee SET (first_name, last_name, employee_number, email, phone, active,
-        external_id) = ROW (sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone, sent.active,
-        sent.external_id),
-      version = sent.version, updated_at = now()
-    FROM sent WHERE employee.ctid = sent.place
-    RETURNING employee.tenant_id, employee.id, employee.version, employee.search_text, concat_ws(E'\x01',
-        concat_ws(' ', left(employee.email, 200)), '=' || left(employee.external_id, 200), '+' || left(employee.phone,
-        200)) AS details,
-      sent.former_text, sent.former_details,
-      '{' || concat_ws(',', '"id":' || to_json(employee.id), '"firstName":' || to_json(employee.first_name),
-          '"lastName":' || to_json(employee.last_name), '"employeeNumber":' || to_json(employee.employee_number),
-          '"email":' || to_json(employee.email), '"phone":' || to_json(employee.phone),
-          '"active":' || to_json(employee.active), '"externalId":' || to_json(employee.external_id),
-          '"version":' || employee.version, '"createdAt":' || to_char(employee.created_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(employee.updated_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (
-  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
-), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
-words AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
-FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-    former_words AS (SELECT DISTINCT source.tenant_id, 'employee' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'employee:detail', word, source.id
-FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
-  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
-    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
-    LIMIT 1) AS found
-), removed_words AS (
-  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
-),
-added_words AS (
-  INSERT INTO search_word (tenant_id, resource, word,
-      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
-),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'employee', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, version, json FROM written;
-
--- compare employee
-WITH sent AS MATERIALIZED (
-  SELECT sent.*
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, first_name text,
-      last_name text, employee_number text, email text, phone text, active boolean, external_id text, version integer,
-      actor text, actor_id uuid, request_id uuid, origin text, changes json)
-), compared AS MATERIALIZED (
-  SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.employee_number IS NOT DISTINCT FROM sent.employee_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-      stored.*
-  FROM sent, LATERAL (SELECT * FROM employee AS subject
-    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-)
-SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-    '"firstName":' || to_json(compared.first_name), '"lastName":' || to_json(compared.last_name),
-    '"employeeNumber":' || to_json(compared.employee_number), '"email":' || to_json(compared.email),
-    '"phone":' || to_json(compared.phone), '"active":' || to_json(compared.active),
-    '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
-    '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-    '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-FROM compared;
-
--- update unlocked employee
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*
-    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, first_name text, last_name text,
-        employee_number text, email text, phone text, active boolean, external_id text, version integer, actor text,
-        actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        first_name text, last_name text, employee_number text, email text, phone text, active boolean,
+        external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
         left(current.email, 200)), '=' || left(current.external_id, 200), '+' || left(current.phone,
         200)) AS former_details
     FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM employee AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
-    WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM employee AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.employee_number IS NULL OR current.employee_number = sent.employee_number OR NOT EXISTS (SELECT FROM employee AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.employee_number = sent.employee_number))
+    WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM employee AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.employee_number IS NULL OR current.employee_number = sent.employee_number
+      OR NOT EXISTS (SELECT FROM employee AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.employee_number = sent.employee_number))
   ), written AS (
     UPDATE employee SET (first_name, last_name, employee_number, email, phone, active,
         external_id) = ROW (sent.first_name, sent.last_name, sent.employee_number, sent.email, sent.phone, sent.active,
@@ -1856,18 +1678,29 @@ moved AS (
 
 -- restore employee
   WITH sent AS MATERIALIZED (
-    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
-      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
-    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
-        first_name text, last_name text, employee_number text, email text, phone text, active boolean, external_id text)
-    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'employee'
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, actor text, actor_id uuid, request_id uuid,
+        origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'employee' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, first_name text,
+          last_name text, employee_number text, email text, phone text, active boolean, external_id text)
   ), written AS (
     INSERT INTO employee (tenant_id, id, version, created_at, first_name, last_name, employee_number, email, phone,
         active, external_id)
     SELECT tenant_id, id, version, created_at, first_name, last_name, employee_number, email, phone, active,
         external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, employee.search_text, concat_ws(E'\x01', concat_ws(' ',
-        left(employee.email, 200)), '=' || left(employee.external_id, 200), '+' || left(employee.phone, 200)) AS details
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, employee.search_text, concat_ws(E'\x01', concat_ws(' ', left(employee.email,
+        200)), '=' || left(employee.external_id, 200), '+' || left(employee.phone, 200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'employee' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'employee' AND former_external_id.external_id = written.external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'employee' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -1888,9 +1721,139 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT * FROM written;
+  SELECT id FROM written;
 
--- list employee
+-- move site of employee
+  WITH before AS MATERIALIZED (
+    SELECT id, assigned_employee_id FROM site
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE site SET assigned_employee_id = CASE WHEN before.assigned_employee_id = ANY ($3) THEN $4::uuid ELSE before.assigned_employee_id END,
+        version = site.version + 1, updated_at = now()
+    FROM before WHERE site.tenant_id = $1 AND site.id = before.id
+    RETURNING site.tenant_id, site.id, site.external_id, site.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.assigned_employee_id = ANY ($3) THEN
+      '"assignedEmployeeId":{"from":' || to_json(before.assigned_employee_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- move appointment of employee
+  WITH before AS MATERIALIZED (
+    SELECT id, employee_id FROM appointment
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE appointment SET employee_id = CASE WHEN before.employee_id = ANY ($3) THEN $4::uuid ELSE before.employee_id END,
+        version = appointment.version + 1, updated_at = now()
+    FROM before WHERE appointment.tenant_id = $1 AND appointment.id = before.id
+    RETURNING appointment.tenant_id, appointment.id, appointment.external_id, appointment.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.employee_id = ANY ($3) THEN
+      '"employeeId":{"from":' || to_json(before.employee_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'appointment', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- move absence of employee
+  WITH before AS MATERIALIZED (
+    SELECT id, employee_id, substitute_employee_id FROM absence
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE absence SET employee_id = CASE WHEN before.employee_id = ANY ($3) THEN $4::uuid ELSE before.employee_id END,
+        substitute_employee_id = CASE WHEN before.substitute_employee_id = ANY ($3) THEN $4::uuid ELSE before.substitute_employee_id END,
+        version = absence.version + 1, updated_at = now()
+    FROM before WHERE absence.tenant_id = $1 AND absence.id = before.id
+    RETURNING absence.tenant_id, absence.id, absence.external_id, absence.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.employee_id = ANY ($3) THEN
+      '"employeeId":{"from":' || to_json(before.employee_id) || ',"to":' || to_json($4::uuid) || '}' END,
+          CASE WHEN before.substitute_employee_id = ANY ($3) THEN
+      '"substituteEmployeeId":{"from":' || to_json(before.substitute_employee_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'absence', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- read employee by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"firstName":' || to_json(subject.first_name), '"lastName":' || to_json(subject.last_name),
+    '"employeeNumber":' || to_json(subject.employee_number), '"email":' || to_json(subject.email),
+    '"phone":' || to_json(subject.phone), '"active":' || to_json(subject.active),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM employee AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read employee by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"firstName":' || to_json(subject.first_name), '"lastName":' || to_json(subject.last_name),
+    '"employeeNumber":' || to_json(subject.employee_number), '"email":' || to_json(subject.email),
+    '"phone":' || to_json(subject.phone), '"active":' || to_json(subject.active),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM employee AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data employee
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id), '"firstName":' || to_json(subject.first_name),
+    '"lastName":' || to_json(subject.last_name), '"employeeNumber":' || to_json(subject.employee_number),
+    '"email":' || to_json(subject.email), '"phone":' || to_json(subject.phone), '"active":' || to_json(subject.active),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, '{}'::text[] AS names
+FROM employee AS subject
+WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list employee by createdAt
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"firstName":' || to_json(subject.first_name), '"lastName":' || to_json(subject.last_name),
     '"employeeNumber":' || to_json(subject.employee_number), '"email":' || to_json(subject.email),
@@ -1901,7 +1864,34 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
   SELECT * FROM employee AS subject
   WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
-) AS subject ORDER BY subject.id ASC;
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list employee by -createdAt
+-- In another order: list employee by updatedAt
+-- In another order: list employee by -updatedAt
+-- In another order: list employee by name
+-- In another order: list employee by -name
+-- In another order: list employee by employeeNumber
+-- In another order: list employee by -employeeNumber
+
+-- list employee by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"firstName":' || to_json(subject.first_name), '"lastName":' || to_json(subject.last_name),
+    '"employeeNumber":' || to_json(subject.employee_number), '"email":' || to_json(subject.email),
+    '"phone":' || to_json(subject.phone), '"active":' || to_json(subject.active),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM employee AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list employee by -createdAt, further
+-- In another order: list employee by updatedAt, further
+-- In another order: list employee by -updatedAt, further
+-- In another order: list employee by name, further
+-- In another order: list employee by -name, further
+-- In another order: list employee by employeeNumber, further
+-- In another order: list employee by -employeeNumber, further
 
 -- count employee
 SELECT count(*)::integer AS total FROM employee AS subject WHERE subject.tenant_id = $1;
@@ -1923,15 +1913,25 @@ WHERE former.tenant_id = sought.tenant_id AND former.resource = 'product' AND fo
     false AS is_former FROM product WHERE product.tenant_id = sought.tenant_id
       AND sought.kind = 'product.article_number' AND product.article_number = sought.value LIMIT 1) AS found ON true;
 
+-- find deleted product
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'product' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
 -- read product
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT product.id FROM product
-      WHERE product.tenant_id = sought.tenant_id AND product.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE product.tenant_id = sought.tenant_id AND product.external_id = sought.external_id) ELSE (SELECT product.id FROM product
+      WHERE product.tenant_id = sought.tenant_id AND product.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND former.external_id = named.external_id)
@@ -1948,20 +1948,22 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND for
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM product AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM product AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
 
 -- lock product
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT product.id FROM product
-      WHERE product.tenant_id = sought.tenant_id AND product.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE product.tenant_id = sought.tenant_id AND product.external_id = sought.external_id) ELSE (SELECT product.id FROM product
+      WHERE product.tenant_id = sought.tenant_id AND product.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND former.external_id = named.external_id)
@@ -1978,12 +1980,12 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND for
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM product AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM product AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
 
--- insert resolved product
+-- insert product
   WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text,
         gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric, description text,
@@ -2019,172 +2021,21 @@ moved AS (
 )
   SELECT id FROM written;
 
--- insert product
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.external_id)) END AS external_id_holder
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
-        unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
-        external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
-    ORDER BY sent.tenant_id, sent.id
-  ), written AS (
-    INSERT INTO product (tenant_id, id, name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate,
-        description, active, external_id)
-    SELECT sent.tenant_id, sent.id, sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
-        sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id FROM sent
-    WHERE sent.external_id_holder IS NULL
-    ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, product.search_text, concat_ws(E'\x01', '', '=' || left(product.external_id, 200),
-        '=' || left(product.gtin, 200)) AS details
-  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
-      'product' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'product', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, NULL AS external_id_holder FROM written
-  UNION ALL SELECT sent.id, sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL;
-
--- read inserted product
-SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
-    '"name":' || to_json(stored.name), '"kind":' || to_json(stored.kind),
-    '"articleNumber":' || to_json(stored.article_number), '"gtin":' || to_json(stored.gtin),
-    '"unitCode":' || to_json(stored.unit_code), '"netPrice":' || stored.net_price::text,
-    '"currency":' || to_json(stored.currency), '"vatRate":' || stored.vat_rate::text,
-    '"description":' || to_json(stored.description), '"active":' || to_json(stored.active),
-    '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
-    '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-    '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM product AS subject
-  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
-
 -- update product
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, kind text, article_number text, gtin text,
-        unit_code text, net_price numeric, currency text, vat_rate numeric, description text, active boolean,
-        external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json),
-        LATERAL (
-      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', '',
-          '=' || left(subject.external_id, 200), '=' || left(subject.gtin,
-          200)) AS former_details FROM product AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
-  ), written AS (
-    UPDATE product SET (name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate, description,
-        active, external_id) = ROW (sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
-        sent.net_price, sent.currency, sent.vat_rate, sent.description, sent.active, sent.external_id),
-      version = sent.version, updated_at = now()
-    FROM sent WHERE product.ctid = sent.place
-    RETURNING product.tenant_id, product.id, product.version, product.search_text, concat_ws(E'\x01', '',
-        '=' || left(product.external_id, 200), '=' || left(product.gtin, 200)) AS details,
-      sent.former_text, sent.former_details,
-      '{' || concat_ws(',', '"id":' || to_json(product.id), '"name":' || to_json(product.name),
-          '"kind":' || to_json(product.kind), '"articleNumber":' || to_json(product.article_number),
-          '"gtin":' || to_json(product.gtin), '"unitCode":' || to_json(product.unit_code),
-          '"netPrice":' || product.net_price::text, '"currency":' || to_json(product.currency),
-          '"vatRate":' || product.vat_rate::text, '"description":' || to_json(product.description),
-          '"active":' || to_json(product.active), '"externalId":' || to_json(product.external_id),
-          '"version":' || product.version, '"createdAt":' || to_char(product.created_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(product.updated_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (
-  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
-), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
-words AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
-FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-    former_words AS (SELECT DISTINCT source.tenant_id, 'product' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'product:detail', word, source.id
-FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
-  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
-    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
-    LIMIT 1) AS found
-), removed_words AS (
-  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
-),
-added_words AS (
-  INSERT INTO search_word (tenant_id, resource, word,
-      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
-),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'product', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, version, json FROM written;
-
--- compare product
-WITH sent AS MATERIALIZED (
-  SELECT sent.*
-  FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text, kind text,
-      article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
-      description text, active boolean, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
-      origin text, changes json)
-), compared AS MATERIALIZED (
-  SELECT sent.place,
-      sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.kind IS NOT DISTINCT FROM sent.kind AND stored.article_number IS NOT DISTINCT FROM sent.article_number AND stored.gtin IS NOT DISTINCT FROM sent.gtin AND stored.unit_code IS NOT DISTINCT FROM sent.unit_code AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.currency IS NOT DISTINCT FROM sent.currency AND stored.vat_rate::text IS NOT DISTINCT FROM sent.vat_rate::text AND stored.description IS NOT DISTINCT FROM sent.description AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-      stored.*
-  FROM sent, LATERAL (SELECT * FROM product AS subject
-    WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-)
-SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-    '"name":' || to_json(compared.name), '"kind":' || to_json(compared.kind),
-    '"articleNumber":' || to_json(compared.article_number), '"gtin":' || to_json(compared.gtin),
-    '"unitCode":' || to_json(compared.unit_code), '"netPrice":' || compared.net_price::text,
-    '"currency":' || to_json(compared.currency), '"vatRate":' || compared.vat_rate::text,
-    '"description":' || to_json(compared.description), '"active":' || to_json(compared.active),
-    '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
-    '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-    '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-FROM compared;
-
--- update unlocked product
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*
-    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, name text, kind text,
-        article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
-        description text, active boolean, external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        name text, kind text, article_number text, gtin text, unit_code text, net_price numeric, currency text,
+        vat_rate numeric, description text, active boolean, external_id text, version integer, actor text,
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', '',
         '=' || left(current.external_id, 200), '=' || left(current.gtin, 200)) AS former_details
     FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM product AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
-    WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM product AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.article_number IS NULL OR current.article_number = sent.article_number OR NOT EXISTS (SELECT FROM product AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.article_number = sent.article_number))
+    WHERE (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM product AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.article_number IS NULL OR current.article_number = sent.article_number
+      OR NOT EXISTS (SELECT FROM product AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.article_number = sent.article_number))
   ), written AS (
     UPDATE product SET (name, kind, article_number, gtin, unit_code, net_price, currency, vat_rate, description,
         active, external_id) = ROW (sent.name, sent.kind, sent.article_number, sent.gtin, sent.unit_code,
@@ -2297,19 +2148,30 @@ moved AS (
 
 -- restore product
   WITH sent AS MATERIALIZED (
-    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
-      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
-    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
-        name text, kind text, article_number text, gtin text, unit_code text, net_price numeric, currency text,
-        vat_rate numeric, description text, active boolean, external_id text)
-    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'product'
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, actor text, actor_id uuid, request_id uuid,
+        origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'product' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, name text, kind text,
+          article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
+          description text, active boolean, external_id text)
   ), written AS (
     INSERT INTO product (tenant_id, id, version, created_at, name, kind, article_number, gtin, unit_code, net_price,
         currency, vat_rate, description, active, external_id)
     SELECT tenant_id, id, version, created_at, name, kind, article_number, gtin, unit_code, net_price, currency,
         vat_rate, description, active, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, product.search_text, concat_ws(E'\x01', '',
-        '=' || left(product.external_id, 200), '=' || left(product.gtin, 200)) AS details
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, product.search_text, concat_ws(E'\x01', '', '=' || left(product.external_id,
+        200), '=' || left(product.gtin, 200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'product' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'product' AND former_external_id.external_id = written.external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'product' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -2330,9 +2192,112 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT * FROM written;
+  SELECT id FROM written;
 
--- list product
+-- move container of product
+  WITH before AS MATERIALIZED (
+    SELECT id, product_id FROM container
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE container SET product_id = CASE WHEN before.product_id = ANY ($3) THEN $4::uuid ELSE before.product_id END,
+        version = container.version + 1, updated_at = now()
+    FROM before WHERE container.tenant_id = $1 AND container.id = before.id
+    RETURNING container.tenant_id, container.id, container.external_id, container.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.product_id = ANY ($3) THEN
+      '"productId":{"from":' || to_json(before.product_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'container', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- move plant of product
+  WITH before AS MATERIALIZED (
+    SELECT id, product_id FROM plant
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE plant SET product_id = CASE WHEN before.product_id = ANY ($3) THEN $4::uuid ELSE before.product_id END,
+        version = plant.version + 1, updated_at = now()
+    FROM before WHERE plant.tenant_id = $1 AND plant.id = before.id
+    RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.product_id = ANY ($3) THEN
+      '"productId":{"from":' || to_json(before.product_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'plant', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- read product by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"name":' || to_json(subject.name), '"kind":' || to_json(subject.kind),
+    '"articleNumber":' || to_json(subject.article_number), '"gtin":' || to_json(subject.gtin),
+    '"unitCode":' || to_json(subject.unit_code), '"netPrice":' || subject.net_price::text,
+    '"currency":' || to_json(subject.currency), '"vatRate":' || subject.vat_rate::text,
+    '"description":' || to_json(subject.description), '"active":' || to_json(subject.active),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM product AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read product by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"name":' || to_json(subject.name), '"kind":' || to_json(subject.kind),
+    '"articleNumber":' || to_json(subject.article_number), '"gtin":' || to_json(subject.gtin),
+    '"unitCode":' || to_json(subject.unit_code), '"netPrice":' || subject.net_price::text,
+    '"currency":' || to_json(subject.currency), '"vatRate":' || subject.vat_rate::text,
+    '"description":' || to_json(subject.description), '"active":' || to_json(subject.active),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM product AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data product
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id), '"name":' || to_json(subject.name),
+    '"kind":' || to_json(subject.kind), '"articleNumber":' || to_json(subject.article_number),
+    '"gtin":' || to_json(subject.gtin), '"unitCode":' || to_json(subject.unit_code),
+    '"netPrice":' || subject.net_price::text, '"currency":' || to_json(subject.currency),
+    '"vatRate":' || subject.vat_rate::text, '"description":' || to_json(subject.description),
+    '"active":' || to_json(subject.active), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, '{}'::text[] AS names
+FROM product AS subject
+WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list product by createdAt
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"name":' || to_json(subject.name), '"kind":' || to_json(subject.kind),
     '"articleNumber":' || to_json(subject.article_number), '"gtin":' || to_json(subject.gtin),
@@ -2345,7 +2310,40 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
   SELECT * FROM product AS subject
   WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
-) AS subject ORDER BY subject.id ASC;
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list product by -createdAt
+-- In another order: list product by updatedAt
+-- In another order: list product by -updatedAt
+-- In another order: list product by name
+-- In another order: list product by -name
+-- In another order: list product by netPrice
+-- In another order: list product by -netPrice
+-- In another order: list product by articleNumber
+-- In another order: list product by -articleNumber
+
+-- list product by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"name":' || to_json(subject.name), '"kind":' || to_json(subject.kind),
+    '"articleNumber":' || to_json(subject.article_number), '"gtin":' || to_json(subject.gtin),
+    '"unitCode":' || to_json(subject.unit_code), '"netPrice":' || subject.net_price::text,
+    '"currency":' || to_json(subject.currency), '"vatRate":' || subject.vat_rate::text,
+    '"description":' || to_json(subject.description), '"active":' || to_json(subject.active),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM product AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list product by -createdAt, further
+-- In another order: list product by updatedAt, further
+-- In another order: list product by -updatedAt, further
+-- In another order: list product by name, further
+-- In another order: list product by -name, further
+-- In another order: list product by netPrice, further
+-- In another order: list product by -netPrice, further
+-- In another order: list product by articleNumber, further
+-- In another order: list product by -articleNumber, further
 
 -- count product
 SELECT count(*)::integer AS total FROM product AS subject WHERE subject.tenant_id = $1;
@@ -2386,15 +2384,25 @@ WHERE former.tenant_id = sought.tenant_id AND former.resource = 'employee' AND f
 JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = sought.tenant_id AND former.resource = 'contract' AND former.external_id = sought.value AND sought.kind = 'contract.external_id' LIMIT 1) AS found ON true;
 
+-- find deleted site
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'site' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
 -- read site
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT site.id FROM site
-      WHERE site.tenant_id = sought.tenant_id AND site.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE site.tenant_id = sought.tenant_id AND site.external_id = sought.external_id) ELSE (SELECT site.id FROM site
+      WHERE site.tenant_id = sought.tenant_id AND site.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former.external_id = named.external_id)
@@ -2425,20 +2433,22 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM site AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM site AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
 
 -- lock site
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT site.id FROM site
-      WHERE site.tenant_id = sought.tenant_id AND site.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE site.tenant_id = sought.tenant_id AND site.external_id = sought.external_id) ELSE (SELECT site.id FROM site
+      WHERE site.tenant_id = sought.tenant_id AND site.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former.external_id = named.external_id)
@@ -2469,12 +2479,12 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM site AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM site AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
 
--- insert resolved site
+-- insert site
   WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text,
         address_street_name text, address_house_number text, address_zip_code text, address_city text,
@@ -2484,8 +2494,8 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former
         call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
         contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
         valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
-        opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+        opening_hours_is_known boolean, version integer, actor text, actor_id uuid, request_id uuid, origin text,
+        changes json)
   ), written AS (
     INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code,
         address_city, address_location_lat, address_location_lng, needs_appointment, has_key, comment,
@@ -2502,7 +2512,11 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former
         sent.contract_external_id, sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id,
         sent.attending_intervals_is_known, sent.opening_hours_is_known FROM sent
     WHERE EXISTS (SELECT FROM customer
-      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.customer_id FOR KEY SHARE)
+      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.customer_id FOR KEY SHARE) AND NOT (coalesce(sent.service_record_recipient_id,
+          sent.assigned_employee_id, sent.contact_person_id,
+          sent.contract_id) IS NOT NULL AND EXISTS (SELECT FROM former_id AS former
+        WHERE former.tenant_id = sent.tenant_id AND former.former_id = ANY (ARRAY[sent.service_record_recipient_id,
+            sent.assigned_employee_id, sent.contact_person_id, sent.contract_id]) LIMIT 1))
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id, site.search_text, concat_ws(E'\x01', concat_ws(' ', left(site.address_street_name, 200),
         left(site.address_house_number, 200), left(site.address_zip_code, 200), left(site.address_city, 200)),
@@ -2529,345 +2543,28 @@ moved AS (
 )
   SELECT id FROM written;
 
--- insert site
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.external_id)) END AS external_id_holder ,
-    CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
-    sent.customer_id) END AS resolved_customer_id,
-    CASE WHEN sent.service_record_recipient_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.service_record_recipient_id),
-    sent.service_record_recipient_id)
-WHEN sent.service_record_recipient_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.service_record_recipient_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.service_record_recipient_external_id)),
-    coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.service_record_recipient_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.service_record_recipient_external_id))) END AS resolved_service_record_recipient_id,
-    CASE WHEN sent.assigned_employee_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.assigned_employee_id), sent.assigned_employee_id)
-WHEN sent.assigned_employee_external_id IS NOT NULL THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.assigned_employee_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'employee' AND former.external_id = sent.assigned_employee_external_id))) END AS resolved_assigned_employee_id,
-    CASE WHEN sent.contact_person_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contact_person_id), sent.contact_person_id)
-WHEN sent.contact_person_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.contact_person_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.contact_person_external_id))) END AS resolved_contact_person_id,
-    CASE WHEN sent.contract_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contract_id), sent.contract_id)
-WHEN sent.contract_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND former.external_id = sent.contract_external_id))) END AS resolved_contract_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text, address_street_name text,
-        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
-        address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
-        appointment_preparation_time_in_minutes bigint, attending_intervals json, opening_hours json,
-        service_record_recipient_id uuid, service_record_recipient_external_id text, call_out_fee numeric,
-        assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
-        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
-        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
-        opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
-    ORDER BY sent.tenant_id, sent.id
-  ), written AS (
-    INSERT INTO site (tenant_id, id, customer_id, name, address_street_name, address_house_number, address_zip_code,
-        address_city, address_location_lat, address_location_lng, needs_appointment, has_key, comment,
-        appointment_preparation_time_in_minutes, attending_intervals, opening_hours, service_record_recipient_id,
-        service_record_recipient_external_id, call_out_fee, assigned_employee_id, assigned_employee_external_id,
-        contact_person_id, contact_person_external_id, contract_id, contract_external_id, valid_from, valid_until,
-        time_zone, external_id, attending_intervals_is_known, opening_hours_is_known)
-    SELECT sent.tenant_id, sent.id, sent.resolved_customer_id, sent.name, sent.address_street_name,
-        sent.address_house_number, sent.address_zip_code, sent.address_city, sent.address_location_lat,
-        sent.address_location_lng, sent.needs_appointment, sent.has_key, sent.comment,
-        sent.appointment_preparation_time_in_minutes, sent.attending_intervals, sent.opening_hours,
-        sent.resolved_service_record_recipient_id,
-        CASE WHEN sent.resolved_service_record_recipient_id IS NULL THEN sent.service_record_recipient_external_id END,
-        sent.call_out_fee, sent.resolved_assigned_employee_id,
-        CASE WHEN sent.resolved_assigned_employee_id IS NULL THEN sent.assigned_employee_external_id END,
-        sent.resolved_contact_person_id,
-        CASE WHEN sent.resolved_contact_person_id IS NULL THEN sent.contact_person_external_id END,
-        sent.resolved_contract_id, CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END,
-        sent.valid_from, sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
-        sent.opening_hours_is_known FROM sent
-    WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)
-    ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, site.search_text, concat_ws(E'\x01', concat_ws(' ', left(site.address_street_name, 200),
-        left(site.address_house_number, 200), left(site.address_zip_code, 200), left(site.address_city, 200)),
-        '=' || left(site.external_id, 200)) AS details
-  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
-      'site' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'site', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, NULL AS external_id_holder FROM written
-  UNION ALL SELECT sent.id,
-      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id OFFSET 0);
-
--- read inserted site
-SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
-    '"customerId":' || to_json(stored.customer_id), '"name":' || to_json(stored.name),
-    '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(stored.address_street_name),
-    '"houseNumber":' || to_json(stored.address_house_number), '"zipCode":' || to_json(stored.address_zip_code),
-    '"city":' || to_json(stored.address_city), '"location":' || '{' || nullif(concat_ws(',',
-    '"lat":' || stored.address_location_lat::text, '"lng":' || stored.address_location_lng::text), '') || '}'),
-    '') || '}', '"needsAppointment":' || to_json(stored.needs_appointment), '"hasKey":' || to_json(stored.has_key),
-    '"comment":' || to_json(stored.comment),
-    '"appointmentPreparationTimeInMinutes":' || stored.appointment_preparation_time_in_minutes::text,
-    '"attendingIntervals":' || stored.attending_intervals::text, '"openingHours":' || stored.opening_hours::text,
-    '"serviceRecordRecipientId":' || to_json(stored.service_record_recipient_id),
-    '"serviceRecordRecipientExternalId":' || to_json(stored.service_record_recipient_external_id),
-    '"callOutFee":' || stored.call_out_fee::text, '"assignedEmployeeId":' || to_json(stored.assigned_employee_id),
-    '"assignedEmployeeExternalId":' || to_json(stored.assigned_employee_external_id),
-    '"contactPersonId":' || to_json(stored.contact_person_id),
-    '"contactPersonExternalId":' || to_json(stored.contact_person_external_id),
-    '"contractId":' || to_json(stored.contract_id), '"contractExternalId":' || to_json(stored.contract_external_id),
-    '"validFrom":' || to_json(stored.valid_from), '"validUntil":' || to_json(stored.valid_until),
-    '"timeZone":' || to_json(stored.time_zone), '"externalId":' || to_json(stored.external_id),
-    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM site AS subject
-  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
-
 -- update site
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, customer_id uuid, name text, address_street_name text,
-        address_house_number text, address_zip_code text, address_city text, address_location_lat double precision,
-        address_location_lng double precision, needs_appointment boolean, has_key boolean, comment text,
-        appointment_preparation_time_in_minutes bigint, attending_intervals json, opening_hours json,
-        service_record_recipient_id uuid, service_record_recipient_external_id text, call_out_fee numeric,
-        assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
-        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
-        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
-        opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
-          left(subject.address_street_name, 200), left(subject.address_house_number, 200),
-          left(subject.address_zip_code, 200), left(subject.address_city, 200)), '=' || left(subject.external_id,
-          200)) AS former_details FROM site AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
-  ), written AS (
-    UPDATE site SET (customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
-        address_location_lat, address_location_lng, needs_appointment, has_key, comment,
-        appointment_preparation_time_in_minutes, attending_intervals, opening_hours, service_record_recipient_id,
-        service_record_recipient_external_id, call_out_fee, assigned_employee_id, assigned_employee_external_id,
-        contact_person_id, contact_person_external_id, contract_id, contract_external_id, valid_from, valid_until,
-        time_zone, external_id, attending_intervals_is_known, opening_hours_is_known) = ROW (sent.customer_id,
-        sent.name, sent.address_street_name, sent.address_house_number, sent.address_zip_code, sent.address_city,
-        sent.address_location_lat, sent.address_location_lng, sent.needs_appointment, sent.has_key, sent.comment,
-        sent.appointment_preparation_time_in_minutes, sent.attending_intervals, sent.opening_hours,
-        sent.service_record_recipient_id, sent.service_record_recipient_external_id, sent.call_out_fee,
-        sent.assigned_employee_id, sent.assigned_employee_external_id, sent.contact_person_id,
-        sent.contact_person_external_id, sent.contract_id, sent.contract_external_id, sent.valid_from,
-        sent.valid_until, sent.time_zone, sent.external_id, sent.attending_intervals_is_known,
-        sent.opening_hours_is_known),
-      version = sent.version, updated_at = now()
-    FROM sent WHERE site.ctid = sent.place
-    RETURNING site.tenant_id, site.id, site.version, site.search_text, concat_ws(E'\x01', concat_ws(' ',
-        left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
-        left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details,
-      sent.former_text, sent.former_details,
-      '{' || concat_ws(',', '"id":' || to_json(site.id), '"customerId":' || to_json(site.customer_id),
-          '"name":' || to_json(site.name), '"address":' || '{' || nullif(concat_ws(',',
-          '"streetName":' || to_json(site.address_street_name), '"houseNumber":' || to_json(site.address_house_number),
-          '"zipCode":' || to_json(site.address_zip_code), '"city":' || to_json(site.address_city),
-          '"location":' || '{' || nullif(concat_ws(',', '"lat":' || site.address_location_lat::text,
-          '"lng":' || site.address_location_lng::text), '') || '}'), '') || '}',
-          '"needsAppointment":' || to_json(site.needs_appointment), '"hasKey":' || to_json(site.has_key),
-          '"comment":' || to_json(site.comment),
-          '"appointmentPreparationTimeInMinutes":' || site.appointment_preparation_time_in_minutes::text,
-          '"attendingIntervals":' || site.attending_intervals::text, '"openingHours":' || site.opening_hours::text,
-          '"serviceRecordRecipientId":' || to_json(site.service_record_recipient_id),
-          '"serviceRecordRecipientExternalId":' || to_json(site.service_record_recipient_external_id),
-          '"callOutFee":' || site.call_out_fee::text, '"assignedEmployeeId":' || to_json(site.assigned_employee_id),
-          '"assignedEmployeeExternalId":' || to_json(site.assigned_employee_external_id),
-          '"contactPersonId":' || to_json(site.contact_person_id),
-          '"contactPersonExternalId":' || to_json(site.contact_person_external_id),
-          '"contractId":' || to_json(site.contract_id), '"contractExternalId":' || to_json(site.contract_external_id),
-          '"validFrom":' || to_json(site.valid_from), '"validUntil":' || to_json(site.valid_until),
-          '"timeZone":' || to_json(site.time_zone), '"externalId":' || to_json(site.external_id),
-          '"version":' || site.version, '"createdAt":' || to_char(site.created_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(site.updated_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (
-  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
-), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
-words AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
-FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-    former_words AS (SELECT DISTINCT source.tenant_id, 'site' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'site:detail', word, source.id
-FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
-  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
-    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
-    LIMIT 1) AS found
-), removed_words AS (
-  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
-),
-added_words AS (
-  INSERT INTO search_word (tenant_id, resource, word,
-      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
-),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, version, json FROM written;
-
--- compare site
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.customer_id IS NULL THEN coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.customer_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.customer_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id),
-    sent.customer_id) END AS resolved_customer_id,
-    CASE WHEN sent.service_record_recipient_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.service_record_recipient_id),
-    sent.service_record_recipient_id)
-WHEN sent.service_record_recipient_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.service_record_recipient_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.service_record_recipient_external_id)),
-    coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.service_record_recipient_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.service_record_recipient_external_id))) END AS resolved_service_record_recipient_id,
-    CASE WHEN sent.assigned_employee_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.assigned_employee_id), sent.assigned_employee_id)
-WHEN sent.assigned_employee_external_id IS NOT NULL THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.assigned_employee_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'employee' AND former.external_id = sent.assigned_employee_external_id))) END AS resolved_assigned_employee_id,
-    CASE WHEN sent.contact_person_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contact_person_id), sent.contact_person_id)
-WHEN sent.contact_person_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.contact_person_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.contact_person_external_id))) END AS resolved_contact_person_id,
-    CASE WHEN sent.contract_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contract_id), sent.contract_id)
-WHEN sent.contract_external_id IS NOT NULL THEN coalesce(coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.contract_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND former.external_id = sent.contract_external_id))) END AS resolved_contract_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, customer_id uuid,
-        name text, address_street_name text, address_house_number text, address_zip_code text, address_city text,
-        address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
-        has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
-        opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
-        call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
-        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
-        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
-        opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
-  ), compared AS MATERIALIZED (
-    SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.customer_id IS NOT DISTINCT FROM sent.resolved_customer_id AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.service_record_recipient_id IS NOT DISTINCT FROM sent.resolved_service_record_recipient_id AND stored.service_record_recipient_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_service_record_recipient_id IS NULL THEN sent.service_record_recipient_external_id END AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.assigned_employee_id IS NOT DISTINCT FROM sent.resolved_assigned_employee_id AND stored.assigned_employee_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_assigned_employee_id IS NULL THEN sent.assigned_employee_external_id END AND stored.contact_person_id IS NOT DISTINCT FROM sent.resolved_contact_person_id AND stored.contact_person_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contact_person_id IS NULL THEN sent.contact_person_external_id END AND stored.contract_id IS NOT DISTINCT FROM sent.resolved_contract_id AND stored.contract_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_contract_id IS NULL THEN sent.contract_external_id END AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , resolved_customer_id, resolved_service_record_recipient_id, resolved_assigned_employee_id,
-        resolved_contact_person_id, resolved_contract_id
-    FROM sent, LATERAL (SELECT * FROM site AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-  )
-  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-      '"customerId":' || to_json(compared.customer_id), '"name":' || to_json(compared.name),
-      '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(compared.address_street_name),
-      '"houseNumber":' || to_json(compared.address_house_number), '"zipCode":' || to_json(compared.address_zip_code),
-      '"city":' || to_json(compared.address_city), '"location":' || '{' || nullif(concat_ws(',',
-      '"lat":' || compared.address_location_lat::text, '"lng":' || compared.address_location_lng::text), '') || '}'),
-      '') || '}', '"needsAppointment":' || to_json(compared.needs_appointment),
-      '"hasKey":' || to_json(compared.has_key), '"comment":' || to_json(compared.comment),
-      '"appointmentPreparationTimeInMinutes":' || compared.appointment_preparation_time_in_minutes::text,
-      '"attendingIntervals":' || compared.attending_intervals::text, '"openingHours":' || compared.opening_hours::text,
-      '"serviceRecordRecipientId":' || to_json(compared.service_record_recipient_id),
-      '"serviceRecordRecipientExternalId":' || to_json(compared.service_record_recipient_external_id),
-      '"callOutFee":' || compared.call_out_fee::text,
-      '"assignedEmployeeId":' || to_json(compared.assigned_employee_id),
-      '"assignedEmployeeExternalId":' || to_json(compared.assigned_employee_external_id),
-      '"contactPersonId":' || to_json(compared.contact_person_id),
-      '"contactPersonExternalId":' || to_json(compared.contact_person_external_id),
-      '"contractId":' || to_json(compared.contract_id),
-      '"contractExternalId":' || to_json(compared.contract_external_id),
-      '"validFrom":' || to_json(compared.valid_from), '"validUntil":' || to_json(compared.valid_until),
-      '"timeZone":' || to_json(compared.time_zone), '"externalId":' || to_json(compared.external_id),
-      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_customer_id, resolved_service_record_recipient_id, resolved_assigned_employee_id,
-        resolved_contact_person_id, resolved_contract_id
-  FROM compared;
-
--- update unlocked site
-  WITH sent AS MATERIALIZED (
-    SELECT sent.* , sent.customer_id AS resolved_customer_id
-    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, customer_id uuid, name text,
-        address_street_name text, address_house_number text, address_zip_code text, address_city text,
-        address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
-        has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
-        opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
-        call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
-        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
-        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
-        opening_hours_is_known boolean, customer_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        customer_id uuid, name text, address_street_name text, address_house_number text, address_zip_code text,
+        address_city text, address_location_lat double precision, address_location_lng double precision,
+        needs_appointment boolean, has_key boolean, comment text, appointment_preparation_time_in_minutes bigint,
+        attending_intervals json, opening_hours json, service_record_recipient_id uuid,
+        service_record_recipient_external_id text, call_out_fee numeric, assigned_employee_id uuid,
+        assigned_employee_external_id text, contact_person_id uuid, contact_person_external_id text, contract_id uuid,
+        contract_external_id text, valid_from date, valid_until date, time_zone text, external_id text,
+        attending_intervals_is_known boolean, opening_hours_is_known boolean, version integer, actor text,
+        actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
         left(current.address_street_name, 200), left(current.address_house_number, 200), left(current.address_zip_code,
         200), left(current.address_city, 200)), '=' || left(current.external_id, 200)) AS former_details
     FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM site AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.customer_id = sent.customer_id OR EXISTS (SELECT FROM customer
-WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.resolved_customer_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM site AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id))
+      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.customer_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM site AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id))
   ), written AS (
     UPDATE site SET (customer_id, name, address_street_name, address_house_number, address_zip_code, address_city,
         address_location_lat, address_location_lng, needs_appointment, has_key, comment,
@@ -3012,18 +2709,19 @@ moved AS (
 
 -- restore site
   WITH sent AS MATERIALIZED (
-    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
-      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
-    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
-        customer_id uuid, name text, address_street_name text, address_house_number text, address_zip_code text,
-        address_city text, address_location_lat double precision, address_location_lng double precision,
-        needs_appointment boolean, has_key boolean, comment text, appointment_preparation_time_in_minutes bigint,
-        attending_intervals json, opening_hours json, service_record_recipient_id uuid,
-        service_record_recipient_external_id text, call_out_fee numeric, assigned_employee_id uuid,
-        assigned_employee_external_id text, contact_person_id uuid, contact_person_external_id text, contract_id uuid,
-        contract_external_id text, valid_from date, valid_until date, time_zone text, external_id text,
-        attending_intervals_is_known boolean, opening_hours_is_known boolean)
-    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'site'
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, customer_id uuid, service_record_recipient_id uuid,
+        assigned_employee_id uuid, contact_person_id uuid, contract_id uuid, service_record_recipient_external_id text,
+        assigned_employee_external_id text, contact_person_external_id text, contract_external_id text, actor text,
+        actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'site' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, name text,
+          address_street_name text, address_house_number text, address_zip_code text, address_city text,
+          address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
+          has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
+          opening_hours json, call_out_fee numeric, valid_from date, valid_until date, time_zone text,
+          external_id text, attending_intervals_is_known boolean, opening_hours_is_known boolean)
   ), written AS (
     INSERT INTO site (tenant_id, id, version, created_at, customer_id, name, address_street_name, address_house_number,
         address_zip_code, address_city, address_location_lat, address_location_lng, needs_appointment, has_key,
@@ -3032,26 +2730,27 @@ moved AS (
         assigned_employee_external_id, contact_person_id, contact_person_external_id, contract_id,
         contract_external_id, valid_from, valid_until, time_zone, external_id, attending_intervals_is_known,
         opening_hours_is_known)
-    SELECT tenant_id, id, version, created_at, coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.customer_id), sent.customer_id), name,
-    address_street_name, address_house_number, address_zip_code, address_city, address_location_lat,
-    address_location_lng, needs_appointment, has_key, comment, appointment_preparation_time_in_minutes,
-    attending_intervals, opening_hours, coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.service_record_recipient_id),
-    sent.service_record_recipient_id), service_record_recipient_external_id, call_out_fee,
-    coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.assigned_employee_id), sent.assigned_employee_id),
-    assigned_employee_external_id, coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contact_person_id), sent.contact_person_id),
-    contact_person_external_id, coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.contract_id), sent.contract_id),
-    contract_external_id, valid_from, valid_until, time_zone, external_id, attending_intervals_is_known,
-    opening_hours_is_known FROM sent
-    RETURNING tenant_id, id, version, external_id, site.search_text, concat_ws(E'\x01', concat_ws(' ',
+    SELECT tenant_id, id, version, created_at, customer_id, name, address_street_name, address_house_number,
+        address_zip_code, address_city, address_location_lat, address_location_lng, needs_appointment, has_key,
+        comment, appointment_preparation_time_in_minutes, attending_intervals, opening_hours,
+        service_record_recipient_id, service_record_recipient_external_id, call_out_fee, assigned_employee_id,
+        assigned_employee_external_id, contact_person_id, contact_person_external_id, contract_id,
+        contract_external_id, valid_from, valid_until, time_zone, external_id, attending_intervals_is_known,
+        opening_hours_is_known FROM sent
+    WHERE EXISTS (SELECT FROM customer
+      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.customer_id FOR KEY SHARE)
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, site.search_text, concat_ws(E'\x01', concat_ws(' ',
         left(site.address_street_name, 200), left(site.address_house_number, 200), left(site.address_zip_code, 200),
-        left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details ,
-        service_record_recipient_external_id, assigned_employee_external_id, contact_person_external_id,
-        contract_external_id
+        left(site.address_city, 200)), '=' || left(site.external_id, 200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'site' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'site' AND former_external_id.external_id = written.external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'site' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -3072,9 +2771,315 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT * FROM written;
+  SELECT id FROM written;
 
--- list site
+-- link site
+  WITH named AS MATERIALIZED (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, external_id text,
+      actor text, actor_id uuid, request_id uuid, origin text)), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place, subject.service_record_recipient_external_id,
+        subject.assigned_employee_external_id, subject.contact_person_external_id,
+        subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.service_record_recipient_external_id IS NOT NULL OR subject.assigned_employee_external_id IS NOT NULL OR subject.contact_person_external_id IS NOT NULL OR subject.contract_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.service_record_recipient_external_id, subject.assigned_employee_external_id,
+          subject.contact_person_external_id, subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.service_record_recipient_external_id = named.external_id
+        AND coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = named.tenant_id AND contact_person.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' AND former.external_id = named.external_id)),
+    coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = named.tenant_id AND customer.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND former.external_id = named.external_id))) IS NOT NULL UNION ALL SELECT subject.id,
+    subject.ctid AS place, subject.service_record_recipient_external_id, subject.assigned_employee_external_id,
+    subject.contact_person_external_id, subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.assigned_employee_external_id = named.external_id
+        AND coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = named.tenant_id AND employee.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id))) IS NOT NULL UNION ALL SELECT subject.id,
+    subject.ctid AS place, subject.service_record_recipient_external_id, subject.assigned_employee_external_id,
+    subject.contact_person_external_id, subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.contact_person_external_id = named.external_id
+        AND coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = named.tenant_id AND contact_person.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' AND former.external_id = named.external_id))) IS NOT NULL UNION ALL SELECT subject.id,
+    subject.ctid AS place, subject.service_record_recipient_external_id, subject.assigned_employee_external_id,
+    subject.contact_person_external_id, subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.contract_external_id = named.external_id
+        AND coalesce(coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = named.tenant_id AND contract.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.service_record_recipient_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = waiting.tenant_id AND contact_person.external_id = waiting.service_record_recipient_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'contact-person' AND former.external_id = waiting.service_record_recipient_external_id)),
+    coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = waiting.tenant_id AND customer.external_id = waiting.service_record_recipient_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'customer' AND former.external_id = waiting.service_record_recipient_external_id))) END AS found_service_record_recipient_id,
+    CASE WHEN waiting.assigned_employee_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = waiting.tenant_id AND employee.external_id = waiting.assigned_employee_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'employee' AND former.external_id = waiting.assigned_employee_external_id))) END AS found_assigned_employee_id,
+    CASE WHEN waiting.contact_person_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = waiting.tenant_id AND contact_person.external_id = waiting.contact_person_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'contact-person' AND former.external_id = waiting.contact_person_external_id))) END AS found_contact_person_id,
+    CASE WHEN waiting.contract_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = waiting.tenant_id AND contract.external_id = waiting.contract_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'contract' AND former.external_id = waiting.contract_external_id))) END AS found_contract_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_service_record_recipient_id, found_assigned_employee_id, found_contact_person_id,
+        found_contract_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN site AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE site SET service_record_recipient_id = coalesce(linkable.found_service_record_recipient_id,
+        site.service_record_recipient_id),
+        service_record_recipient_external_id = CASE WHEN linkable.found_service_record_recipient_id IS NULL THEN site.service_record_recipient_external_id END,
+        assigned_employee_id = coalesce(linkable.found_assigned_employee_id, site.assigned_employee_id),
+        assigned_employee_external_id = CASE WHEN linkable.found_assigned_employee_id IS NULL THEN site.assigned_employee_external_id END,
+        contact_person_id = coalesce(linkable.found_contact_person_id, site.contact_person_id),
+        contact_person_external_id = CASE WHEN linkable.found_contact_person_id IS NULL THEN site.contact_person_external_id END,
+        contract_id = coalesce(linkable.found_contract_id, site.contract_id),
+        contract_external_id = CASE WHEN linkable.found_contract_id IS NULL THEN site.contract_external_id END,
+        version = site.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE site.ctid = locked.place
+    RETURNING site.tenant_id, site.id, site.external_id, site.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_service_record_recipient_id IS NOT NULL THEN
+      '"serviceRecordRecipientId":{"to":' || to_json(linkable.found_service_record_recipient_id) || '},"serviceRecordRecipientExternalId":{"from":' || to_json(linkable.service_record_recipient_external_id) || '}' END,
+          CASE WHEN linkable.found_assigned_employee_id IS NOT NULL THEN
+      '"assignedEmployeeId":{"to":' || to_json(linkable.found_assigned_employee_id) || '},"assignedEmployeeExternalId":{"from":' || to_json(linkable.assigned_employee_external_id) || '}' END,
+          CASE WHEN linkable.found_contact_person_id IS NOT NULL THEN
+      '"contactPersonId":{"to":' || to_json(linkable.found_contact_person_id) || '},"contactPersonExternalId":{"from":' || to_json(linkable.contact_person_external_id) || '}' END,
+          CASE WHEN linkable.found_contract_id IS NOT NULL THEN
+      '"contractId":{"to":' || to_json(linkable.found_contract_id) || '},"contractExternalId":{"from":' || to_json(linkable.contract_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'site', service_record_recipient_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_service_record_recipient_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION SELECT tenant_id,
+        'site', assigned_employee_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_assigned_employee_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION SELECT tenant_id,
+        'site', contact_person_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_contact_person_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION SELECT tenant_id,
+        'site', contract_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_contract_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'site', crowded_id, actor, actor_id, request_id, origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;
+
+-- move container of site
+  WITH before AS MATERIALIZED (
+    SELECT id, site_id FROM container
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE container SET site_id = CASE WHEN before.site_id = ANY ($3) THEN $4::uuid ELSE before.site_id END,
+        version = container.version + 1, updated_at = now()
+    FROM before WHERE container.tenant_id = $1 AND container.id = before.id
+    RETURNING container.tenant_id, container.id, container.external_id, container.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.site_id = ANY ($3) THEN
+      '"siteId":{"from":' || to_json(before.site_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'container', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- move plant of site
+  WITH before AS MATERIALIZED (
+    SELECT id, site_id FROM plant
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE plant SET site_id = CASE WHEN before.site_id = ANY ($3) THEN $4::uuid ELSE before.site_id END,
+        version = plant.version + 1, updated_at = now()
+    FROM before WHERE plant.tenant_id = $1 AND plant.id = before.id
+    RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.site_id = ANY ($3) THEN
+      '"siteId":{"from":' || to_json(before.site_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'plant', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- move appointment of site
+  WITH before AS MATERIALIZED (
+    SELECT id, site_id FROM appointment
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE appointment SET site_id = CASE WHEN before.site_id = ANY ($3) THEN $4::uuid ELSE before.site_id END,
+        version = appointment.version + 1, updated_at = now()
+    FROM before WHERE appointment.tenant_id = $1 AND appointment.id = before.id
+    RETURNING appointment.tenant_id, appointment.id, appointment.external_id, appointment.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.site_id = ANY ($3) THEN
+      '"siteId":{"from":' || to_json(before.site_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'appointment', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- read site by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"name":' || to_json(subject.name),
+    '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(subject.address_street_name),
+    '"houseNumber":' || to_json(subject.address_house_number), '"zipCode":' || to_json(subject.address_zip_code),
+    '"city":' || to_json(subject.address_city), '"location":' || '{' || nullif(concat_ws(',',
+    '"lat":' || subject.address_location_lat::text, '"lng":' || subject.address_location_lng::text), '') || '}'),
+    '') || '}', '"needsAppointment":' || to_json(subject.needs_appointment), '"hasKey":' || to_json(subject.has_key),
+    '"comment":' || to_json(subject.comment),
+    '"appointmentPreparationTimeInMinutes":' || subject.appointment_preparation_time_in_minutes::text,
+    '"attendingIntervals":' || subject.attending_intervals::text, '"openingHours":' || subject.opening_hours::text,
+    '"serviceRecordRecipientId":' || to_json(subject.service_record_recipient_id),
+    '"serviceRecordRecipientExternalId":' || to_json(subject.service_record_recipient_external_id),
+    '"callOutFee":' || subject.call_out_fee::text, '"assignedEmployeeId":' || to_json(subject.assigned_employee_id),
+    '"assignedEmployeeExternalId":' || to_json(subject.assigned_employee_external_id),
+    '"contactPersonId":' || to_json(subject.contact_person_id),
+    '"contactPersonExternalId":' || to_json(subject.contact_person_external_id),
+    '"contractId":' || to_json(subject.contract_id), '"contractExternalId":' || to_json(subject.contract_external_id),
+    '"validFrom":' || to_json(subject.valid_from), '"validUntil":' || to_json(subject.valid_until),
+    '"timeZone":' || to_json(subject.time_zone), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM site AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read site by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"name":' || to_json(subject.name),
+    '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(subject.address_street_name),
+    '"houseNumber":' || to_json(subject.address_house_number), '"zipCode":' || to_json(subject.address_zip_code),
+    '"city":' || to_json(subject.address_city), '"location":' || '{' || nullif(concat_ws(',',
+    '"lat":' || subject.address_location_lat::text, '"lng":' || subject.address_location_lng::text), '') || '}'),
+    '') || '}', '"needsAppointment":' || to_json(subject.needs_appointment), '"hasKey":' || to_json(subject.has_key),
+    '"comment":' || to_json(subject.comment),
+    '"appointmentPreparationTimeInMinutes":' || subject.appointment_preparation_time_in_minutes::text,
+    '"attendingIntervals":' || subject.attending_intervals::text, '"openingHours":' || subject.opening_hours::text,
+    '"serviceRecordRecipientId":' || to_json(subject.service_record_recipient_id),
+    '"serviceRecordRecipientExternalId":' || to_json(subject.service_record_recipient_external_id),
+    '"callOutFee":' || subject.call_out_fee::text, '"assignedEmployeeId":' || to_json(subject.assigned_employee_id),
+    '"assignedEmployeeExternalId":' || to_json(subject.assigned_employee_external_id),
+    '"contactPersonId":' || to_json(subject.contact_person_id),
+    '"contactPersonExternalId":' || to_json(subject.contact_person_external_id),
+    '"contractId":' || to_json(subject.contract_id), '"contractExternalId":' || to_json(subject.contract_external_id),
+    '"validFrom":' || to_json(subject.valid_from), '"validUntil":' || to_json(subject.valid_until),
+    '"timeZone":' || to_json(subject.time_zone), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM site AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data site
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"customerId":' || to_json(subject.customer_id), '"name":' || to_json(subject.name),
+    '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(subject.address_street_name),
+    '"houseNumber":' || to_json(subject.address_house_number), '"zipCode":' || to_json(subject.address_zip_code),
+    '"city":' || to_json(subject.address_city), '"location":' || '{' || nullif(concat_ws(',',
+    '"lat":' || subject.address_location_lat::text, '"lng":' || subject.address_location_lng::text), '') || '}'),
+    '') || '}', '"needsAppointment":' || to_json(subject.needs_appointment), '"hasKey":' || to_json(subject.has_key),
+    '"comment":' || to_json(subject.comment),
+    '"appointmentPreparationTimeInMinutes":' || subject.appointment_preparation_time_in_minutes::text,
+    '"attendingIntervals":' || subject.attending_intervals::text, '"openingHours":' || subject.opening_hours::text,
+    '"serviceRecordRecipientId":' || to_json(subject.service_record_recipient_id),
+    '"serviceRecordRecipientExternalId":' || to_json(subject.service_record_recipient_external_id),
+    '"callOutFee":' || subject.call_out_fee::text, '"assignedEmployeeId":' || to_json(subject.assigned_employee_id),
+    '"assignedEmployeeExternalId":' || to_json(subject.assigned_employee_external_id),
+    '"contactPersonId":' || to_json(subject.contact_person_id),
+    '"contactPersonExternalId":' || to_json(subject.contact_person_external_id),
+    '"contractId":' || to_json(subject.contract_id), '"contractExternalId":' || to_json(subject.contract_external_id),
+    '"validFrom":' || to_json(subject.valid_from), '"validUntil":' || to_json(subject.valid_until),
+    '"timeZone":' || to_json(subject.time_zone), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, ARRAY(SELECT unnest(ARRAY[step_0.company_name, step_0.email,
+    step_0.phone]) FROM customer AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.customer_id UNION ALL SELECT unnest(ARRAY[step_0.last_name,
+    step_0.first_name, step_0.email, step_0.phone, step_0.mobile]) FROM contact_person AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.service_record_recipient_id UNION ALL SELECT unnest(ARRAY[step_0.company_name,
+    step_0.email, step_0.phone]) FROM customer AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.service_record_recipient_id UNION ALL SELECT unnest(ARRAY[step_0.first_name,
+    step_0.last_name, step_0.email, step_0.phone]) FROM employee AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.assigned_employee_id UNION ALL SELECT unnest(ARRAY[step_0.last_name,
+    step_0.first_name, step_0.email, step_0.phone, step_0.mobile]) FROM contact_person AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.contact_person_id) AS names
+  FROM site AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list site by createdAt
 SELECT subject.id, (subject.id)::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
     0) + coalesce(octet_length(subject.address_house_number), 0) + coalesce(octet_length(subject.address_zip_code),
     0) + coalesce(octet_length(subject.address_city),
@@ -3107,38 +3112,83 @@ ELSE octet_length(subject.opening_hours::text) END, 0) + coalesce(octet_length(s
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json FROM (
     SELECT * FROM site AS subject
     WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
-  ) AS subject ORDER BY subject.id ASC;
+  ) AS subject  ORDER BY subject.id ASC;
+-- In another order: list site by -createdAt
+-- In another order: list site by updatedAt
+-- In another order: list site by -updatedAt
+-- In another order: list site by name
+-- In another order: list site by -name
+-- In another order: list site by zipCode
+-- In another order: list site by -zipCode
+-- In another order: list site by city
+-- In another order: list site by -city
+
+-- list site by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, CASE WHEN sum(coalesce(octet_length(subject.address_street_name),
+    0) + coalesce(octet_length(subject.address_house_number), 0) + coalesce(octet_length(subject.address_zip_code),
+    0) + coalesce(octet_length(subject.address_city),
+    0) + coalesce(CASE WHEN pg_column_compression(subject.attending_intervals) IS NULL THEN pg_column_size(subject.attending_intervals)
+ELSE octet_length(subject.attending_intervals::text) END,
+    0) + coalesce(CASE WHEN pg_column_compression(subject.opening_hours) IS NULL THEN pg_column_size(subject.opening_hours)
+ELSE octet_length(subject.opening_hours::text) END, 0) + coalesce(octet_length(subject.time_zone),
+    0)) OVER (ORDER BY subject.id ASC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) < 4194304 IS NOT FALSE THEN '{' || concat_ws(',',
+    '"id":' || to_json(subject.id), '"customerId":' || to_json(subject.customer_id),
+    '"name":' || to_json(subject.name), '"address":' || '{' || nullif(concat_ws(',',
+    '"streetName":' || to_json(subject.address_street_name), '"houseNumber":' || to_json(subject.address_house_number),
+    '"zipCode":' || to_json(subject.address_zip_code), '"city":' || to_json(subject.address_city),
+    '"location":' || '{' || nullif(concat_ws(',', '"lat":' || subject.address_location_lat::text,
+    '"lng":' || subject.address_location_lng::text), '') || '}'), '') || '}',
+    '"needsAppointment":' || to_json(subject.needs_appointment), '"hasKey":' || to_json(subject.has_key),
+    '"comment":' || to_json(subject.comment),
+    '"appointmentPreparationTimeInMinutes":' || subject.appointment_preparation_time_in_minutes::text,
+    '"attendingIntervals":' || subject.attending_intervals::text, '"openingHours":' || subject.opening_hours::text,
+    '"serviceRecordRecipientId":' || to_json(subject.service_record_recipient_id),
+    '"serviceRecordRecipientExternalId":' || to_json(subject.service_record_recipient_external_id),
+    '"callOutFee":' || subject.call_out_fee::text, '"assignedEmployeeId":' || to_json(subject.assigned_employee_id),
+    '"assignedEmployeeExternalId":' || to_json(subject.assigned_employee_external_id),
+    '"contactPersonId":' || to_json(subject.contact_person_id),
+    '"contactPersonExternalId":' || to_json(subject.contact_person_external_id),
+    '"contractId":' || to_json(subject.contract_id), '"contractExternalId":' || to_json(subject.contract_external_id),
+    '"validFrom":' || to_json(subject.valid_from), '"validUntil":' || to_json(subject.valid_until),
+    '"timeZone":' || to_json(subject.time_zone), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json FROM (
+    SELECT * FROM site AS subject
+    WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+  ) AS subject  ORDER BY subject.id ASC;
+-- In another order: list site by -createdAt, further
+-- In another order: list site by updatedAt, further
+-- In another order: list site by -updatedAt, further
+-- In another order: list site by name, further
+-- In another order: list site by -name, further
+-- In another order: list site by zipCode, further
+-- In another order: list site by -zipCode, further
+-- In another order: list site by city, further
+-- In another order: list site by -city, further
 
 -- count site
 SELECT count(*)::integer AS total FROM site AS subject WHERE subject.tenant_id = $1;
 
 -- site needs attention: unresolved_reference of serviceRecordRecipientId
-subject.service_record_recipient_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.service_record_recipient_id),
-    subject.service_record_recipient_id) AS id OFFSET 0) AS sought,
-    LATERAL (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id UNION ALL SELECT FROM customer AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
+subject.service_record_recipient_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.service_record_recipient_id OFFSET 0) OR EXISTS (SELECT FROM customer AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.service_record_recipient_id OFFSET 0))
+AND NOT EXISTS (SELECT FROM former_id AS former WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.service_record_recipient_id
+  AND (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0) OR EXISTS (SELECT FROM customer AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0)) OFFSET 0);
 
 -- site needs attention: unresolved_reference of assignedEmployeeId
-subject.assigned_employee_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.assigned_employee_id),
-    subject.assigned_employee_id) AS id OFFSET 0) AS sought,
-    LATERAL (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
+subject.assigned_employee_id IS NOT NULL AND NOT (EXISTS (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.assigned_employee_id OFFSET 0))
+AND NOT EXISTS (SELECT FROM former_id AS former WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.assigned_employee_id
+  AND (EXISTS (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0)) OFFSET 0);
 
 -- site needs attention: unresolved_reference of contactPersonId
-subject.contact_person_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.contact_person_id),
-    subject.contact_person_id) AS id OFFSET 0) AS sought,
-    LATERAL (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
+subject.contact_person_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.contact_person_id OFFSET 0))
+AND NOT EXISTS (SELECT FROM former_id AS former WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.contact_person_id
+  AND (EXISTS (SELECT FROM contact_person AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0)) OFFSET 0);
 
 -- site needs attention: unresolved_reference of contractId
-subject.contract_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.contract_id),
-    subject.contract_id) AS id OFFSET 0) AS sought,
-    LATERAL (SELECT FROM contract AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
+subject.contract_id IS NOT NULL AND NOT (EXISTS (SELECT FROM contract AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.contract_id OFFSET 0))
+AND NOT EXISTS (SELECT FROM former_id AS former WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.contract_id
+  AND (EXISTS (SELECT FROM contract AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0)) OFFSET 0);
 
 -- site needs attention: pending_reference of serviceRecordRecipientExternalId
 subject.service_record_recipient_external_id IS NOT NULL;
@@ -3161,9 +3211,12 @@ NOT subject.opening_hours_is_known;
 -- site needs attention: half_position of address.location
 (subject.address_location_lat IS NULL) <> (subject.address_location_lng IS NULL);
 
+-- site needs attention: unread_cell of comment
+(strpos(subject.comment, 'Nicht gelesen:') > 0 OR strpos(subject.comment, 'Not read:') > 0);
+
 -- site needs attention: probable_duplicate of name
-EXISTS (SELECT FROM site AS other WHERE other.tenant_id = subject.tenant_id
-AND other.sort_name = subject.sort_name AND other.id <> subject.id AND other.customer_id = subject.customer_id);
+EXISTS (SELECT FROM site AS other WHERE other.tenant_id = subject.tenant_id AND other.sort_name = subject.sort_name
+AND other.id <> subject.id AND other.customer_id = subject.customer_id);
 
 -- site needs attention: validity_ended of validUntil
 subject.valid_until < current_date;
@@ -3172,12 +3225,12 @@ subject.valid_until < current_date;
 subject.address_location_lat IS NULL AND subject.address_location_lng IS NULL;
 
 -- site needs attention: no_employee of assignedEmployeeId
-json_array_length(subject.attending_intervals) > 0 AND subject.attending_intervals_is_known
-AND (subject.valid_until IS NULL OR subject.valid_until >= current_date) AND EXISTS (SELECT FROM json_array_elements(subject.attending_intervals) AS planned
-        WHERE (planned ->> 'endDate' < current_date::text) IS NOT TRUE)
-      AND subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
+subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
       (SELECT FROM employee AS assigned WHERE assigned.tenant_id = subject.tenant_id AND assigned.id = subject.assigned_employee_id
-        AND NOT assigned.active));
+        AND NOT assigned.active OFFSET 0))
+      AND json_array_length(subject.attending_intervals) > 0 AND subject.attending_intervals_is_known
+AND (subject.valid_until IS NULL OR subject.valid_until >= current_date) AND EXISTS (SELECT FROM json_array_elements(subject.attending_intervals) AS planned
+        WHERE (planned ->> 'endDate' < current_date::text) IS NOT TRUE);
 
 -- site needs attention: closed_visit of attendingIntervals
 json_array_length(subject.attending_intervals) > 0 AND subject.attending_intervals_is_known
@@ -3215,15 +3268,25 @@ WHERE former.tenant_id = sought.tenant_id AND former.resource = 'site' AND forme
 JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = sought.tenant_id AND former.resource = 'product' AND former.external_id = sought.value AND sought.kind = 'product.external_id' LIMIT 1) AS found ON true;
 
+-- find deleted container
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'container' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
 -- read container
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT container.id FROM container
-      WHERE container.tenant_id = sought.tenant_id AND container.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE container.tenant_id = sought.tenant_id AND container.external_id = sought.external_id) ELSE (SELECT container.id FROM container
+      WHERE container.tenant_id = sought.tenant_id AND container.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND former.external_id = named.external_id)
@@ -3244,20 +3307,22 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND f
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM container AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM container AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
 
 -- lock container
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT container.id FROM container
-      WHERE container.tenant_id = sought.tenant_id AND container.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE container.tenant_id = sought.tenant_id AND container.external_id = sought.external_id) ELSE (SELECT container.id FROM container
+      WHERE container.tenant_id = sought.tenant_id AND container.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND former.external_id = named.external_id)
@@ -3278,18 +3343,18 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND f
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM container AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM container AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
 
--- insert resolved container
+-- insert container
   WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
         product_id uuid, product_external_id text, material text, color text, length_in_cm bigint, width_in_cm bigint,
         height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
-        ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-        actor text, actor_id uuid, request_id uuid, origin text, changes json)
+        ownership text, label_code text, comment text, external_id text, version integer, actor text, actor_id uuid,
+        request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO container (tenant_id, id, name, culture_system, site_id, product_id, product_external_id, material,
         color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
@@ -3299,7 +3364,8 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND f
         sent.diameter_in_cm, sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership, sent.label_code,
         sent.comment, sent.external_id FROM sent
     WHERE (sent.site_id IS NULL OR EXISTS (SELECT FROM site
-      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE))
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE)) AND NOT (coalesce(sent.product_id) IS NOT NULL AND EXISTS (SELECT FROM former_id AS former
+        WHERE former.tenant_id = sent.tenant_id AND former.former_id = ANY (ARRAY[sent.product_id]) LIMIT 1))
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id, container.search_text, concat_ws(E'\x01', '', '=' || left(container.external_id,
         200)) AS details
@@ -3325,223 +3391,23 @@ moved AS (
 )
   SELECT id FROM written;
 
--- insert container
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND former.external_id = sent.external_id)) END AS external_id_holder ,
-    CASE WHEN sent.site_id IS NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.site_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id) END AS resolved_site_id,
-    CASE WHEN sent.product_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id)
-WHEN sent.product_external_id IS NOT NULL THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.product_external_id))) END AS resolved_product_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
-        product_id uuid, product_external_id text, material text, color text, length_in_cm bigint, width_in_cm bigint,
-        height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
-        ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-        actor text, actor_id uuid, request_id uuid, origin text, changes json)
-    ORDER BY sent.tenant_id, sent.id
-  ), written AS (
-    INSERT INTO container (tenant_id, id, name, culture_system, site_id, product_id, product_external_id, material,
-        color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
-        ownership, label_code, comment, external_id)
-    SELECT sent.tenant_id, sent.id, sent.name, sent.culture_system, sent.resolved_site_id, sent.resolved_product_id,
-        CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END, sent.material, sent.color,
-        sent.length_in_cm, sent.width_in_cm, sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres,
-        sent.has_water_level_indicator, sent.ownership, sent.label_code, sent.comment, sent.external_id FROM sent
-    WHERE sent.external_id_holder IS NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE))
-    ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, container.search_text, concat_ws(E'\x01', '', '=' || left(container.external_id,
-        200)) AS details
-  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
-      'container' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'container', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, NULL AS external_id_holder FROM written
-  UNION ALL SELECT sent.id,
-      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET 0));
-
--- read inserted container
-SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
-    '"name":' || to_json(stored.name), '"cultureSystem":' || to_json(stored.culture_system),
-    '"siteId":' || to_json(stored.site_id), '"productId":' || to_json(stored.product_id),
-    '"productExternalId":' || to_json(stored.product_external_id), '"material":' || to_json(stored.material),
-    '"color":' || to_json(stored.color), '"lengthInCm":' || stored.length_in_cm::text,
-    '"widthInCm":' || stored.width_in_cm::text, '"heightInCm":' || stored.height_in_cm::text,
-    '"diameterInCm":' || stored.diameter_in_cm::text, '"volumeInLitres":' || stored.volume_in_litres::text,
-    '"hasWaterLevelIndicator":' || to_json(stored.has_water_level_indicator),
-    '"ownership":' || to_json(stored.ownership), '"labelCode":' || to_json(stored.label_code),
-    '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
-    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM container AS subject
-  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
-
 -- update container
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, name text, culture_system text, site_id uuid,
-        product_id uuid, product_external_id text, material text, color text, length_in_cm bigint, width_in_cm bigint,
-        height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean,
-        ownership text, label_code text, comment text, external_id text, site_external_id text, version integer,
-        actor text, actor_id uuid, request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', '',
-          '=' || left(subject.external_id, 200)) AS former_details FROM container AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
-  ), written AS (
-    UPDATE container SET (name, culture_system, site_id, product_id, product_external_id, material, color,
-        length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
-        ownership, label_code, comment, external_id) = ROW (sent.name, sent.culture_system, sent.site_id,
-        sent.product_id, sent.product_external_id, sent.material, sent.color, sent.length_in_cm, sent.width_in_cm,
-        sent.height_in_cm, sent.diameter_in_cm, sent.volume_in_litres, sent.has_water_level_indicator, sent.ownership,
-        sent.label_code, sent.comment, sent.external_id),
-      version = sent.version, updated_at = now()
-    FROM sent WHERE container.ctid = sent.place
-    RETURNING container.tenant_id, container.id, container.version, container.search_text, concat_ws(E'\x01', '',
-        '=' || left(container.external_id, 200)) AS details,
-      sent.former_text, sent.former_details,
-      '{' || concat_ws(',', '"id":' || to_json(container.id), '"name":' || to_json(container.name),
-          '"cultureSystem":' || to_json(container.culture_system), '"siteId":' || to_json(container.site_id),
-          '"productId":' || to_json(container.product_id),
-          '"productExternalId":' || to_json(container.product_external_id),
-          '"material":' || to_json(container.material), '"color":' || to_json(container.color),
-          '"lengthInCm":' || container.length_in_cm::text, '"widthInCm":' || container.width_in_cm::text,
-          '"heightInCm":' || container.height_in_cm::text, '"diameterInCm":' || container.diameter_in_cm::text,
-          '"volumeInLitres":' || container.volume_in_litres::text,
-          '"hasWaterLevelIndicator":' || to_json(container.has_water_level_indicator),
-          '"ownership":' || to_json(container.ownership), '"labelCode":' || to_json(container.label_code),
-          '"comment":' || to_json(container.comment), '"externalId":' || to_json(container.external_id),
-          '"version":' || container.version, '"createdAt":' || to_char(container.created_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(container.updated_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (
-  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
-), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
-words AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
-FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-    former_words AS (SELECT DISTINCT source.tenant_id, 'container' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'container:detail', word, source.id
-FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
-  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
-    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
-    LIMIT 1) AS found
-), removed_words AS (
-  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
-),
-added_words AS (
-  INSERT INTO search_word (tenant_id, resource, word,
-      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
-),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'container', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, version, json FROM written;
-
--- compare container
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.site_id IS NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.site_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id) END AS resolved_site_id,
-    CASE WHEN sent.product_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id)
-WHEN sent.product_external_id IS NOT NULL THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.product_external_id))) END AS resolved_product_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, name text,
-        culture_system text, site_id uuid, product_id uuid, product_external_id text, material text, color text,
-        length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
-        has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
-        site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
-  ), compared AS MATERIALIZED (
-    SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , resolved_site_id, resolved_product_id
-    FROM sent, LATERAL (SELECT * FROM container AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-  )
-  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-      '"name":' || to_json(compared.name), '"cultureSystem":' || to_json(compared.culture_system),
-      '"siteId":' || to_json(compared.site_id), '"productId":' || to_json(compared.product_id),
-      '"productExternalId":' || to_json(compared.product_external_id), '"material":' || to_json(compared.material),
-      '"color":' || to_json(compared.color), '"lengthInCm":' || compared.length_in_cm::text,
-      '"widthInCm":' || compared.width_in_cm::text, '"heightInCm":' || compared.height_in_cm::text,
-      '"diameterInCm":' || compared.diameter_in_cm::text, '"volumeInLitres":' || compared.volume_in_litres::text,
-      '"hasWaterLevelIndicator":' || to_json(compared.has_water_level_indicator),
-      '"ownership":' || to_json(compared.ownership), '"labelCode":' || to_json(compared.label_code),
-      '"comment":' || to_json(compared.comment), '"externalId":' || to_json(compared.external_id),
-      '"version":' || compared.version, '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_site_id, resolved_product_id
-  FROM compared;
-
--- update unlocked container
-  WITH sent AS MATERIALIZED (
-    SELECT sent.* , sent.site_id AS resolved_site_id
-    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, name text, culture_system text,
-        site_id uuid, product_id uuid, product_external_id text, material text, color text, length_in_cm bigint,
-        width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
-        has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text,
-        site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        name text, culture_system text, site_id uuid, product_id uuid, product_external_id text, material text,
+        color text, length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint,
+        volume_in_litres numeric, has_water_level_indicator boolean, ownership text, label_code text, comment text,
+        external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', '',
         '=' || left(current.external_id, 200)) AS former_details
     FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM container AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
-    WHERE (current.site_id = sent.site_id OR ((sent.site_id IS NULL AND sent.site_external_id IS NULL) OR EXISTS (SELECT FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE))) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM container AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.label_code IS NULL OR current.label_code = sent.label_code OR NOT EXISTS (SELECT FROM container AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.label_code = sent.label_code))
+    WHERE (current.site_id = sent.site_id OR (sent.site_id IS NULL OR EXISTS (SELECT FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE))) AND (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM container AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.label_code IS NULL OR current.label_code = sent.label_code
+      OR NOT EXISTS (SELECT FROM container AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.label_code = sent.label_code))
   ), written AS (
     UPDATE container SET (name, culture_system, site_id, product_id, product_external_id, material, color,
         length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres, has_water_level_indicator,
@@ -3664,26 +3530,35 @@ moved AS (
 
 -- restore container
   WITH sent AS MATERIALIZED (
-    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
-      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
-    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
-        name text, culture_system text, site_id uuid, product_id uuid, product_external_id text, material text,
-        color text, length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint,
-        volume_in_litres numeric, has_water_level_indicator boolean, ownership text, label_code text, comment text,
-        external_id text)
-    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'container'
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, site_id uuid, product_id uuid,
+        product_external_id text, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'container' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, name text,
+          culture_system text, material text, color text, length_in_cm bigint, width_in_cm bigint, height_in_cm bigint,
+          diameter_in_cm bigint, volume_in_litres numeric, has_water_level_indicator boolean, ownership text,
+          label_code text, comment text, external_id text)
   ), written AS (
     INSERT INTO container (tenant_id, id, version, created_at, name, culture_system, site_id, product_id,
         product_external_id, material, color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm,
         volume_in_litres, has_water_level_indicator, ownership, label_code, comment, external_id)
-    SELECT tenant_id, id, version, created_at, name, culture_system, coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id),
-    coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id), product_external_id,
-    material, color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres,
-    has_water_level_indicator, ownership, label_code, comment, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, container.search_text, concat_ws(E'\x01', '',
-        '=' || left(container.external_id, 200)) AS details , product_external_id
+    SELECT tenant_id, id, version, created_at, name, culture_system, site_id, product_id, product_external_id,
+        material, color, length_in_cm, width_in_cm, height_in_cm, diameter_in_cm, volume_in_litres,
+        has_water_level_indicator, ownership, label_code, comment, external_id FROM sent
+    WHERE (sent.site_id IS NULL OR EXISTS (SELECT FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE))
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, container.search_text, concat_ws(E'\x01', '',
+        '=' || left(container.external_id, 200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'container' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'container' AND former_external_id.external_id = written.external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'container' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -3704,9 +3579,155 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT * FROM written;
+  SELECT id FROM written;
 
--- list container
+-- link container
+  WITH named AS MATERIALIZED (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, external_id text,
+      actor text, actor_id uuid, request_id uuid, origin text)), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place, subject.product_external_id FROM container AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.product_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.product_external_id FROM container AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.product_external_id = named.external_id
+        AND coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = named.tenant_id AND product.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.product_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = waiting.tenant_id AND product.external_id = waiting.product_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'product' AND former.external_id = waiting.product_external_id))) END AS found_product_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_product_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN container AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE container SET product_id = coalesce(linkable.found_product_id, container.product_id),
+        product_external_id = CASE WHEN linkable.found_product_id IS NULL THEN container.product_external_id END,
+        version = container.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE container.ctid = locked.place
+    RETURNING container.tenant_id, container.id, container.external_id, container.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_product_id IS NOT NULL THEN
+      '"productId":{"to":' || to_json(linkable.found_product_id) || '},"productExternalId":{"from":' || to_json(linkable.product_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'container', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'container', product_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_product_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'container', crowded_id, actor, actor_id, request_id,
+        origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;
+
+-- move plant of container
+  WITH before AS MATERIALIZED (
+    SELECT id, container_id FROM plant
+    WHERE tenant_id = $1 AND id = ANY ($2)
+  ), written AS (
+    UPDATE plant SET container_id = CASE WHEN before.container_id = ANY ($3) THEN $4::uuid ELSE before.container_id END,
+        version = plant.version + 1, updated_at = now()
+    FROM before WHERE plant.tenant_id = $1 AND plant.id = before.id
+    RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
+      $5::text AS actor, $6::uuid AS actor_id, $7::uuid AS request_id, $8::text AS origin,
+      ('{' || concat_ws(',', CASE WHEN before.container_id = ANY ($3) THEN
+      '"containerId":{"from":' || to_json(before.container_id) || ',"to":' || to_json($4::uuid) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'plant', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT count(*) FROM written;
+
+-- read container by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"name":' || to_json(subject.name), '"cultureSystem":' || to_json(subject.culture_system),
+    '"siteId":' || to_json(subject.site_id), '"productId":' || to_json(subject.product_id),
+    '"productExternalId":' || to_json(subject.product_external_id), '"material":' || to_json(subject.material),
+    '"color":' || to_json(subject.color), '"lengthInCm":' || subject.length_in_cm::text,
+    '"widthInCm":' || subject.width_in_cm::text, '"heightInCm":' || subject.height_in_cm::text,
+    '"diameterInCm":' || subject.diameter_in_cm::text, '"volumeInLitres":' || subject.volume_in_litres::text,
+    '"hasWaterLevelIndicator":' || to_json(subject.has_water_level_indicator),
+    '"ownership":' || to_json(subject.ownership), '"labelCode":' || to_json(subject.label_code),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM container AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read container by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"name":' || to_json(subject.name), '"cultureSystem":' || to_json(subject.culture_system),
+    '"siteId":' || to_json(subject.site_id), '"productId":' || to_json(subject.product_id),
+    '"productExternalId":' || to_json(subject.product_external_id), '"material":' || to_json(subject.material),
+    '"color":' || to_json(subject.color), '"lengthInCm":' || subject.length_in_cm::text,
+    '"widthInCm":' || subject.width_in_cm::text, '"heightInCm":' || subject.height_in_cm::text,
+    '"diameterInCm":' || subject.diameter_in_cm::text, '"volumeInLitres":' || subject.volume_in_litres::text,
+    '"hasWaterLevelIndicator":' || to_json(subject.has_water_level_indicator),
+    '"ownership":' || to_json(subject.ownership), '"labelCode":' || to_json(subject.label_code),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM container AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data container
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id), '"name":' || to_json(subject.name),
+    '"cultureSystem":' || to_json(subject.culture_system), '"siteId":' || to_json(subject.site_id),
+    '"productId":' || to_json(subject.product_id), '"productExternalId":' || to_json(subject.product_external_id),
+    '"material":' || to_json(subject.material), '"color":' || to_json(subject.color),
+    '"lengthInCm":' || subject.length_in_cm::text, '"widthInCm":' || subject.width_in_cm::text,
+    '"heightInCm":' || subject.height_in_cm::text, '"diameterInCm":' || subject.diameter_in_cm::text,
+    '"volumeInLitres":' || subject.volume_in_litres::text,
+    '"hasWaterLevelIndicator":' || to_json(subject.has_water_level_indicator),
+    '"ownership":' || to_json(subject.ownership), '"labelCode":' || to_json(subject.label_code),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, ARRAY(SELECT unnest(ARRAY[step_1.company_name, step_1.email,
+    step_1.phone]) FROM site AS step_0 JOIN customer AS step_1
+  ON step_1.tenant_id = subject.tenant_id AND step_1.id = step_0.customer_id
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.site_id) AS names
+  FROM container AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list container by createdAt
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"name":' || to_json(subject.name), '"cultureSystem":' || to_json(subject.culture_system),
     '"siteId":' || to_json(subject.site_id), '"productId":' || to_json(subject.product_id),
@@ -3722,20 +3743,53 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
   SELECT * FROM container AS subject
   WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
-) AS subject ORDER BY subject.id ASC;
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list container by -createdAt
+-- In another order: list container by updatedAt
+-- In another order: list container by -updatedAt
+-- In another order: list container by name
+-- In another order: list container by -name
+-- In another order: list container by labelCode
+-- In another order: list container by -labelCode
+
+-- list container by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"name":' || to_json(subject.name), '"cultureSystem":' || to_json(subject.culture_system),
+    '"siteId":' || to_json(subject.site_id), '"productId":' || to_json(subject.product_id),
+    '"productExternalId":' || to_json(subject.product_external_id), '"material":' || to_json(subject.material),
+    '"color":' || to_json(subject.color), '"lengthInCm":' || subject.length_in_cm::text,
+    '"widthInCm":' || subject.width_in_cm::text, '"heightInCm":' || subject.height_in_cm::text,
+    '"diameterInCm":' || subject.diameter_in_cm::text, '"volumeInLitres":' || subject.volume_in_litres::text,
+    '"hasWaterLevelIndicator":' || to_json(subject.has_water_level_indicator),
+    '"ownership":' || to_json(subject.ownership), '"labelCode":' || to_json(subject.label_code),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM container AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list container by -createdAt, further
+-- In another order: list container by updatedAt, further
+-- In another order: list container by -updatedAt, further
+-- In another order: list container by name, further
+-- In another order: list container by -name, further
+-- In another order: list container by labelCode, further
+-- In another order: list container by -labelCode, further
 
 -- count container
 SELECT count(*)::integer AS total FROM container AS subject WHERE subject.tenant_id = $1;
 
 -- container needs attention: unresolved_reference of productId
-subject.product_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id),
-    subject.product_id) AS id OFFSET 0) AS sought,
-    LATERAL (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
+subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.product_id OFFSET 0))
+AND NOT EXISTS (SELECT FROM former_id AS former WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id
+  AND (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0)) OFFSET 0);
 
 -- container needs attention: pending_reference of productExternalId
 subject.product_external_id IS NOT NULL;
+
+-- container needs attention: unread_cell of comment
+(strpos(subject.comment, 'Nicht gelesen:') > 0 OR strpos(subject.comment, 'Not read:') > 0);
 
 -- find names of plant
   WITH sought AS MATERIALIZED (
@@ -3770,15 +3824,25 @@ WHERE former.tenant_id = sought.tenant_id AND former.resource = 'product' AND fo
 JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = sought.tenant_id AND former.resource = 'container' AND former.external_id = sought.value AND sought.kind = 'container.external_id' LIMIT 1) AS found ON true;
 
+-- find deleted plant
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'plant' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
 -- read plant
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT plant.id FROM plant
-      WHERE plant.tenant_id = sought.tenant_id AND plant.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE plant.tenant_id = sought.tenant_id AND plant.external_id = sought.external_id) ELSE (SELECT plant.id FROM plant
+      WHERE plant.tenant_id = sought.tenant_id AND plant.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'plant' AND former.external_id = named.external_id)
@@ -3800,20 +3864,22 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'plant' AND forme
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM plant AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM plant AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
 
 -- lock plant
   WITH named AS MATERIALIZED (
     SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT plant.id FROM plant
-      WHERE plant.tenant_id = sought.tenant_id AND plant.external_id = sought.external_id) ELSE sought.id END AS direct_id
+      WHERE plant.tenant_id = sought.tenant_id AND plant.external_id = sought.external_id) ELSE (SELECT plant.id FROM plant
+      WHERE plant.tenant_id = sought.tenant_id AND plant.id = sought.id) END AS direct_id
     FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
   ), sought AS MATERIALIZED (
     SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT former.id FROM former_id AS former
-          WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
         WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
 WHERE former.tenant_id = named.tenant_id AND former.resource = 'plant' AND former.external_id = named.external_id)
@@ -3835,18 +3901,18 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'plant' AND forme
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought ORDER BY tenant_id, coalesce(former_id,
-      direct_id)) AS sought,
-    LATERAL (SELECT * FROM plant AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored;
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM plant AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
 
--- insert resolved plant
+-- insert plant
   WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text,
         product_id uuid, product_external_id text, common_name text, quantity bigint, container_id uuid,
         container_external_id text, building text, floor text, room text, position text, height_in_cm bigint,
         planted_on date, removed_on date, status text, ownership text, label_code text, comment text, external_id text,
-        site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
   ), written AS (
     INSERT INTO plant (tenant_id, id, site_id, botanical_name, product_id, product_external_id, common_name, quantity,
         container_id, container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on,
@@ -3856,7 +3922,10 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'plant' AND forme
         sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on, sent.status, sent.ownership,
         sent.label_code, sent.comment, sent.external_id FROM sent
     WHERE EXISTS (SELECT FROM site
-      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE)
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE) AND NOT (coalesce(sent.product_id,
+          sent.container_id) IS NOT NULL AND EXISTS (SELECT FROM former_id AS former
+        WHERE former.tenant_id = sent.tenant_id AND former.former_id = ANY (ARRAY[sent.product_id,
+            sent.container_id]) LIMIT 1))
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, id, plant.search_text, concat_ws(E'\x01', concat_ws(' ', left(plant.building, 200),
         left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)), '=' || left(plant.external_id,
@@ -3883,244 +3952,25 @@ moved AS (
 )
   SELECT id FROM written;
 
--- insert plant
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.external_id IS NOT NULL THEN coalesce((SELECT plant.id FROM plant WHERE plant.tenant_id = sent.tenant_id AND plant.external_id = sent.external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'plant' AND former.external_id = sent.external_id)) END AS external_id_holder ,
-    CASE WHEN sent.site_id IS NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.site_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id) END AS resolved_site_id,
-    CASE WHEN sent.product_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id)
-WHEN sent.product_external_id IS NOT NULL THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.product_external_id))) END AS resolved_product_id,
-    CASE WHEN sent.container_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.container_id), sent.container_id)
-WHEN sent.container_external_id IS NOT NULL THEN coalesce(coalesce((SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND former.external_id = sent.container_external_id))) END AS resolved_container_id
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
-        product_external_id text, common_name text, quantity bigint, container_id uuid, container_external_id text,
-        building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
-        status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
-        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
-    ORDER BY sent.tenant_id, sent.id
-  ), written AS (
-    INSERT INTO plant (tenant_id, id, site_id, botanical_name, product_id, product_external_id, common_name, quantity,
-        container_id, container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on,
-        status, ownership, label_code, comment, external_id)
-    SELECT sent.tenant_id, sent.id, sent.resolved_site_id, sent.botanical_name, sent.resolved_product_id,
-        CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END, sent.common_name, sent.quantity,
-        sent.resolved_container_id, CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END,
-        sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
-        sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id FROM sent
-    WHERE sent.external_id_holder IS NULL AND EXISTS (SELECT FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE)
-    ON CONFLICT DO NOTHING
-    RETURNING tenant_id, id, plant.search_text, concat_ws(E'\x01', concat_ws(' ', left(plant.building, 200),
-        left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)), '=' || left(plant.external_id,
-        200)) AS details
-  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
-      'plant' AS resource, word, source.id
-FROM written AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
-FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'plant', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, NULL AS external_id_holder FROM written
-  UNION ALL SELECT sent.id,
-      sent.external_id_holder FROM sent WHERE sent.external_id_holder IS NOT NULL AND EXISTS (SELECT FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id OFFSET 0);
-
--- read inserted plant
-SELECT stored.id, stored.version, '{' || concat_ws(',', '"id":' || to_json(stored.id),
-    '"siteId":' || to_json(stored.site_id), '"botanicalName":' || to_json(stored.botanical_name),
-    '"productId":' || to_json(stored.product_id), '"productExternalId":' || to_json(stored.product_external_id),
-    '"commonName":' || to_json(stored.common_name), '"quantity":' || stored.quantity::text,
-    '"containerId":' || to_json(stored.container_id),
-    '"containerExternalId":' || to_json(stored.container_external_id), '"building":' || to_json(stored.building),
-    '"floor":' || to_json(stored.floor), '"room":' || to_json(stored.room), '"position":' || to_json(stored.position),
-    '"heightInCm":' || stored.height_in_cm::text, '"plantedOn":' || to_json(stored.planted_on),
-    '"removedOn":' || to_json(stored.removed_on), '"status":' || to_json(stored.status),
-    '"ownership":' || to_json(stored.ownership), '"labelCode":' || to_json(stored.label_code),
-    '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
-    '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid), LATERAL (SELECT * FROM plant AS subject
-  WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored;
-
 -- update plant
   WITH sent AS MATERIALIZED (
-    SELECT sent.*, stored.*
-    FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, botanical_name text, product_id uuid,
-        product_external_id text, common_name text, quantity bigint, container_id uuid, container_external_id text,
-        building text, floor text, room text, position text, height_in_cm bigint, planted_on date, removed_on date,
-        status text, ownership text, label_code text, comment text, external_id text, site_external_id text,
-        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json), LATERAL (
-      SELECT subject.ctid AS place, subject.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
-          left(subject.building, 200), left(subject.floor, 200), left(subject.room, 200), left(subject.position, 200)),
-          '=' || left(subject.external_id, 200)) AS former_details FROM plant AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id LIMIT 1) AS stored
-  ), written AS (
-    UPDATE plant SET (site_id, botanical_name, product_id, product_external_id, common_name, quantity, container_id,
-        container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on, status,
-        ownership, label_code, comment, external_id) = ROW (sent.site_id, sent.botanical_name, sent.product_id,
-        sent.product_external_id, sent.common_name, sent.quantity, sent.container_id, sent.container_external_id,
-        sent.building, sent.floor, sent.room, sent.position, sent.height_in_cm, sent.planted_on, sent.removed_on,
-        sent.status, sent.ownership, sent.label_code, sent.comment, sent.external_id),
-      version = sent.version, updated_at = now()
-    FROM sent WHERE plant.ctid = sent.place
-    RETURNING plant.tenant_id, plant.id, plant.version, plant.search_text, concat_ws(E'\x01', concat_ws(' ',
-        left(plant.building, 200), left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)),
-        '=' || left(plant.external_id, 200)) AS details,
-      sent.former_text, sent.former_details,
-      '{' || concat_ws(',', '"id":' || to_json(plant.id), '"siteId":' || to_json(plant.site_id),
-          '"botanicalName":' || to_json(plant.botanical_name), '"productId":' || to_json(plant.product_id),
-          '"productExternalId":' || to_json(plant.product_external_id), '"commonName":' || to_json(plant.common_name),
-          '"quantity":' || plant.quantity::text, '"containerId":' || to_json(plant.container_id),
-          '"containerExternalId":' || to_json(plant.container_external_id), '"building":' || to_json(plant.building),
-          '"floor":' || to_json(plant.floor), '"room":' || to_json(plant.room),
-          '"position":' || to_json(plant.position), '"heightInCm":' || plant.height_in_cm::text,
-          '"plantedOn":' || to_json(plant.planted_on), '"removedOn":' || to_json(plant.removed_on),
-          '"status":' || to_json(plant.status), '"ownership":' || to_json(plant.ownership),
-          '"labelCode":' || to_json(plant.label_code), '"comment":' || to_json(plant.comment),
-          '"externalId":' || to_json(plant.external_id), '"version":' || plant.version,
-          '"createdAt":' || to_char(plant.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-          '"updatedAt":' || to_char(plant.updated_at AT TIME ZONE 'UTC',
-          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  ), respelled AS MATERIALIZED (
-  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
-), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
-words AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
-FROM respelled AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
-FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-    former_words AS (SELECT DISTINCT source.tenant_id, 'plant' AS resource, word, source.id
-FROM former AS source, words_of(source.search_text) AS word
-UNION ALL SELECT DISTINCT source.tenant_id, 'plant:detail', word, source.id
-FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
-gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
-  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
-    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
-    LIMIT 1) AS found
-), removed_words AS (
-  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
-),
-added_words AS (
-  INSERT INTO search_word (tenant_id, resource, word,
-      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
-),
-moved AS (
-  INSERT INTO journal_head AS head (tenant_id, last_position)
-  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
-  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
-  RETURNING head.tenant_id, head.last_position
-), journalled AS (
-  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
-      request_id, origin, changes)
-  SELECT entry.tenant_id,
-    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
-    'plant', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
-    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
-  FROM sent AS entry JOIN moved USING (tenant_id)
-  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
-)
-  SELECT id, version, json FROM written;
-
--- compare plant
-  WITH sent AS MATERIALIZED (
-    SELECT sent.*,
-        CASE WHEN sent.site_id IS NULL THEN coalesce((SELECT site.id FROM site WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.site_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.site_external_id))
-ELSE coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id) END AS resolved_site_id,
-    CASE WHEN sent.product_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id)
-WHEN sent.product_external_id IS NOT NULL THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.product_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.product_external_id))) END AS resolved_product_id,
-    CASE WHEN sent.container_id IS NOT NULL THEN coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.container_id), sent.container_id)
-WHEN sent.container_external_id IS NOT NULL THEN coalesce(coalesce((SELECT container.id FROM container WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.container_external_id),
-(SELECT holder.id FROM former_external_id AS former
-JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND former.external_id = sent.container_external_id))) END AS resolved_container_id
-    FROM json_to_recordset($1) AS sent (place integer, is_merge boolean, tenant_id uuid, id uuid, site_id uuid,
-        botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
-        container_id uuid, container_external_id text, building text, floor text, room text, position text,
-        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
-        comment text, external_id text, site_external_id text, version integer, actor text, actor_id uuid,
-        request_id uuid, origin text, changes json)
-  ), compared AS MATERIALIZED (
-    SELECT sent.place,
-        sent.is_merge IS NOT TRUE AND stored.site_id IS NOT DISTINCT FROM sent.resolved_site_id AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.product_id IS NOT DISTINCT FROM sent.resolved_product_id AND stored.product_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_product_id IS NULL THEN sent.product_external_id END AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.container_id IS NOT DISTINCT FROM sent.resolved_container_id AND stored.container_external_id IS NOT DISTINCT FROM CASE WHEN sent.resolved_container_id IS NULL THEN sent.container_external_id END AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id AS is_same,
-        stored.* , resolved_site_id, resolved_product_id, resolved_container_id
-    FROM sent, LATERAL (SELECT * FROM plant AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.external_id = sent.external_id LIMIT 1) AS stored
-  )
-  SELECT place, id, version, is_same, CASE WHEN NOT is_same THEN '{' || concat_ws(',', '"id":' || to_json(compared.id),
-      '"siteId":' || to_json(compared.site_id), '"botanicalName":' || to_json(compared.botanical_name),
-      '"productId":' || to_json(compared.product_id), '"productExternalId":' || to_json(compared.product_external_id),
-      '"commonName":' || to_json(compared.common_name), '"quantity":' || compared.quantity::text,
-      '"containerId":' || to_json(compared.container_id),
-      '"containerExternalId":' || to_json(compared.container_external_id), '"building":' || to_json(compared.building),
-      '"floor":' || to_json(compared.floor), '"room":' || to_json(compared.room),
-      '"position":' || to_json(compared.position), '"heightInCm":' || compared.height_in_cm::text,
-      '"plantedOn":' || to_json(compared.planted_on), '"removedOn":' || to_json(compared.removed_on),
-      '"status":' || to_json(compared.status), '"ownership":' || to_json(compared.ownership),
-      '"labelCode":' || to_json(compared.label_code), '"comment":' || to_json(compared.comment),
-      '"externalId":' || to_json(compared.external_id), '"version":' || compared.version,
-      '"createdAt":' || to_char(compared.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
-      '"updatedAt":' || to_char(compared.updated_at AT TIME ZONE 'UTC',
-      '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
-    , resolved_site_id, resolved_product_id, resolved_container_id
-  FROM compared;
-
--- update unlocked plant
-  WITH sent AS MATERIALIZED (
-    SELECT sent.* , sent.site_id AS resolved_site_id
-    FROM json_to_recordset($1) AS sent (is_merge boolean, tenant_id uuid, id uuid, site_id uuid, botanical_name text,
-        product_id uuid, product_external_id text, common_name text, quantity bigint, container_id uuid,
-        container_external_id text, building text, floor text, room text, position text, height_in_cm bigint,
-        planted_on date, removed_on date, status text, ownership text, label_code text, comment text, external_id text,
-        site_external_id text, version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        site_id uuid, botanical_name text, product_id uuid, product_external_id text, common_name text,
+        quantity bigint, container_id uuid, container_external_id text, building text, floor text, room text,
+        position text, height_in_cm bigint, planted_on date, removed_on date, status text, ownership text,
+        label_code text, comment text, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
+        origin text, changes json)
   ), locked AS MATERIALIZED (
     SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
         left(current.building, 200), left(current.floor, 200), left(current.room, 200), left(current.position, 200)),
         '=' || left(current.external_id, 200)) AS former_details
     FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM plant AS subject
-      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.version - 1
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
       LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
     WHERE (current.site_id = sent.site_id OR EXISTS (SELECT FROM site
-WHERE site.tenant_id = sent.tenant_id AND site.id = sent.resolved_site_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id OR NOT EXISTS (SELECT FROM plant AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.label_code IS NULL OR current.label_code = sent.label_code OR NOT EXISTS (SELECT FROM plant AS holder
-        WHERE holder.tenant_id = sent.tenant_id AND holder.label_code = sent.label_code))
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM plant AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.label_code IS NULL OR current.label_code = sent.label_code
+      OR NOT EXISTS (SELECT FROM plant AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.label_code = sent.label_code))
   ), written AS (
     UPDATE plant SET (site_id, botanical_name, product_id, product_external_id, common_name, quantity, container_id,
         container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on, status,
@@ -4246,29 +4096,36 @@ moved AS (
 
 -- restore plant
   WITH sent AS MATERIALIZED (
-    SELECT bin.tenant_id, bin.id, bin.version + 1 AS version, kept.*,
-      $3::text AS actor, $4::uuid AS actor_id, $5::uuid AS request_id, $6::text AS origin, NULL::json AS changes
-    FROM deleted_object AS bin, json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz,
-        site_id uuid, botanical_name text, product_id uuid, product_external_id text, common_name text,
-        quantity bigint, container_id uuid, container_external_id text, building text, floor text, room text,
-        position text, height_in_cm bigint, planted_on date, removed_on date, status text, ownership text,
-        label_code text, comment text, external_id text)
-    WHERE bin.tenant_id = $1 AND bin.root_id = $2 AND bin.resource = 'plant'
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, site_id uuid, product_id uuid, container_id uuid,
+        product_external_id text, container_external_id text, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'plant' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, botanical_name text,
+          common_name text, quantity bigint, building text, floor text, room text, position text, height_in_cm bigint,
+          planted_on date, removed_on date, status text, ownership text, label_code text, comment text,
+          external_id text)
   ), written AS (
     INSERT INTO plant (tenant_id, id, version, created_at, site_id, botanical_name, product_id, product_external_id,
         common_name, quantity, container_id, container_external_id, building, floor, room, position, height_in_cm,
         planted_on, removed_on, status, ownership, label_code, comment, external_id)
-    SELECT tenant_id, id, version, created_at, coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.site_id), sent.site_id), botanical_name,
-    coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.product_id), sent.product_id), product_external_id,
-    common_name, quantity, coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.container_id), sent.container_id),
-    container_external_id, building, floor, room, position, height_in_cm, planted_on, removed_on, status, ownership,
-    label_code, comment, external_id FROM sent
-    RETURNING tenant_id, id, version, external_id, plant.search_text, concat_ws(E'\x01', concat_ws(' ',
-        left(plant.building, 200), left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)),
-        '=' || left(plant.external_id, 200)) AS details , product_external_id, container_external_id
+    SELECT tenant_id, id, version, created_at, site_id, botanical_name, product_id, product_external_id, common_name,
+        quantity, container_id, container_external_id, building, floor, room, position, height_in_cm, planted_on,
+        removed_on, status, ownership, label_code, comment, external_id FROM sent
+    WHERE EXISTS (SELECT FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE)
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, plant.search_text, concat_ws(E'\x01', concat_ws(' ', left(plant.building,
+        200), left(plant.floor, 200), left(plant.room, 200), left(plant.position, 200)), '=' || left(plant.external_id,
+        200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'plant' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'plant' AND former_external_id.external_id = written.external_id
   ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
       'plant' AS resource, word, source.id
 FROM written AS source, words_of(source.search_text) AS word
@@ -4289,9 +4146,147 @@ moved AS (
   FROM sent AS entry JOIN moved USING (tenant_id)
   WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
 )
-  SELECT * FROM written;
+  SELECT id FROM written;
 
--- list plant
+-- link plant
+  WITH named AS MATERIALIZED (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, external_id text,
+      actor text, actor_id uuid, request_id uuid, origin text)), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place, subject.product_external_id,
+        subject.container_external_id FROM plant AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.product_external_id IS NOT NULL OR subject.container_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.product_external_id, subject.container_external_id FROM plant AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.product_external_id = named.external_id
+        AND coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = named.tenant_id AND product.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND former.external_id = named.external_id))) IS NOT NULL UNION ALL SELECT subject.id,
+    subject.ctid AS place, subject.product_external_id, subject.container_external_id FROM plant AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.container_external_id = named.external_id
+        AND coalesce(coalesce((SELECT container.id FROM container WHERE container.tenant_id = named.tenant_id AND container.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.product_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = waiting.tenant_id AND product.external_id = waiting.product_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'product' AND former.external_id = waiting.product_external_id))) END AS found_product_id,
+    CASE WHEN waiting.container_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT container.id FROM container WHERE container.tenant_id = waiting.tenant_id AND container.external_id = waiting.container_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'container' AND former.external_id = waiting.container_external_id))) END AS found_container_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_product_id, found_container_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN plant AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE plant SET product_id = coalesce(linkable.found_product_id, plant.product_id),
+        product_external_id = CASE WHEN linkable.found_product_id IS NULL THEN plant.product_external_id END,
+        container_id = coalesce(linkable.found_container_id, plant.container_id),
+        container_external_id = CASE WHEN linkable.found_container_id IS NULL THEN plant.container_external_id END,
+        version = plant.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE plant.ctid = locked.place
+    RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_product_id IS NOT NULL THEN
+      '"productId":{"to":' || to_json(linkable.found_product_id) || '},"productExternalId":{"from":' || to_json(linkable.product_external_id) || '}' END,
+          CASE WHEN linkable.found_container_id IS NOT NULL THEN
+      '"containerId":{"to":' || to_json(linkable.found_container_id) || '},"containerExternalId":{"from":' || to_json(linkable.container_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'plant', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'plant', product_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_product_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION SELECT tenant_id,
+        'plant', container_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_container_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'plant', crowded_id, actor, actor_id, request_id, origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;
+
+-- read plant by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"siteId":' || to_json(subject.site_id), '"botanicalName":' || to_json(subject.botanical_name),
+    '"productId":' || to_json(subject.product_id), '"productExternalId":' || to_json(subject.product_external_id),
+    '"commonName":' || to_json(subject.common_name), '"quantity":' || subject.quantity::text,
+    '"containerId":' || to_json(subject.container_id),
+    '"containerExternalId":' || to_json(subject.container_external_id), '"building":' || to_json(subject.building),
+    '"floor":' || to_json(subject.floor), '"room":' || to_json(subject.room),
+    '"position":' || to_json(subject.position), '"heightInCm":' || subject.height_in_cm::text,
+    '"plantedOn":' || to_json(subject.planted_on), '"removedOn":' || to_json(subject.removed_on),
+    '"status":' || to_json(subject.status), '"ownership":' || to_json(subject.ownership),
+    '"labelCode":' || to_json(subject.label_code), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM plant AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read plant by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"siteId":' || to_json(subject.site_id), '"botanicalName":' || to_json(subject.botanical_name),
+    '"productId":' || to_json(subject.product_id), '"productExternalId":' || to_json(subject.product_external_id),
+    '"commonName":' || to_json(subject.common_name), '"quantity":' || subject.quantity::text,
+    '"containerId":' || to_json(subject.container_id),
+    '"containerExternalId":' || to_json(subject.container_external_id), '"building":' || to_json(subject.building),
+    '"floor":' || to_json(subject.floor), '"room":' || to_json(subject.room),
+    '"position":' || to_json(subject.position), '"heightInCm":' || subject.height_in_cm::text,
+    '"plantedOn":' || to_json(subject.planted_on), '"removedOn":' || to_json(subject.removed_on),
+    '"status":' || to_json(subject.status), '"ownership":' || to_json(subject.ownership),
+    '"labelCode":' || to_json(subject.label_code), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM plant AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data plant
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id), '"siteId":' || to_json(subject.site_id),
+    '"botanicalName":' || to_json(subject.botanical_name), '"productId":' || to_json(subject.product_id),
+    '"productExternalId":' || to_json(subject.product_external_id), '"commonName":' || to_json(subject.common_name),
+    '"quantity":' || subject.quantity::text, '"containerId":' || to_json(subject.container_id),
+    '"containerExternalId":' || to_json(subject.container_external_id), '"building":' || to_json(subject.building),
+    '"floor":' || to_json(subject.floor), '"room":' || to_json(subject.room),
+    '"position":' || to_json(subject.position), '"heightInCm":' || subject.height_in_cm::text,
+    '"plantedOn":' || to_json(subject.planted_on), '"removedOn":' || to_json(subject.removed_on),
+    '"status":' || to_json(subject.status), '"ownership":' || to_json(subject.ownership),
+    '"labelCode":' || to_json(subject.label_code), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, ARRAY(SELECT unnest(ARRAY[step_1.company_name, step_1.email,
+    step_1.phone]) FROM site AS step_0 JOIN customer AS step_1
+  ON step_1.tenant_id = subject.tenant_id AND step_1.id = step_0.customer_id
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.site_id) AS names
+  FROM plant AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list plant by createdAt
 SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
     '"siteId":' || to_json(subject.site_id), '"botanicalName":' || to_json(subject.botanical_name),
     '"productId":' || to_json(subject.product_id), '"productExternalId":' || to_json(subject.product_external_id),
@@ -4309,27 +4304,1430 @@ SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id"
     '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
   SELECT * FROM plant AS subject
   WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
-) AS subject ORDER BY subject.id ASC;
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list plant by -createdAt
+-- In another order: list plant by updatedAt
+-- In another order: list plant by -updatedAt
+-- In another order: list plant by name
+-- In another order: list plant by -name
+-- In another order: list plant by plantedOn
+-- In another order: list plant by -plantedOn
+-- In another order: list plant by labelCode
+-- In another order: list plant by -labelCode
+
+-- list plant by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"siteId":' || to_json(subject.site_id), '"botanicalName":' || to_json(subject.botanical_name),
+    '"productId":' || to_json(subject.product_id), '"productExternalId":' || to_json(subject.product_external_id),
+    '"commonName":' || to_json(subject.common_name), '"quantity":' || subject.quantity::text,
+    '"containerId":' || to_json(subject.container_id),
+    '"containerExternalId":' || to_json(subject.container_external_id), '"building":' || to_json(subject.building),
+    '"floor":' || to_json(subject.floor), '"room":' || to_json(subject.room),
+    '"position":' || to_json(subject.position), '"heightInCm":' || subject.height_in_cm::text,
+    '"plantedOn":' || to_json(subject.planted_on), '"removedOn":' || to_json(subject.removed_on),
+    '"status":' || to_json(subject.status), '"ownership":' || to_json(subject.ownership),
+    '"labelCode":' || to_json(subject.label_code), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM plant AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list plant by -createdAt, further
+-- In another order: list plant by updatedAt, further
+-- In another order: list plant by -updatedAt, further
+-- In another order: list plant by name, further
+-- In another order: list plant by -name, further
+-- In another order: list plant by plantedOn, further
+-- In another order: list plant by -plantedOn, further
+-- In another order: list plant by labelCode, further
+-- In another order: list plant by -labelCode, further
 
 -- count plant
 SELECT count(*)::integer AS total FROM plant AS subject WHERE subject.tenant_id = $1;
 
 -- plant needs attention: unresolved_reference of productId
-subject.product_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id),
-    subject.product_id) AS id OFFSET 0) AS sought,
-    LATERAL (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
+subject.product_id IS NOT NULL AND NOT (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.product_id OFFSET 0))
+AND NOT EXISTS (SELECT FROM former_id AS former WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.product_id
+  AND (EXISTS (SELECT FROM product AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0)) OFFSET 0);
 
 -- plant needs attention: unresolved_reference of containerId
-subject.container_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM (SELECT coalesce((SELECT former.id FROM former_id AS former
-WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.container_id),
-    subject.container_id) AS id OFFSET 0) AS sought,
-    LATERAL (SELECT FROM container AS named WHERE named.tenant_id = subject.tenant_id AND named.id = sought.id LIMIT 1) AS found);
+subject.container_id IS NOT NULL AND NOT (EXISTS (SELECT FROM container AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.container_id OFFSET 0))
+AND NOT EXISTS (SELECT FROM former_id AS former WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.container_id
+  AND (EXISTS (SELECT FROM container AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0)) OFFSET 0);
 
 -- plant needs attention: pending_reference of productExternalId
 subject.product_external_id IS NOT NULL;
 
 -- plant needs attention: pending_reference of containerExternalId
 subject.container_external_id IS NOT NULL;
+
+-- plant needs attention: unread_cell of comment
+(strpos(subject.comment, 'Nicht gelesen:') > 0 OR strpos(subject.comment, 'Not read:') > 0);
+
+-- find names of appointment
+  WITH sought AS MATERIALIZED (
+    SELECT sought.place, sought.tenant_id, sought.kind, sought.value,
+        coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sought.tenant_id AND former.former_id = sought.id), sought.id) AS id
+    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, kind text, id uuid, value text)
+  )
+  SELECT sought.place, sought.id AS current_id, found.id, found.is_former
+  FROM sought LEFT JOIN LATERAL (SELECT appointment.id,
+      false AS is_former FROM appointment WHERE appointment.tenant_id = sought.tenant_id
+      AND sought.kind = 'appointment.external_id' AND appointment.external_id = sought.value UNION ALL SELECT holder.id,
+          true FROM former_external_id AS former
+JOIN appointment AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sought.tenant_id AND former.resource = 'appointment' AND former.external_id = sought.value AND sought.kind = 'appointment.external_id' UNION ALL SELECT site.id,
+    false AS is_former FROM site WHERE site.tenant_id = sought.tenant_id
+      AND sought.kind = 'site' AND site.id = sought.id UNION ALL SELECT site.id,
+          false AS is_former FROM site WHERE site.tenant_id = sought.tenant_id
+      AND sought.kind = 'site.external_id' AND site.external_id = sought.value UNION ALL SELECT holder.id,
+          true FROM former_external_id AS former
+JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sought.tenant_id AND former.resource = 'site' AND former.external_id = sought.value AND sought.kind = 'site.external_id' UNION ALL SELECT employee.id,
+    false AS is_former FROM employee WHERE employee.tenant_id = sought.tenant_id
+      AND sought.kind = 'employee.external_id' AND employee.external_id = sought.value UNION ALL SELECT holder.id,
+          true FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sought.tenant_id AND former.resource = 'employee' AND former.external_id = sought.value AND sought.kind = 'employee.external_id' LIMIT 1) AS found ON true;
+
+-- find deleted appointment
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'appointment' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
+-- read appointment
+  WITH named AS MATERIALIZED (
+    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT appointment.id FROM appointment
+      WHERE appointment.tenant_id = sought.tenant_id AND appointment.external_id = sought.external_id) ELSE (SELECT appointment.id FROM appointment
+      WHERE appointment.tenant_id = sought.tenant_id AND appointment.id = sought.id) END AS direct_id
+    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
+  ), sought AS MATERIALIZED (
+    SELECT named.place, named.tenant_id, named.direct_id,
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN appointment AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+JOIN appointment AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'appointment' AND former.external_id = named.external_id)
+      END AS former_id
+    FROM named
+  )
+  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id),
+        '"date":' || to_json(stored.date), '"plannedDate":' || to_json(stored.planned_date),
+        '"timeFrom":' || to_json(stored.time_from), '"timeUntil":' || to_json(stored.time_until),
+        '"durationInMinutes":' || stored.duration_in_minutes::text, '"employeeId":' || to_json(stored.employee_id),
+        '"employeeExternalId":' || to_json(stored.employee_external_id), '"status":' || to_json(stored.status),
+        '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
+        '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM appointment AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+
+-- lock appointment
+  WITH named AS MATERIALIZED (
+    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT appointment.id FROM appointment
+      WHERE appointment.tenant_id = sought.tenant_id AND appointment.external_id = sought.external_id) ELSE (SELECT appointment.id FROM appointment
+      WHERE appointment.tenant_id = sought.tenant_id AND appointment.id = sought.id) END AS direct_id
+    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
+  ), sought AS MATERIALIZED (
+    SELECT named.place, named.tenant_id, named.direct_id,
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN appointment AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+JOIN appointment AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'appointment' AND former.external_id = named.external_id)
+      END AS former_id
+    FROM named
+  )
+  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id),
+        '"date":' || to_json(stored.date), '"plannedDate":' || to_json(stored.planned_date),
+        '"timeFrom":' || to_json(stored.time_from), '"timeUntil":' || to_json(stored.time_until),
+        '"durationInMinutes":' || stored.duration_in_minutes::text, '"employeeId":' || to_json(stored.employee_id),
+        '"employeeExternalId":' || to_json(stored.employee_external_id), '"status":' || to_json(stored.status),
+        '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
+        '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM appointment AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+
+-- insert appointment
+  WITH sent AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, site_id uuid, date date, planned_date date,
+        time_from text, time_until text, duration_in_minutes bigint, employee_id uuid, employee_external_id text,
+        status text, comment text, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
+        origin text, changes json)
+  ), written AS (
+    INSERT INTO appointment (tenant_id, id, site_id, date, planned_date, time_from, time_until, duration_in_minutes,
+        employee_id, employee_external_id, status, comment, external_id)
+    SELECT sent.tenant_id, sent.id, sent.site_id, sent.date, sent.planned_date, sent.time_from, sent.time_until,
+        sent.duration_in_minutes, sent.employee_id, sent.employee_external_id, sent.status, sent.comment,
+        sent.external_id FROM sent
+    WHERE EXISTS (SELECT FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE) AND NOT (coalesce(sent.employee_id) IS NOT NULL AND EXISTS (SELECT FROM former_id AS former
+        WHERE former.tenant_id = sent.tenant_id AND former.former_id = ANY (ARRAY[sent.employee_id]) LIMIT 1))
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, appointment.search_text, concat_ws(E'\x01', concat_ws(' ', left(appointment.comment,
+        200)), '=' || left(appointment.external_id, 200)) AS details
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'appointment' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'appointment:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'appointment', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
+
+-- update appointment
+  WITH sent AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        site_id uuid, date date, planned_date date, time_from text, time_until text, duration_in_minutes bigint,
+        employee_id uuid, employee_external_id text, status text, comment text, external_id text, version integer,
+        actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+        left(current.comment, 200)), '=' || left(current.external_id, 200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM appointment AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (current.site_id = sent.site_id OR EXISTS (SELECT FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM appointment AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id)) AND (sent.site_id IS NULL OR sent.planned_date IS NULL
+      OR (current.site_id = sent.site_id AND current.planned_date = sent.planned_date)
+      OR NOT EXISTS (SELECT FROM appointment AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.site_id = sent.site_id AND holder.planned_date = sent.planned_date))
+  ), written AS (
+    UPDATE appointment SET (site_id, date, planned_date, time_from, time_until, duration_in_minutes, employee_id,
+        employee_external_id, status, comment, external_id) = ROW (sent.site_id, sent.date, sent.planned_date,
+        sent.time_from, sent.time_until, sent.duration_in_minutes, sent.employee_id, sent.employee_external_id,
+        sent.status, sent.comment, sent.external_id),
+      version = sent.version, updated_at = now()
+    FROM locked AS sent WHERE appointment.ctid = sent.place
+    RETURNING appointment.tenant_id, appointment.id, appointment.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(appointment.comment, 200)), '=' || left(appointment.external_id, 200)) AS details,
+      sent.former_text, sent.former_details,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(appointment.id),
+          '"siteId":' || to_json(appointment.site_id), '"date":' || to_json(appointment.date),
+          '"plannedDate":' || to_json(appointment.planned_date), '"timeFrom":' || to_json(appointment.time_from),
+          '"timeUntil":' || to_json(appointment.time_until),
+          '"durationInMinutes":' || appointment.duration_in_minutes::text,
+          '"employeeId":' || to_json(appointment.employee_id),
+          '"employeeExternalId":' || to_json(appointment.employee_external_id),
+          '"status":' || to_json(appointment.status), '"comment":' || to_json(appointment.comment),
+          '"externalId":' || to_json(appointment.external_id), '"version":' || appointment.version,
+          '"createdAt":' || to_char(appointment.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(appointment.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'appointment' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'appointment:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'appointment' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'appointment:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'appointment', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id, json FROM written;
+
+-- delete appointment
+  WITH named AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM appointment AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
+  ), written AS (
+    DELETE FROM appointment USING named WHERE appointment.ctid = named.place
+    RETURNING appointment.tenant_id, appointment.id, appointment.external_id, appointment.version,
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('date', to_json(appointment.date))) AS named (name, value) WHERE value IS NOT NULL) AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT appointment.created_at, appointment.updated_at, appointment.site_id,
+          appointment.date, appointment.planned_date, appointment.time_from, appointment.time_until,
+          appointment.duration_in_minutes, appointment.employee_id, appointment.employee_external_id,
+          appointment.status, appointment.comment, appointment.external_id) AS kept) AS content,
+      fold(concat_ws(' ', left(appointment.time_from, 150), left(appointment.time_until, 150),
+          left(appointment.employee_external_id, 150), left(appointment.comment, 150), left(appointment.external_id,
+          150))) AS bin_text, appointment.search_text, concat_ws(E'\x01', concat_ws(' ', left(appointment.comment,
+          200)), '=' || left(appointment.external_id, 200)) AS details
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'appointment', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'appointment' AS resource, word,
+      source.id
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'appointment:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
+),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'appointment', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
+
+-- restore appointment
+  WITH sent AS MATERIALIZED (
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, site_id uuid, employee_id uuid,
+        employee_external_id text, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'appointment' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, date date,
+          planned_date date, time_from text, time_until text, duration_in_minutes bigint, status text, comment text,
+          external_id text)
+  ), written AS (
+    INSERT INTO appointment (tenant_id, id, version, created_at, site_id, date, planned_date, time_from, time_until,
+        duration_in_minutes, employee_id, employee_external_id, status, comment, external_id)
+    SELECT tenant_id, id, version, created_at, site_id, date, planned_date, time_from, time_until, duration_in_minutes,
+        employee_id, employee_external_id, status, comment, external_id FROM sent
+    WHERE EXISTS (SELECT FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.site_id FOR KEY SHARE)
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, appointment.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(appointment.comment, 200)), '=' || left(appointment.external_id, 200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'appointment' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'appointment' AND former_external_id.external_id = written.external_id
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'appointment' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'appointment:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'appointment', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
+
+-- find appointment by site_id and planned_date
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, site_id uuid, planned_date date), LATERAL (
+  SELECT subject.id FROM appointment AS subject
+  WHERE subject.tenant_id = sought.tenant_id AND subject.site_id = sought.site_id AND subject.planned_date = sought.planned_date LIMIT 1) AS found;
+
+-- link appointment
+  WITH named AS MATERIALIZED (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, external_id text,
+      actor text, actor_id uuid, request_id uuid, origin text)), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place,
+        subject.employee_external_id FROM appointment AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.employee_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.employee_external_id FROM appointment AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.employee_external_id = named.external_id
+        AND coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = named.tenant_id AND employee.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.employee_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = waiting.tenant_id AND employee.external_id = waiting.employee_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'employee' AND former.external_id = waiting.employee_external_id))) END AS found_employee_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_employee_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN appointment AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE appointment SET employee_id = coalesce(linkable.found_employee_id, appointment.employee_id),
+        employee_external_id = CASE WHEN linkable.found_employee_id IS NULL THEN appointment.employee_external_id END,
+        version = appointment.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE appointment.ctid = locked.place
+    RETURNING appointment.tenant_id, appointment.id, appointment.external_id, appointment.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_employee_id IS NOT NULL THEN
+      '"employeeId":{"to":' || to_json(linkable.found_employee_id) || '},"employeeExternalId":{"from":' || to_json(linkable.employee_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'appointment', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'appointment', employee_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_employee_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'appointment', crowded_id, actor, actor_id, request_id,
+        origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;
+
+-- read appointment by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"siteId":' || to_json(subject.site_id), '"date":' || to_json(subject.date),
+    '"plannedDate":' || to_json(subject.planned_date), '"timeFrom":' || to_json(subject.time_from),
+    '"timeUntil":' || to_json(subject.time_until), '"durationInMinutes":' || subject.duration_in_minutes::text,
+    '"employeeId":' || to_json(subject.employee_id), '"employeeExternalId":' || to_json(subject.employee_external_id),
+    '"status":' || to_json(subject.status), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM appointment AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read appointment by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"siteId":' || to_json(subject.site_id), '"date":' || to_json(subject.date),
+    '"plannedDate":' || to_json(subject.planned_date), '"timeFrom":' || to_json(subject.time_from),
+    '"timeUntil":' || to_json(subject.time_until), '"durationInMinutes":' || subject.duration_in_minutes::text,
+    '"employeeId":' || to_json(subject.employee_id), '"employeeExternalId":' || to_json(subject.employee_external_id),
+    '"status":' || to_json(subject.status), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM appointment AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data appointment
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id), '"siteId":' || to_json(subject.site_id),
+    '"date":' || to_json(subject.date), '"plannedDate":' || to_json(subject.planned_date),
+    '"timeFrom":' || to_json(subject.time_from), '"timeUntil":' || to_json(subject.time_until),
+    '"durationInMinutes":' || subject.duration_in_minutes::text, '"employeeId":' || to_json(subject.employee_id),
+    '"employeeExternalId":' || to_json(subject.employee_external_id), '"status":' || to_json(subject.status),
+    '"comment":' || to_json(subject.comment), '"externalId":' || to_json(subject.external_id),
+    '"version":' || subject.version, '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, ARRAY(SELECT unnest(ARRAY[step_0.first_name,
+    step_0.last_name, step_0.email, step_0.phone]) FROM employee AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.employee_id UNION ALL SELECT unnest(ARRAY[step_1.company_name,
+    step_1.email, step_1.phone]) FROM site AS step_0 JOIN customer AS step_1
+  ON step_1.tenant_id = subject.tenant_id AND step_1.id = step_0.customer_id
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.site_id) AS names
+  FROM appointment AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list appointment by createdAt
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"siteId":' || to_json(subject.site_id), '"date":' || to_json(subject.date),
+    '"plannedDate":' || to_json(subject.planned_date), '"timeFrom":' || to_json(subject.time_from),
+    '"timeUntil":' || to_json(subject.time_until), '"durationInMinutes":' || subject.duration_in_minutes::text,
+    '"employeeId":' || to_json(subject.employee_id), '"employeeExternalId":' || to_json(subject.employee_external_id),
+    '"status":' || to_json(subject.status), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM appointment AS subject
+  WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list appointment by -createdAt
+-- In another order: list appointment by updatedAt
+-- In another order: list appointment by -updatedAt
+-- In another order: list appointment by name
+-- In another order: list appointment by -name
+-- In another order: list appointment by date
+-- In another order: list appointment by -date
+
+-- list appointment by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"siteId":' || to_json(subject.site_id), '"date":' || to_json(subject.date),
+    '"plannedDate":' || to_json(subject.planned_date), '"timeFrom":' || to_json(subject.time_from),
+    '"timeUntil":' || to_json(subject.time_until), '"durationInMinutes":' || subject.duration_in_minutes::text,
+    '"employeeId":' || to_json(subject.employee_id), '"employeeExternalId":' || to_json(subject.employee_external_id),
+    '"status":' || to_json(subject.status), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM appointment AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list appointment by -createdAt, further
+-- In another order: list appointment by updatedAt, further
+-- In another order: list appointment by -updatedAt, further
+-- In another order: list appointment by name, further
+-- In another order: list appointment by -name, further
+-- In another order: list appointment by date, further
+-- In another order: list appointment by -date, further
+
+-- count appointment
+SELECT count(*)::integer AS total FROM appointment AS subject WHERE subject.tenant_id = $1;
+
+-- appointment needs attention: unresolved_reference of employeeId
+subject.employee_id IS NOT NULL AND NOT (EXISTS (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.employee_id OFFSET 0))
+AND NOT EXISTS (SELECT FROM former_id AS former WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.employee_id
+  AND (EXISTS (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0)) OFFSET 0);
+
+-- appointment needs attention: pending_reference of employeeExternalId
+subject.employee_external_id IS NOT NULL;
+
+-- appointment needs attention: unread_cell of comment
+(strpos(subject.comment, 'Nicht gelesen:') > 0 OR strpos(subject.comment, 'Not read:') > 0);
+
+-- find names of absence
+  WITH sought AS MATERIALIZED (
+    SELECT sought.place, sought.tenant_id, sought.kind, sought.value,
+        coalesce((SELECT former.id FROM former_id AS former
+WHERE former.tenant_id = sought.tenant_id AND former.former_id = sought.id), sought.id) AS id
+    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, kind text, id uuid, value text)
+  )
+  SELECT sought.place, sought.id AS current_id, found.id, found.is_former
+  FROM sought LEFT JOIN LATERAL (SELECT absence.id,
+      false AS is_former FROM absence WHERE absence.tenant_id = sought.tenant_id
+      AND sought.kind = 'absence.external_id' AND absence.external_id = sought.value UNION ALL SELECT holder.id,
+          true FROM former_external_id AS former
+JOIN absence AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sought.tenant_id AND former.resource = 'absence' AND former.external_id = sought.value AND sought.kind = 'absence.external_id' UNION ALL SELECT employee.id,
+    false AS is_former FROM employee WHERE employee.tenant_id = sought.tenant_id
+      AND sought.kind = 'employee' AND employee.id = sought.id UNION ALL SELECT employee.id,
+          false AS is_former FROM employee WHERE employee.tenant_id = sought.tenant_id
+      AND sought.kind = 'employee.external_id' AND employee.external_id = sought.value UNION ALL SELECT holder.id,
+          true FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = sought.tenant_id AND former.resource = 'employee' AND former.external_id = sought.value AND sought.kind = 'employee.external_id' LIMIT 1) AS found ON true;
+
+-- find deleted absence
+SELECT sought.place, found.id
+FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id text), LATERAL (
+  SELECT bin.id FROM deleted_object AS bin
+  WHERE bin.tenant_id = sought.tenant_id AND bin.resource = 'absence' AND bin.external_id = sought.external_id
+    AND bin.deleted_at > now() - interval '30 days'
+  ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
+
+-- read absence
+  WITH named AS MATERIALIZED (
+    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT absence.id FROM absence
+      WHERE absence.tenant_id = sought.tenant_id AND absence.external_id = sought.external_id) ELSE (SELECT absence.id FROM absence
+      WHERE absence.tenant_id = sought.tenant_id AND absence.id = sought.id) END AS direct_id
+    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
+  ), sought AS MATERIALIZED (
+    SELECT named.place, named.tenant_id, named.direct_id,
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN absence AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+JOIN absence AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'absence' AND former.external_id = named.external_id)
+      END AS former_id
+    FROM named
+  )
+  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"employeeId":' || to_json(stored.employee_id),
+        '"from":' || to_json(stored.from), '"until":' || to_json(stored.until),
+        '"substituteEmployeeId":' || to_json(stored.substitute_employee_id),
+        '"substituteEmployeeExternalId":' || to_json(stored.substitute_employee_external_id),
+        '"reason":' || to_json(stored.reason), '"comment":' || to_json(stored.comment),
+        '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
+        '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+        '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM absence AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+
+-- lock absence
+  WITH named AS MATERIALIZED (
+    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT absence.id FROM absence
+      WHERE absence.tenant_id = sought.tenant_id AND absence.external_id = sought.external_id) ELSE (SELECT absence.id FROM absence
+      WHERE absence.tenant_id = sought.tenant_id AND absence.id = sought.id) END AS direct_id
+    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
+  ), sought AS MATERIALIZED (
+    SELECT named.place, named.tenant_id, named.direct_id,
+      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+JOIN absence AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
+        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+JOIN absence AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'absence' AND former.external_id = named.external_id)
+      END AS former_id
+    FROM named
+  )
+  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"employeeId":' || to_json(stored.employee_id),
+        '"from":' || to_json(stored.from), '"until":' || to_json(stored.until),
+        '"substituteEmployeeId":' || to_json(stored.substitute_employee_id),
+        '"substituteEmployeeExternalId":' || to_json(stored.substitute_employee_external_id),
+        '"reason":' || to_json(stored.reason), '"comment":' || to_json(stored.comment),
+        '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
+        '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+        '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+    LEFT JOIN LATERAL (SELECT * FROM absence AS subject
+      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+
+-- insert absence
+  WITH sent AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS sent (tenant_id uuid, id uuid, employee_id uuid, "from" date, until date,
+        substitute_employee_id uuid, substitute_employee_external_id text, reason text, comment text, external_id text,
+        version integer, actor text, actor_id uuid, request_id uuid, origin text, changes json)
+  ), written AS (
+    INSERT INTO absence (tenant_id, id, employee_id, "from", until, substitute_employee_id,
+        substitute_employee_external_id, reason, comment, external_id)
+    SELECT sent.tenant_id, sent.id, sent.employee_id, sent.from, sent.until, sent.substitute_employee_id,
+        sent.substitute_employee_external_id, sent.reason, sent.comment, sent.external_id FROM sent
+    WHERE EXISTS (SELECT FROM employee
+      WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.employee_id FOR KEY SHARE) AND NOT (coalesce(sent.substitute_employee_id) IS NOT NULL AND EXISTS (SELECT FROM former_id AS former
+        WHERE former.tenant_id = sent.tenant_id AND former.former_id = ANY (ARRAY[sent.substitute_employee_id]) LIMIT 1))
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, absence.search_text, concat_ws(E'\x01', concat_ws(' ', left(absence.comment, 200)),
+        '=' || left(absence.external_id, 200)) AS details
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'absence' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'absence:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'absence', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
+
+-- update absence
+  WITH sent AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS sent (is_merge boolean, read_version integer, tenant_id uuid, id uuid,
+        employee_id uuid, "from" date, until date, substitute_employee_id uuid, substitute_employee_external_id text,
+        reason text, comment text, external_id text, version integer, actor text, actor_id uuid, request_id uuid,
+        origin text, changes json)
+  ), locked AS MATERIALIZED (
+    SELECT sent.*, current.place, current.search_text AS former_text, concat_ws(E'\x01', concat_ws(' ',
+        left(current.comment, 200)), '=' || left(current.external_id, 200)) AS former_details
+    FROM sent, LATERAL (SELECT subject.ctid AS place, subject.* FROM absence AS subject
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.id AND subject.version = sent.read_version
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS current
+    WHERE (current.employee_id = sent.employee_id OR EXISTS (SELECT FROM employee
+      WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.employee_id FOR KEY SHARE)) AND (sent.external_id IS NULL OR current.external_id = sent.external_id
+      OR NOT EXISTS (SELECT FROM absence AS holder WHERE holder.tenant_id = sent.tenant_id AND holder.external_id = sent.external_id))
+  ), written AS (
+    UPDATE absence SET (employee_id, "from", until, substitute_employee_id, substitute_employee_external_id, reason,
+        comment, external_id) = ROW (sent.employee_id, sent.from, sent.until, sent.substitute_employee_id,
+        sent.substitute_employee_external_id, sent.reason, sent.comment, sent.external_id),
+      version = sent.version, updated_at = now()
+    FROM locked AS sent WHERE absence.ctid = sent.place
+    RETURNING absence.tenant_id, absence.id, absence.search_text, concat_ws(E'\x01', concat_ws(' ',
+        left(absence.comment, 200)), '=' || left(absence.external_id, 200)) AS details,
+      sent.former_text, sent.former_details,
+      CASE WHEN sent.is_merge THEN '{' || concat_ws(',', '"id":' || to_json(absence.id),
+          '"employeeId":' || to_json(absence.employee_id), '"from":' || to_json(absence.from),
+          '"until":' || to_json(absence.until), '"substituteEmployeeId":' || to_json(absence.substitute_employee_id),
+          '"substituteEmployeeExternalId":' || to_json(absence.substitute_employee_external_id),
+          '"reason":' || to_json(absence.reason), '"comment":' || to_json(absence.comment),
+          '"externalId":' || to_json(absence.external_id), '"version":' || absence.version,
+          '"createdAt":' || to_char(absence.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+          '"updatedAt":' || to_char(absence.updated_at AT TIME ZONE 'UTC',
+          '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  ), respelled AS MATERIALIZED (
+  SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
+), former AS (SELECT tenant_id, id, former_text AS search_text, former_details AS details FROM respelled),
+words AS (SELECT DISTINCT source.tenant_id, 'absence' AS resource, word, source.id
+FROM respelled AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'absence:detail', word, source.id
+FROM respelled AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+    former_words AS (SELECT DISTINCT source.tenant_id, 'absence' AS resource, word, source.id
+FROM former AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'absence:detail', word, source.id
+FROM former AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+gone AS (SELECT * FROM former_words EXCEPT SELECT * FROM words), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
+),
+added_words AS (
+  INSERT INTO search_word (tenant_id, resource, word,
+      id) SELECT * FROM words EXCEPT SELECT * FROM former_words ON CONFLICT DO NOTHING
+),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'absence', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id, json FROM written;
+
+-- delete absence
+  WITH named AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS named
+      (tenant_id uuid, id uuid, root_id uuid, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT subject.ctid AS place FROM absence AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id LIMIT 1) AS found
+  ), written AS (
+    DELETE FROM absence USING named WHERE absence.ctid = named.place
+    RETURNING absence.tenant_id, absence.id, absence.external_id, absence.version,
+      coalesce(named.root_id, named.id) AS root_id,
+      named.actor, named.actor_id, named.request_id, named.origin, (SELECT json_object_agg(name,
+          json_build_object('from', value))
+        FROM (VALUES ('from', to_json(absence.from))) AS named (name, value) WHERE value IS NOT NULL) AS changes,
+      (SELECT row_to_json(kept) FROM (SELECT absence.created_at, absence.updated_at, absence.employee_id, absence.from,
+          absence.until, absence.substitute_employee_id, absence.substitute_employee_external_id, absence.reason,
+          absence.comment, absence.external_id) AS kept) AS content,
+      fold(concat_ws(' ', left(absence.substitute_employee_external_id, 150), left(absence.comment, 150),
+          left(absence.external_id, 150))) AS bin_text, absence.search_text, concat_ws(E'\x01', concat_ws(' ',
+          left(absence.comment, 200)), '=' || left(absence.external_id, 200)) AS details
+  ), binned AS (
+    INSERT INTO deleted_object (tenant_id, resource, id, external_id, root_id, version, actor, actor_id, content,
+        search_text)
+    SELECT tenant_id, 'absence', id, external_id, root_id, version, actor, actor_id, content, bin_text FROM written
+  ), sent AS (SELECT * FROM written), gone AS (SELECT DISTINCT source.tenant_id, 'absence' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'absence:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL), found_words AS MATERIALIZED (
+  SELECT place FROM gone, LATERAL (SELECT known.ctid AS place FROM search_word AS known
+    WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
+    LIMIT 1) AS found
+), removed_words AS (
+  DELETE FROM search_word AS known USING found_words WHERE known.ctid = found_words.place
+),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'absence', entry.id, entry.external_id, 'DELETED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
+
+-- restore absence
+  WITH sent AS MATERIALIZED (
+    SELECT named.*, bin.version + 1 AS version, NULL::json AS changes, kept.*
+    FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, employee_id uuid, substitute_employee_id uuid,
+        substitute_employee_external_id text, actor text, actor_id uuid, request_id uuid, origin text),
+      LATERAL (SELECT * FROM deleted_object AS subject
+        WHERE subject.tenant_id = named.tenant_id AND subject.resource = 'absence' AND subject.id = named.id LIMIT 1) AS bin,
+      json_to_record(bin.content) AS kept (created_at timestamptz, updated_at timestamptz, "from" date, until date,
+          reason text, comment text, external_id text)
+  ), written AS (
+    INSERT INTO absence (tenant_id, id, version, created_at, employee_id, "from", until, substitute_employee_id,
+        substitute_employee_external_id, reason, comment, external_id)
+    SELECT tenant_id, id, version, created_at, employee_id, "from", until, substitute_employee_id,
+        substitute_employee_external_id, reason, comment, external_id FROM sent
+    WHERE EXISTS (SELECT FROM employee
+      WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.employee_id FOR KEY SHARE)
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, external_id, absence.search_text, concat_ws(E'\x01', concat_ws(' ', left(absence.comment,
+        200)), '=' || left(absence.external_id, 200)) AS details
+  ), emptied AS (
+    DELETE FROM deleted_object USING written
+    WHERE deleted_object.tenant_id = written.tenant_id AND deleted_object.resource = 'absence' AND deleted_object.id = written.id
+  ), renamed AS (
+    DELETE FROM former_id USING written WHERE former_id.tenant_id = written.tenant_id AND former_id.former_id = written.id
+  ), renamed_externally AS (
+    DELETE FROM former_external_id USING written WHERE former_external_id.tenant_id = written.tenant_id
+      AND former_external_id.resource = 'absence' AND former_external_id.external_id = written.external_id
+  ), added_words AS (INSERT INTO search_word (tenant_id, resource, word, id) SELECT DISTINCT source.tenant_id,
+      'absence' AS resource, word, source.id
+FROM written AS source, words_of(source.search_text) AS word
+UNION ALL SELECT DISTINCT source.tenant_id, 'absence:detail', word, source.id
+FROM written AS source, detail_words(source.details) AS word WHERE word IS NOT NULL),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'absence', entry.id, entry.external_id, 'CREATED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+)
+  SELECT id FROM written;
+
+-- link absence
+  WITH named AS MATERIALIZED (SELECT * FROM json_to_recordset($1) AS named (tenant_id uuid, id uuid, external_id text,
+      actor text, actor_id uuid, request_id uuid, origin text)), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place,
+        subject.substitute_employee_external_id FROM absence AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.substitute_employee_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.substitute_employee_external_id FROM absence AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.substitute_employee_external_id = named.external_id
+        AND coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = named.tenant_id AND employee.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.substitute_employee_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = waiting.tenant_id AND employee.external_id = waiting.substitute_employee_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'employee' AND former.external_id = waiting.substitute_employee_external_id))) END AS found_substitute_employee_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_substitute_employee_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN absence AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE absence SET substitute_employee_id = coalesce(linkable.found_substitute_employee_id,
+        absence.substitute_employee_id),
+        substitute_employee_external_id = CASE WHEN linkable.found_substitute_employee_id IS NULL THEN absence.substitute_employee_external_id END,
+        version = absence.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE absence.ctid = locked.place
+    RETURNING absence.tenant_id, absence.id, absence.external_id, absence.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_substitute_employee_id IS NOT NULL THEN
+      '"substituteEmployeeId":{"to":' || to_json(linkable.found_substitute_employee_id) || '},"substituteEmployeeExternalId":{"from":' || to_json(linkable.substitute_employee_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'absence', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'absence', substitute_employee_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_substitute_employee_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'absence', crowded_id, actor, actor_id, request_id,
+        origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;
+
+-- read absence by id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"employeeId":' || to_json(subject.employee_id), '"from":' || to_json(subject.from),
+    '"until":' || to_json(subject.until), '"substituteEmployeeId":' || to_json(subject.substitute_employee_id),
+    '"substituteEmployeeExternalId":' || to_json(subject.substitute_employee_external_id),
+    '"reason":' || to_json(subject.reason), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM absence AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.id = asked.name LIMIT 1) AS subject;
+
+-- read absence by external_id
+SELECT asked.place, subject.version, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"employeeId":' || to_json(subject.employee_id), '"from":' || to_json(subject.from),
+    '"until":' || to_json(subject.until), '"substituteEmployeeId":' || to_json(subject.substitute_employee_id),
+    '"substituteEmployeeExternalId":' || to_json(subject.substitute_employee_external_id),
+    '"reason":' || to_json(subject.reason), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
+  SELECT * FROM absence AS subject
+  WHERE subject.tenant_id = asked.tenant_id AND subject.external_id = asked.name LIMIT 1) AS subject;
+
+-- test data absence
+SELECT subject.id, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"employeeId":' || to_json(subject.employee_id), '"from":' || to_json(subject.from),
+    '"until":' || to_json(subject.until), '"substituteEmployeeId":' || to_json(subject.substitute_employee_id),
+    '"substituteEmployeeExternalId":' || to_json(subject.substitute_employee_external_id),
+    '"reason":' || to_json(subject.reason), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json, ARRAY(SELECT unnest(ARRAY[step_0.first_name,
+    step_0.last_name, step_0.email, step_0.phone]) FROM employee AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.employee_id UNION ALL SELECT unnest(ARRAY[step_0.first_name,
+    step_0.last_name, step_0.email, step_0.phone]) FROM employee AS step_0
+WHERE step_0.tenant_id = subject.tenant_id AND step_0.id = subject.substitute_employee_id) AS names
+  FROM absence AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id LIMIT 100;
+
+-- list absence by createdAt
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"employeeId":' || to_json(subject.employee_id), '"from":' || to_json(subject.from),
+    '"until":' || to_json(subject.until), '"substituteEmployeeId":' || to_json(subject.substitute_employee_id),
+    '"substituteEmployeeExternalId":' || to_json(subject.substitute_employee_external_id),
+    '"reason":' || to_json(subject.reason), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM absence AS subject
+  WHERE subject.tenant_id = $1 ORDER BY subject.id ASC LIMIT $2
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list absence by -createdAt
+-- In another order: list absence by updatedAt
+-- In another order: list absence by -updatedAt
+-- In another order: list absence by name
+-- In another order: list absence by -name
+-- In another order: list absence by from
+-- In another order: list absence by -from
+-- In another order: list absence by until
+-- In another order: list absence by -until
+
+-- list absence by createdAt, further
+SELECT subject.id, (subject.id)::text AS sort_value, '{' || concat_ws(',', '"id":' || to_json(subject.id),
+    '"employeeId":' || to_json(subject.employee_id), '"from":' || to_json(subject.from),
+    '"until":' || to_json(subject.until), '"substituteEmployeeId":' || to_json(subject.substitute_employee_id),
+    '"substituteEmployeeExternalId":' || to_json(subject.substitute_employee_external_id),
+    '"reason":' || to_json(subject.reason), '"comment":' || to_json(subject.comment),
+    '"externalId":' || to_json(subject.external_id), '"version":' || subject.version,
+    '"createdAt":' || to_char(subject.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+    '"updatedAt":' || to_char(subject.updated_at AT TIME ZONE 'UTC',
+    '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json FROM (
+  SELECT * FROM absence AS subject
+  WHERE subject.tenant_id = $1 AND subject.id > $2 ORDER BY subject.id ASC LIMIT $3
+) AS subject  ORDER BY subject.id ASC;
+-- In another order: list absence by -createdAt, further
+-- In another order: list absence by updatedAt, further
+-- In another order: list absence by -updatedAt, further
+-- In another order: list absence by name, further
+-- In another order: list absence by -name, further
+-- In another order: list absence by from, further
+-- In another order: list absence by -from, further
+-- In another order: list absence by until, further
+-- In another order: list absence by -until, further
+
+-- count absence
+SELECT count(*)::integer AS total FROM absence AS subject WHERE subject.tenant_id = $1;
+
+-- absence needs attention: unresolved_reference of substituteEmployeeId
+subject.substitute_employee_id IS NOT NULL AND NOT (EXISTS (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id AND named.id = subject.substitute_employee_id OFFSET 0))
+AND NOT EXISTS (SELECT FROM former_id AS former WHERE former.tenant_id = subject.tenant_id AND former.former_id = subject.substitute_employee_id
+  AND (EXISTS (SELECT FROM employee AS named WHERE named.tenant_id = subject.tenant_id AND named.id = former.id OFFSET 0)) OFFSET 0);
+
+-- absence needs attention: pending_reference of substituteEmployeeExternalId
+subject.substitute_employee_external_id IS NOT NULL;
+
+-- absence needs attention: unread_cell of comment
+(strpos(subject.comment, 'Nicht gelesen:') > 0 OR strpos(subject.comment, 'Not read:') > 0);
+
+-- link collected site
+  WITH named AS MATERIALIZED ((SELECT DISTINCT ON (external_id) tenant_id, NULL::uuid AS id, external_id, actor,
+      actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND external_id IS NOT NULL AND resource IN ('contact-person',
+        'customer', 'employee', 'contract'))
+  UNION ALL (SELECT DISTINCT ON (resource_id) tenant_id, resource_id, NULL, actor, actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND resource = 'site')), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place, subject.service_record_recipient_external_id,
+        subject.assigned_employee_external_id, subject.contact_person_external_id,
+        subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.service_record_recipient_external_id IS NOT NULL OR subject.assigned_employee_external_id IS NOT NULL OR subject.contact_person_external_id IS NOT NULL OR subject.contract_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.service_record_recipient_external_id, subject.assigned_employee_external_id,
+          subject.contact_person_external_id, subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.service_record_recipient_external_id = named.external_id
+        AND coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = named.tenant_id AND contact_person.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' AND former.external_id = named.external_id)),
+    coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = named.tenant_id AND customer.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND former.external_id = named.external_id))) IS NOT NULL UNION ALL SELECT subject.id,
+    subject.ctid AS place, subject.service_record_recipient_external_id, subject.assigned_employee_external_id,
+    subject.contact_person_external_id, subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.assigned_employee_external_id = named.external_id
+        AND coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = named.tenant_id AND employee.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id))) IS NOT NULL UNION ALL SELECT subject.id,
+    subject.ctid AS place, subject.service_record_recipient_external_id, subject.assigned_employee_external_id,
+    subject.contact_person_external_id, subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.contact_person_external_id = named.external_id
+        AND coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = named.tenant_id AND contact_person.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' AND former.external_id = named.external_id))) IS NOT NULL UNION ALL SELECT subject.id,
+    subject.ctid AS place, subject.service_record_recipient_external_id, subject.assigned_employee_external_id,
+    subject.contact_person_external_id, subject.contract_external_id FROM site AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.contract_external_id = named.external_id
+        AND coalesce(coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = named.tenant_id AND contract.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.service_record_recipient_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = waiting.tenant_id AND contact_person.external_id = waiting.service_record_recipient_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'contact-person' AND former.external_id = waiting.service_record_recipient_external_id)),
+    coalesce((SELECT customer.id FROM customer WHERE customer.tenant_id = waiting.tenant_id AND customer.external_id = waiting.service_record_recipient_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'customer' AND former.external_id = waiting.service_record_recipient_external_id))) END AS found_service_record_recipient_id,
+    CASE WHEN waiting.assigned_employee_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = waiting.tenant_id AND employee.external_id = waiting.assigned_employee_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'employee' AND former.external_id = waiting.assigned_employee_external_id))) END AS found_assigned_employee_id,
+    CASE WHEN waiting.contact_person_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT contact_person.id FROM contact_person WHERE contact_person.tenant_id = waiting.tenant_id AND contact_person.external_id = waiting.contact_person_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'contact-person' AND former.external_id = waiting.contact_person_external_id))) END AS found_contact_person_id,
+    CASE WHEN waiting.contract_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT contract.id FROM contract WHERE contract.tenant_id = waiting.tenant_id AND contract.external_id = waiting.contract_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'contract' AND former.external_id = waiting.contract_external_id))) END AS found_contract_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_service_record_recipient_id, found_assigned_employee_id, found_contact_person_id,
+        found_contract_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN site AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE site SET service_record_recipient_id = coalesce(linkable.found_service_record_recipient_id,
+        site.service_record_recipient_id),
+        service_record_recipient_external_id = CASE WHEN linkable.found_service_record_recipient_id IS NULL THEN site.service_record_recipient_external_id END,
+        assigned_employee_id = coalesce(linkable.found_assigned_employee_id, site.assigned_employee_id),
+        assigned_employee_external_id = CASE WHEN linkable.found_assigned_employee_id IS NULL THEN site.assigned_employee_external_id END,
+        contact_person_id = coalesce(linkable.found_contact_person_id, site.contact_person_id),
+        contact_person_external_id = CASE WHEN linkable.found_contact_person_id IS NULL THEN site.contact_person_external_id END,
+        contract_id = coalesce(linkable.found_contract_id, site.contract_id),
+        contract_external_id = CASE WHEN linkable.found_contract_id IS NULL THEN site.contract_external_id END,
+        version = site.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE site.ctid = locked.place
+    RETURNING site.tenant_id, site.id, site.external_id, site.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_service_record_recipient_id IS NOT NULL THEN
+      '"serviceRecordRecipientId":{"to":' || to_json(linkable.found_service_record_recipient_id) || '},"serviceRecordRecipientExternalId":{"from":' || to_json(linkable.service_record_recipient_external_id) || '}' END,
+          CASE WHEN linkable.found_assigned_employee_id IS NOT NULL THEN
+      '"assignedEmployeeId":{"to":' || to_json(linkable.found_assigned_employee_id) || '},"assignedEmployeeExternalId":{"from":' || to_json(linkable.assigned_employee_external_id) || '}' END,
+          CASE WHEN linkable.found_contact_person_id IS NOT NULL THEN
+      '"contactPersonId":{"to":' || to_json(linkable.found_contact_person_id) || '},"contactPersonExternalId":{"from":' || to_json(linkable.contact_person_external_id) || '}' END,
+          CASE WHEN linkable.found_contract_id IS NOT NULL THEN
+      '"contractId":{"to":' || to_json(linkable.found_contract_id) || '},"contractExternalId":{"from":' || to_json(linkable.contract_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'site', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'site', service_record_recipient_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_service_record_recipient_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION SELECT tenant_id,
+        'site', assigned_employee_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_assigned_employee_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION SELECT tenant_id,
+        'site', contact_person_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_contact_person_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION SELECT tenant_id,
+        'site', contract_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_contract_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'site', crowded_id, actor, actor_id, request_id, origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;
+
+-- link collected container
+  WITH named AS MATERIALIZED ((SELECT DISTINCT ON (external_id) tenant_id, NULL::uuid AS id, external_id, actor,
+      actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND external_id IS NOT NULL AND resource IN ('product'))
+  UNION ALL (SELECT DISTINCT ON (resource_id) tenant_id, resource_id, NULL, actor, actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND resource = 'container')), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place, subject.product_external_id FROM container AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.product_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.product_external_id FROM container AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.product_external_id = named.external_id
+        AND coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = named.tenant_id AND product.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.product_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = waiting.tenant_id AND product.external_id = waiting.product_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'product' AND former.external_id = waiting.product_external_id))) END AS found_product_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_product_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN container AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE container SET product_id = coalesce(linkable.found_product_id, container.product_id),
+        product_external_id = CASE WHEN linkable.found_product_id IS NULL THEN container.product_external_id END,
+        version = container.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE container.ctid = locked.place
+    RETURNING container.tenant_id, container.id, container.external_id, container.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_product_id IS NOT NULL THEN
+      '"productId":{"to":' || to_json(linkable.found_product_id) || '},"productExternalId":{"from":' || to_json(linkable.product_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'container', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'container', product_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_product_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'container', crowded_id, actor, actor_id, request_id,
+        origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;
+
+-- link collected plant
+  WITH named AS MATERIALIZED ((SELECT DISTINCT ON (external_id) tenant_id, NULL::uuid AS id, external_id, actor,
+      actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND external_id IS NOT NULL AND resource IN ('product',
+        'container'))
+  UNION ALL (SELECT DISTINCT ON (resource_id) tenant_id, resource_id, NULL, actor, actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND resource = 'plant')), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place, subject.product_external_id,
+        subject.container_external_id FROM plant AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.product_external_id IS NOT NULL OR subject.container_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.product_external_id, subject.container_external_id FROM plant AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.product_external_id = named.external_id
+        AND coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = named.tenant_id AND product.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND former.external_id = named.external_id))) IS NOT NULL UNION ALL SELECT subject.id,
+    subject.ctid AS place, subject.product_external_id, subject.container_external_id FROM plant AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.container_external_id = named.external_id
+        AND coalesce(coalesce((SELECT container.id FROM container WHERE container.tenant_id = named.tenant_id AND container.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.product_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT product.id FROM product WHERE product.tenant_id = waiting.tenant_id AND product.external_id = waiting.product_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'product' AND former.external_id = waiting.product_external_id))) END AS found_product_id,
+    CASE WHEN waiting.container_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT container.id FROM container WHERE container.tenant_id = waiting.tenant_id AND container.external_id = waiting.container_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'container' AND former.external_id = waiting.container_external_id))) END AS found_container_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_product_id, found_container_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN plant AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE plant SET product_id = coalesce(linkable.found_product_id, plant.product_id),
+        product_external_id = CASE WHEN linkable.found_product_id IS NULL THEN plant.product_external_id END,
+        container_id = coalesce(linkable.found_container_id, plant.container_id),
+        container_external_id = CASE WHEN linkable.found_container_id IS NULL THEN plant.container_external_id END,
+        version = plant.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE plant.ctid = locked.place
+    RETURNING plant.tenant_id, plant.id, plant.external_id, plant.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_product_id IS NOT NULL THEN
+      '"productId":{"to":' || to_json(linkable.found_product_id) || '},"productExternalId":{"from":' || to_json(linkable.product_external_id) || '}' END,
+          CASE WHEN linkable.found_container_id IS NOT NULL THEN
+      '"containerId":{"to":' || to_json(linkable.found_container_id) || '},"containerExternalId":{"from":' || to_json(linkable.container_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'plant', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'plant', product_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_product_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION SELECT tenant_id,
+        'plant', container_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_container_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'plant', crowded_id, actor, actor_id, request_id, origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;
+
+-- link collected appointment
+  WITH named AS MATERIALIZED ((SELECT DISTINCT ON (external_id) tenant_id, NULL::uuid AS id, external_id, actor,
+      actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND external_id IS NOT NULL AND resource IN ('employee'))
+  UNION ALL (SELECT DISTINCT ON (resource_id) tenant_id, resource_id, NULL, actor, actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND resource = 'appointment')), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place,
+        subject.employee_external_id FROM appointment AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.employee_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.employee_external_id FROM appointment AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.employee_external_id = named.external_id
+        AND coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = named.tenant_id AND employee.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.employee_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = waiting.tenant_id AND employee.external_id = waiting.employee_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'employee' AND former.external_id = waiting.employee_external_id))) END AS found_employee_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_employee_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN appointment AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE appointment SET employee_id = coalesce(linkable.found_employee_id, appointment.employee_id),
+        employee_external_id = CASE WHEN linkable.found_employee_id IS NULL THEN appointment.employee_external_id END,
+        version = appointment.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE appointment.ctid = locked.place
+    RETURNING appointment.tenant_id, appointment.id, appointment.external_id, appointment.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_employee_id IS NOT NULL THEN
+      '"employeeId":{"to":' || to_json(linkable.found_employee_id) || '},"employeeExternalId":{"from":' || to_json(linkable.employee_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'appointment', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'appointment', employee_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_employee_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'appointment', crowded_id, actor, actor_id, request_id,
+        origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;
+
+-- link collected absence
+  WITH named AS MATERIALIZED ((SELECT DISTINCT ON (external_id) tenant_id, NULL::uuid AS id, external_id, actor,
+      actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND external_id IS NOT NULL AND resource IN ('employee'))
+  UNION ALL (SELECT DISTINCT ON (resource_id) tenant_id, resource_id, NULL, actor, actor_id, request_id, origin
+    FROM pg_temp.journal AS entry WHERE entry.tenant_id = $1 AND resource = 'absence')), found AS MATERIALIZED (
+    SELECT named.tenant_id, named.external_id, named.actor, named.actor_id, named.request_id, named.origin, meant.*
+    FROM named, LATERAL (SELECT subject.id, subject.ctid AS place,
+        subject.substitute_employee_external_id FROM absence AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.id = named.id AND (subject.substitute_employee_external_id IS NOT NULL) UNION ALL SELECT subject.id,
+          subject.ctid AS place, subject.substitute_employee_external_id FROM absence AS subject
+      WHERE subject.tenant_id = named.tenant_id AND subject.substitute_employee_external_id = named.external_id
+        AND coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = named.tenant_id AND employee.external_id = named.external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id))) IS NOT NULL LIMIT $2) AS meant
+  ), waiting AS (
+    SELECT DISTINCT ON (tenant_id, id) found.*,
+      CASE WHEN count(*) OVER (PARTITION BY tenant_id, external_id) >= $2 THEN external_id END AS crowded_id
+    FROM found ORDER BY tenant_id, id, external_id
+  ), linkable AS MATERIALIZED (
+    SELECT * FROM (SELECT waiting.*, CASE WHEN waiting.substitute_employee_external_id IS NOT NULL
+        THEN coalesce(coalesce((SELECT employee.id FROM employee WHERE employee.tenant_id = waiting.tenant_id AND employee.external_id = waiting.substitute_employee_external_id),
+(SELECT holder.id FROM former_external_id AS former
+JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
+WHERE former.tenant_id = waiting.tenant_id AND former.resource = 'employee' AND former.external_id = waiting.substitute_employee_external_id))) END AS found_substitute_employee_id FROM waiting OFFSET 0) AS looked_up
+    WHERE coalesce(found_substitute_employee_id) IS NOT NULL
+  ), locked AS MATERIALIZED (
+    SELECT subject.ctid AS place FROM linkable JOIN absence AS subject ON subject.ctid = linkable.place
+    FOR NO KEY UPDATE OF subject SKIP LOCKED
+  ), written AS (
+    UPDATE absence SET substitute_employee_id = coalesce(linkable.found_substitute_employee_id,
+        absence.substitute_employee_id),
+        substitute_employee_external_id = CASE WHEN linkable.found_substitute_employee_id IS NULL THEN absence.substitute_employee_external_id END,
+        version = absence.version + 1, updated_at = now()
+    FROM locked JOIN linkable USING (place) WHERE absence.ctid = locked.place
+    RETURNING absence.tenant_id, absence.id, absence.external_id, absence.version,
+      linkable.actor, linkable.actor_id, linkable.request_id, linkable.origin,
+      ('{' || concat_ws(',', CASE WHEN linkable.found_substitute_employee_id IS NOT NULL THEN
+      '"substituteEmployeeId":{"to":' || to_json(linkable.found_substitute_employee_id) || '},"substituteEmployeeExternalId":{"from":' || to_json(linkable.substitute_employee_external_id) || '}' END) || '}')::json AS changes
+  ), sent AS (SELECT * FROM written),
+moved AS (
+  INSERT INTO journal_head AS head (tenant_id, last_position)
+  SELECT tenant_id, count(*) FROM written GROUP BY tenant_id ORDER BY tenant_id
+  ON CONFLICT (tenant_id) DO UPDATE SET last_position = head.last_position + excluded.last_position
+  RETURNING head.tenant_id, head.last_position
+), journalled AS (
+  INSERT INTO journal (tenant_id, position, resource, resource_id, external_id, action, version, actor, actor_id,
+      request_id, origin, changes)
+  SELECT entry.tenant_id,
+    moved.last_position + 1 - row_number() OVER (PARTITION BY entry.tenant_id ORDER BY entry.id DESC),
+    'absence', entry.id, entry.external_id, 'CHANGED', coalesce(entry.version, 1),
+    entry.actor, entry.actor_id, entry.request_id, entry.origin, entry.changes
+  FROM sent AS entry JOIN moved USING (tenant_id)
+  WHERE (entry.id IN (SELECT id FROM written)) IS TRUE
+), kept AS (
+    INSERT INTO waiting_link (tenant_id, resource, external_id, actor, actor_id, request_id, origin)
+    SELECT tenant_id, 'absence', substitute_employee_external_id, actor, actor_id, request_id, origin FROM linkable
+    WHERE found_substitute_employee_id IS NOT NULL AND (id IN (SELECT id FROM written)) IS NOT TRUE UNION
+    SELECT tenant_id, 'absence', crowded_id, actor, actor_id, request_id,
+        origin FROM waiting WHERE crowded_id IS NOT NULL
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING tenant_id
+  )
+  SELECT (SELECT count(*) FROM written)::integer AS linked, (SELECT count(*) FROM kept)::integer AS left_open;

@@ -8,7 +8,7 @@
 -- They also keep the schema fit for distribution by tenant_id.
 --
 -- Tables without a tenant are read before the tenant is known. stamm_service has no rights on them: SECURITY DEFINER
--- functions are the only way, and each does one thing. server/database/migrations.ts creates the role.
+-- functions are the only way, and each does one thing. server/database/migrations creates the role.
 
 -- word_similarity() of the search.
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
@@ -21,6 +21,22 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE FUNCTION current_tenants() RETURNS uuid[]
   LANGUAGE sql STABLE PARALLEL SAFE
   RETURN coalesce(string_to_array(nullif(current_setting('stamm.tenants', true), ''), ',')::uuid[], '{}');
+
+-- A plan made for an empty table stays in use while the table grows. All indexes that begin with the tenant then cost
+-- the same, and a look-up by id can come to read all rows of a tenant. (Decision 87.)
+-- Has the planner expect that all rows of a new table belong to one tenant: it then prefers the index with more columns,
+-- also before the first row. Real statistics replace this. PostgreSQL takes it from version 18 on.
+CREATE FUNCTION expect_one_tenant(target regclass) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('server_version_num')::integer >= 180000 THEN
+    PERFORM pg_restore_attribute_stats('schemaname', nspname::text, 'relname', relname::text, 'attname', 'tenant_id',
+      'inherited', false, 'null_frac', 0::real, 'avg_width', 16, 'n_distinct', 1::real)
+    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE pg_class.oid = target AND reltuples < 0;
+  END IF;
+END $$;
+REVOKE ALL ON FUNCTION expect_one_tenant FROM PUBLIC;
 
 -- Isolates a table of a tenant. The sub-select makes the planner call the function once per statement, not per row.
 -- Statements also name their tenant. Without the CASE the planner would multiply both selectivities, expect hardly any
@@ -36,15 +52,36 @@ BEGIN
   -- The database owner works for all tenants: at the command line, and in SECURITY DEFINER functions, each of which
   -- names its tenant.
   EXECUTE format('CREATE POLICY owner_administers ON %s TO current_user USING (true)', target);
+  PERFORM expect_one_tenant(target);
 END $$;
 REVOKE ALL ON FUNCTION isolate_tenants FROM PUBLIC;
 
+-- Letters without their accents, composed or not, and ligatures as their letters. core/letters.ts is its twin; a test
+-- compares them. Independent of the locale. Not STRICT: PostgreSQL inlines it into fold() only without.
+CREATE FUNCTION plain_letters(name text) RETURNS text
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE WHEN octet_length(name) = length(name) THEN name ELSE
+    replace(replace(translate(regexp_replace(normalize(name, NFKD), '[\u0300-\u036f]', '', 'g'),
+      'ÆæŒœØøÐðĐđŁłıĦħŦŧŊŋƏəςẞÞ', 'aaooooddddllihhttnnaaσßþ'), 'ß', 'ss'), 'þ', 'th') END;
+
+REVOKE ALL ON FUNCTION plain_letters FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION plain_letters TO stamm_service;
+
 -- One spelling for search and sort order: "Müller", "Mueller" and "MULLER" are equal.
 CREATE FUNCTION fold(name text) RETURNS text
-  LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
-  RETURN replace(replace(replace(
-    translate(replace(lower(name), 'ß', 'ss'), 'äöüáàâéèêëíìîïóòôúùûçñåø', 'aouaaaeeeeiiiiooouuucnao'),
-    'ae', 'a'), 'oe', 'o'), 'ue', 'u');
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN replace(replace(replace(lower(plain_letters(name)), 'ae', 'a'), 'oe', 'o'), 'ue', 'u');
+
+-- A day as text for names and the search. to_char depends on no setting with this pattern, so a stored column can use it.
+CREATE FUNCTION day_text(day date) RETURNS text
+  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN to_char(day, 'YYYY-MM-DD');
+
+-- A clock that jumps back must not stretch windows and leases: one that begins or ends too far ahead is over.
+CREATE FUNCTION is_window_over(started_at timestamptz, at timestamptz, window_seconds integer) RETURNS boolean
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN abs(extract(epoch FROM at - started_at)) >= window_seconds;
+REVOKE ALL ON FUNCTION is_window_over FROM PUBLIC;
 
 
 -- Tenants and API keys ------------------------------------------------------------------------------------------------
@@ -53,11 +90,73 @@ CREATE TABLE tenant (
   tenant_id         uuid PRIMARY KEY,
   name              text NOT NULL CHECK (name ~ '\S'),
   created_at        timestamptz NOT NULL DEFAULT now(),
-  requires_passkeys boolean NOT NULL DEFAULT false
+  requires_passkeys boolean NOT NULL DEFAULT false,
+  holiday_rule      text NOT NULL DEFAULT 'MOVE' CHECK (holiday_rule IN ('MOVE', 'SKIP', 'KEEP')),
+  start_address     json,
+  test_tenant_id    uuid
 );
 COMMENT ON TABLE tenant IS 'A business that uses Stamm.';
 COMMENT ON COLUMN tenant.requires_passkeys IS 'A person without a passkey can only add one.';
+COMMENT ON COLUMN tenant.holiday_rule IS 'Whether visits on public holidays move, are skipped, or stay.';
+COMMENT ON COLUMN tenant.start_address IS 'Street, postcode, town and position from which day sheets order their stops.';
+COMMENT ON COLUMN tenant.test_tenant_id IS 'The test business of this one. A single column: there is at most one.';
 SELECT isolate_tenants('tenant');
+
+-- For background work that takes one tenant after the other.
+CREATE FUNCTION list_tenants(after uuid, most integer) RETURNS SETOF uuid
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT tenant_id FROM tenant WHERE tenant_id > after ORDER BY tenant_id LIMIT most
+$$;
+REVOKE ALL ON FUNCTION list_tenants FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION list_tenants TO stamm_service;
+
+-- A test business: a tenant beside the real one, with masked data of it. (Decision 93.)
+CREATE TABLE test_business (
+  tenant_id      uuid PRIMARY KEY REFERENCES tenant (tenant_id),
+  real_tenant_id uuid NOT NULL,
+  goal           text NOT NULL CHECK (goal IN ('FILLED', 'EMPTY', 'REMOVED')),
+  stage          text CHECK (stage IN ('EMPTYING', 'FILLING')),
+  resource       text,
+  after_id       uuid,
+  copied         integer NOT NULL DEFAULT 0,
+  skipped        integer NOT NULL DEFAULT 0,
+  total          integer,
+  started_at     timestamptz NOT NULL DEFAULT now(),
+  ended_at       timestamptz
+);
+COMMENT ON TABLE test_business IS 'Test businesses, and how far filling or emptying each of them is.';
+COMMENT ON COLUMN test_business.goal IS 'What the work under way, or the last one, leads to.';
+COMMENT ON COLUMN test_business.stage IS 'NULL while there is nothing to do.';
+COMMENT ON COLUMN test_business.resource IS 'While emptying the table, while filling the resource that is at work.';
+COMMENT ON COLUMN test_business.after_id IS 'Objects of the resource with greater ids are not copied yet.';
+COMMENT ON COLUMN test_business.skipped IS 'Objects whose unique value, or owner, something else in the test business has.';
+SELECT isolate_tenants('test_business');
+
+-- Test businesses that have something to do, for the background work of any process.
+CREATE FUNCTION list_test_business_work() RETURNS SETOF uuid
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT tenant_id FROM test_business WHERE stage IS NOT NULL ORDER BY started_at
+$$;
+REVOKE ALL ON FUNCTION list_test_business_work FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION list_test_business_work TO stamm_service;
+
+-- Ends an emptied test business. The service itself deletes no entries of the audit record.
+CREATE FUNCTION remove_test_business(test_tenant uuid) RETURNS void
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+  DELETE FROM test_business WHERE tenant_id = test_tenant AND goal = 'REMOVED';
+  IF NOT FOUND THEN RAISE EXCEPTION 'not a test business that is to be removed'; END IF;
+  DELETE FROM api_key WHERE tenant_id = test_tenant;
+  DELETE FROM webhook WHERE tenant_id = test_tenant;
+  DELETE FROM calendar_feed WHERE tenant_id = test_tenant;
+  DELETE FROM audit_entry WHERE tenant_id = test_tenant;
+  DELETE FROM checklist WHERE tenant_id = test_tenant;
+  DELETE FROM request_window WHERE tenant_id = test_tenant;
+  UPDATE tenant SET test_tenant_id = NULL WHERE test_tenant_id = test_tenant;
+  DELETE FROM tenant WHERE tenant_id = test_tenant;
+END $$;
+REVOKE ALL ON FUNCTION remove_test_business FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION remove_test_business TO stamm_service;
 
 CREATE TABLE api_key (
   tenant_id     uuid NOT NULL REFERENCES tenant,
@@ -106,9 +205,9 @@ CREATE FUNCTION authenticate(key_hashes bytea[], request_counts bigint[], window
     WHERE shown.ended_by IS NULL AND shown.requests > 0
     ORDER BY shown.tenant_id
     ON CONFLICT (tenant_id) DO UPDATE SET
-      started_at = CASE WHEN current_window.started_at + make_interval(secs => window_seconds) <= excluded.started_at
+      started_at = CASE WHEN is_window_over(current_window.started_at, excluded.started_at, window_seconds)
         THEN excluded.started_at ELSE current_window.started_at END,
-      requests = CASE WHEN current_window.started_at + make_interval(secs => window_seconds) <= excluded.started_at
+      requests = CASE WHEN is_window_over(current_window.started_at, excluded.started_at, window_seconds)
         THEN excluded.requests ELSE current_window.requests + excluded.requests END
     RETURNING current_window.tenant_id, current_window.started_at, current_window.requests
   )
@@ -197,8 +296,9 @@ INSERT INTO service_login DEFAULT VALUES;
 
 -- Journal, retries and audit ------------------------------------------------------------------------------------------
 
+-- Without a foreign key: a table on the workers of a Citus cluster cannot refer to one on the coordinator.
 CREATE TABLE journal_head (
-  tenant_id     uuid PRIMARY KEY REFERENCES tenant,
+  tenant_id     uuid PRIMARY KEY,
   last_position bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE journal_head IS
@@ -218,6 +318,7 @@ CREATE TABLE journal (
   request_id  uuid,
   changes     json,
   actor_id    uuid,
+  origin      text,
   PRIMARY KEY (tenant_id, position)
 );
 COMMENT ON TABLE journal IS 'Every creation, change and deletion, written in the transaction that did it.';
@@ -225,6 +326,7 @@ COMMENT ON COLUMN journal.actor IS
   'Name of the person at that time, "key …abcd", "command line" or "demo". For reading only: actor_id identifies.';
 COMMENT ON COLUMN journal.changes IS 'For a change: the fields that changed, each with "from" and "to".';
 COMMENT ON COLUMN journal.actor_id IS 'Person who acted; NULL for an API key and the command line.';
+COMMENT ON COLUMN journal.origin IS 'Sent by the writer in Stamm-Origin; NULL without that header.';
 CREATE INDEX journal_by_resource ON journal (tenant_id, resource_id, position);
 -- Entries that still hold changes or the name of a person. Creations by a key, the majority, are not in it.
 CREATE INDEX journal_with_content ON journal (at) WHERE changes IS NOT NULL OR (actor_id IS NOT NULL AND actor <> 'person');
@@ -327,9 +429,10 @@ CREATE TABLE search_word (
   id        uuid NOT NULL,
   PRIMARY KEY (tenant_id, resource, word, id)
 );
-COMMENT ON TABLE search_word IS 'The words by which each object is found, kept by triggers.';
-COMMENT ON COLUMN search_word.resource IS 'The table of the object.';
-COMMENT ON COLUMN search_word.word IS 'In the spelling of fold().';
+-- No triggers: those with transition tables do not work on distributed tables, and cost more.
+COMMENT ON TABLE search_word IS 'The words by which each object is found, written by the statements that write the object.';
+COMMENT ON COLUMN search_word.resource IS 'The table of the object: alone for words of its name, with ":detail" for all others.';
+COMMENT ON COLUMN search_word.word IS 'In the spelling of fold(). A code begins with "=", a telephone number with "+".';
 SELECT isolate_tenants('search_word');
 
 -- A folded text with single spaces between its words and at both ends, at most 1000 characters. Most texts hold no
@@ -345,37 +448,27 @@ CREATE FUNCTION words_of(folded text) RETURNS SETOF text
   LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 3
   AS $$ SELECT left(word, 60) FROM string_to_table(space_words(folded), ' ') AS word WHERE word <> '' $$;
 
--- Triggers that keep search_word: once per statement, not per row.
-CREATE FUNCTION add_words() RETURNS trigger
-  LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO search_word (tenant_id, resource, word, id)
-  SELECT DISTINCT added.tenant_id, TG_TABLE_NAME, word, added.id FROM added, words_of(added.search_text) AS word;
-  RETURN NULL;
-END $$;
+-- A code without its punctuation: "ST-10019-3" and "st 100193" are equal.
+CREATE FUNCTION code_word(code text) RETURNS text
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN '=' || left(replace(space_words(fold(code)), ' ', ''), 60);
 
-CREATE FUNCTION remove_words() RETURNS trigger
-  LANGUAGE plpgsql AS $$
-BEGIN
-  DELETE FROM search_word AS known USING (
-    SELECT removed.tenant_id, removed.id, word FROM removed, words_of(removed.search_text) AS word) AS gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = TG_TABLE_NAME AND known.word = gone.word AND known.id = gone.id;
-  RETURN NULL;
-END $$;
+-- The digits of a telephone number behind the country's code and zero: +49 (0)40 12 34, 0049 40 1234 and 040/1234 are equal.
+CREATE FUNCTION phone_word(phone text) RETURNS text
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN '+' || left(regexp_replace(regexp_replace(phone, '[^0-9+]', '', 'g'), '^((\+|00)(49)?0?|0)', ''), 60);
 
-CREATE FUNCTION change_words() RETURNS trigger
-  LANGUAGE plpgsql AS $$
-BEGIN
-  DELETE FROM search_word AS known USING (
-    SELECT removed.tenant_id, removed.id, word FROM removed JOIN added USING (tenant_id, id), words_of(removed.search_text) AS word
-    WHERE removed.search_text <> added.search_text) AS gone
-  WHERE known.tenant_id = gone.tenant_id AND known.resource = TG_TABLE_NAME AND known.word = gone.word AND known.id = gone.id;
-  INSERT INTO search_word (tenant_id, resource, word, id)
-  SELECT DISTINCT added.tenant_id, TG_TABLE_NAME, word, added.id
-  FROM removed JOIN added USING (tenant_id, id), words_of(added.search_text) AS word
-  WHERE removed.search_text <> added.search_text;
-  RETURN NULL;
-END $$;
+-- The words of an object beyond its name. Items are separated by U+0001: a text, then codes and telephone numbers with
+-- their sign before them. Of a telephone number the last group is a word too: people leave out the area code.
+CREATE FUNCTION detail_words(details text) RETURNS SETOF text
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 7
+  AS $$
+    SELECT words_of(fold(split_part(details, E'\x01', 1)))
+    UNION ALL
+    SELECT unnest(CASE left(item, 1) WHEN '=' THEN ARRAY[code_word(item)]
+      WHEN '+' THEN ARRAY[phone_word(substr(item, 2)), substring(item FROM '([0-9]{4,})[^0-9]*$')] END)
+    FROM string_to_table(details, E'\x01') AS item WHERE left(item, 1) IN ('=', '+')
+  $$;
 
 -- An upper bound of all words with this beginning.
 CREATE FUNCTION end_of_words(beginning text) RETURNS text
@@ -383,7 +476,7 @@ CREATE FUNCTION end_of_words(beginning text) RETURNS text
   RETURN beginning || chr(1114111);
 
 -- The functions below read ranges in index order and stop early. The planner expects an average tenant and would
--- collect and sort whole ranges, so search(), which calls the others, disables that.
+-- collect and sort whole ranges, so matching_ids(), which calls the others, disables that.
 
 -- The beginnings among these that some word has. Words are compared with plain values: below row-level security no
 -- index serves the result of a function.
@@ -416,130 +509,199 @@ BEGIN
       ) AS corrected (correction)));
 END $$;
 
--- Words similar to a typed one that begins no word. First corrections of one mistake. Then words that contain it or
--- resemble it, among those with the same first half, the same two letters, and all; each time a limited number. Numbers
--- are not guessed.
-CREATE FUNCTION resembling_words(tenant uuid, table_name text, typed text) RETURNS text[]
+-- Words similar to a typed one that begins no word of these resources. First corrections of one mistake. Then words that
+-- contain it or resemble it, among those with the same first half, the same two letters, and all of the first resource;
+-- each time a limited number. Numbers are not guessed, nor are codes and telephone numbers, which sort before letters.
+CREATE FUNCTION resembling_words(tenant uuid, resources text[], typed text) RETURNS text[]
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
   size integer;
   start text;
   finish text;
-  found text[];
+  kind text;
+  found text[] := '{}';
 BEGIN
   IF length(typed) < 3 OR typed ~ '^\d' THEN RETURN '{}'; END IF;
   IF length(typed) > 3 THEN
-    found := known_corrections(tenant, table_name, left(typed, 30));
+    FOREACH kind IN ARRAY resources LOOP
+      found := found || known_corrections(tenant, kind, left(typed, 30));
+    END LOOP;
     IF cardinality(found) > 0 THEN RETURN found; END IF;
   END IF;
   FOR size IN SELECT DISTINCT unnest(ARRAY[greatest(2, length(typed) / 2), 2, 0]) ORDER BY 1 DESC LOOP
-    -- Skip words that begin with a digit.
+    -- Skip words that begin with a digit or a sign.
     start := CASE size WHEN 0 THEN 'a' ELSE left(typed, size) END;
     finish := end_of_words(left(typed, size));
-    -- Skip scan: one row per distinct word.
-    WITH RECURSIVE known (word, place) AS (
-      (SELECT word, 1 FROM search_word
-       WHERE tenant_id = tenant AND resource = table_name AND word >= start AND word < finish
-       ORDER BY word LIMIT 1)
-      UNION ALL
-      SELECT following.word, known.place + 1 FROM known, LATERAL (
-        SELECT word FROM search_word
-        WHERE tenant_id = tenant AND resource = table_name AND word > known.word AND word < finish
-        ORDER BY word LIMIT 1) AS following
-      WHERE known.place < CASE size WHEN 0 THEN 4000 ELSE 400 END
-    )
-    SELECT array_agg(word) INTO found FROM (
-      SELECT word FROM known WHERE strpos(word, typed) > 0 OR word_similarity(typed, word) >= 0.5 LIMIT 100) AS resembling;
-    IF found IS NOT NULL THEN RETURN found; END IF;
+    FOREACH kind IN ARRAY CASE size WHEN 0 THEN resources[1:1] ELSE resources END LOOP
+      -- Skip scan: one row per distinct word.
+      WITH RECURSIVE known (word, place) AS (
+        (SELECT word, 1 FROM search_word
+         WHERE tenant_id = tenant AND resource = kind AND word >= start AND word < finish
+         ORDER BY word LIMIT 1)
+        UNION ALL
+        SELECT following.word, known.place + 1 FROM known, LATERAL (
+          SELECT word FROM search_word
+          WHERE tenant_id = tenant AND resource = kind AND word > known.word AND word < finish
+          ORDER BY word LIMIT 1) AS following
+        WHERE known.place < CASE size WHEN 0 THEN 4000 ELSE 400 END
+      )
+      SELECT found || ARRAY(
+        SELECT word FROM known WHERE strpos(word, typed) > 0 OR word_similarity(typed, word) >= 0.5 LIMIT 100) INTO found;
+    END LOOP;
+    IF cardinality(found) > 0 THEN RETURN found; END IF;
   END LOOP;
   RETURN '{}';
 END $$;
 
--- Ids of objects with a word that has one of these beginnings. An object with two such words appears twice.
-CREATE FUNCTION ids_with_words(tenant uuid, table_name text, beginnings text[], ends text[], most integer) RETURNS uuid[]
+-- Ids of objects of these resources with a word that has one of these beginnings. An object with two such words appears twice.
+CREATE FUNCTION ids_with_words(tenant uuid, resources text[], beginnings text[], ends text[], most integer) RETURNS uuid[]
   LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  RETURN ARRAY(SELECT known.id FROM unnest(beginnings, ends) AS range (first, last), LATERAL (
-    SELECT id FROM search_word WHERE tenant_id = tenant AND resource = table_name
+  RETURN ARRAY(SELECT known.id FROM unnest(resources) AS kind, unnest(beginnings, ends) AS range (first, last), LATERAL (
+    SELECT id FROM search_word WHERE tenant_id = tenant AND resource = kind
       AND word >= range.first AND word < range.last ORDER BY word, id LIMIT most) AS known LIMIT most);
 END $$;
 
--- Ids of objects that have, for each word asked for, a word that begins with it or else resembles it. Ids may repeat.
--- An array, because handing over a thousand ids as rows took a sixth of the time.
-CREATE FUNCTION search(tenant uuid, table_name text, asked text[], most integer) RETURNS uuid[]
-  LANGUAGE plpgsql STABLE SET enable_bitmapscan = off SET enable_sort = off SET work_mem = '64MB' AS $$
+-- The same, and then ids of objects that belong to one whose name has such a word. owners[i] is the resource of such a
+-- name, and expansions[i] a statement: from owners' ids in $2 to the ids of at most $3 objects that belong to them.
+-- is_whole: all of them are there.
+CREATE FUNCTION ids_with_term(tenant uuid, resources text[], beginnings text[], most integer, owners text[], expansions text[],
+    OUT ids uuid[], OUT is_whole boolean)
+  LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  most_words CONSTANT integer := 8;
-  most_compared CONSTANT integer := 5000;
-  typed text;
-  beginnings text[];
-  ends text[];
-  ids uuid[];
-  rarest uuid[];
-  conditions text := '';
-  ranges text[] := '{}';
+  ends text[] := ARRAY(SELECT end_of_words(beginning) FROM unnest(beginnings) AS beginning);
+  owner_ids uuid[];
+  owned uuid[];
 BEGIN
-  FOR typed IN
-    SELECT word FROM words_of(fold(array_to_string(asked, ' '))) AS word
-    GROUP BY word ORDER BY length(word) DESC LIMIT most_words
-  LOOP
-    beginnings := ARRAY[typed];
-    ends := ARRAY[end_of_words(typed)];
-    ids := ids_with_words(tenant, table_name, beginnings, ends, most);
-    IF cardinality(ids) = 0 THEN
-      beginnings := resembling_words(tenant, table_name, typed);
-      ends := ARRAY(SELECT end_of_words(beginning) FROM unnest(beginnings) AS beginning);
-      ids := ids_with_words(tenant, table_name, beginnings, ends, most);
-    END IF;
-    IF cardinality(ids) = 0 THEN RETURN '{}'; END IF;
-    IF rarest IS NULL OR cardinality(ids) < cardinality(rarest) THEN rarest := ids; END IF;
-    conditions := conditions || format(' AND space_words(found.search_text) LIKE ANY (%L)',
-      ARRAY(SELECT '% ' || beginning || '%' FROM unnest(beginnings) AS beginning));
-    ranges := ranges || format('SELECT known.id FROM unnest(%L::text[], %L::text[]) AS range (first, last), LATERAL (
-      SELECT id FROM search_word WHERE tenant_id = $1 AND resource = $2
-        AND word >= range.first AND word < range.last ORDER BY word, id OFFSET 0) AS known', beginnings, ends);
+  ids := ids_with_words(tenant, resources, beginnings, ends, most);
+  is_whole := cardinality(ids) < most;
+  FOR place IN 1 .. cardinality(owners) LOOP
+    EXIT WHEN cardinality(ids) >= most;
+    owner_ids := ids_with_words(tenant, ARRAY[owners[place]], beginnings, ends, most);
+    CONTINUE WHEN cardinality(owner_ids) = 0;
+    EXECUTE format('SELECT ARRAY(%s)', expansions[place]) INTO owned USING tenant, owner_ids, most;
+    ids := ids || owned;
+    is_whole := is_whole AND cardinality(owner_ids) < most AND cardinality(ids) < most;
   END LOOP;
-  IF cardinality(ranges) <= 1 THEN RETURN coalesce(rarest, '{}'); END IF;
-  -- A rare word leaves few objects: compare their texts with the other words. If all words are common, so usually are
-  -- objects with all of them: compare some thousand.
-  IF cardinality(rarest) = most THEN
-    EXECUTE format('SELECT ARRAY(%s LIMIT $3)', ranges[1]) INTO rarest USING tenant, table_name, most_compared;
-  END IF;
-  EXECUTE format('SELECT ARRAY(SELECT found.id FROM %I AS found
-    WHERE found.tenant_id = $1 AND found.id = ANY ($2) %s LIMIT $3)', table_name, conditions)
-    INTO ids USING tenant, rarest, most;
-  IF cardinality(rarest) < most_compared OR cardinality(ids) = most THEN
-    RETURN ids;
-  END IF;
-  -- If too few of them match, intersect all objects of each word.
-  EXECUTE format('SELECT ARRAY(%s LIMIT $3)', array_to_string(ranges, ' INTERSECT ')) INTO ids USING tenant, table_name, most;
-  RETURN ids;
 END $$;
 
-REVOKE ALL ON FUNCTION space_words, words_of, add_words, remove_words, change_words, end_of_words, known_beginnings,
-  known_corrections, resembling_words, ids_with_words, search FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION space_words, words_of, add_words, remove_words, change_words, end_of_words, known_beginnings,
-  known_corrections, resembling_words, ids_with_words, search TO stamm_service;
+-- Ids of objects that have, for each word asked for, a word that begins with it or, if is_tolerant, else resembles it. Ids
+-- may repeat, and are an array, because handing them over as rows takes many times longer. If is_whole is false there are
+-- more. A search that wants few reads fewer words.
+-- described is an expression on a row named "found", with the tenant in $1: all words by which it is found, a space before each.
+CREATE FUNCTION matching_ids(tenant uuid, table_name text, asked text[], wanted integer, is_tolerant boolean, described text,
+    owners text[], expansions text[], OUT ids uuid[], OUT is_whole boolean)
+  LANGUAGE plpgsql STABLE SET enable_bitmapscan = off SET enable_sort = off SET work_mem = '64MB' AS $$
+DECLARE
+  most_terms CONSTANT integer := 8;
+  -- Words that are read for a term.
+  most_words CONSTANT integer := 100000;
+  -- Objects whose texts are compared with the terms. More are intersected, if possible.
+  few CONSTANT integer := 500;
+  most_compared CONSTANT integer := 5000;
+  -- Objects that are returned if there are more.
+  part CONSTANT integer := 1000;
+  resources CONSTANT text[] := ARRAY[table_name, table_name || ':detail'];
+  term record;
+  found record;
+  beginnings text[];
+  terms json[] := '{}';
+  conditions text[] := '{}';
+  candidates uuid[];
+  intersected integer := 0;
+BEGIN
+  is_whole := true;
+  FOR term IN
+    -- A typed code is one term, where such a code exists. Else each of its words is one.
+    WITH typed AS (
+      SELECT token, code_word(token) AS code, ARRAY(SELECT words_of(fold(token))) AS words FROM unnest(asked) AS token
+    ), coded AS (
+      SELECT *, cardinality(words) > 1 AND cardinality(known_beginnings(tenant, resources[2], ARRAY[code])) > 0 AS is_code FROM typed
+    )
+    SELECT * FROM (
+      SELECT NULL AS word, ARRAY[code] AS spellings FROM coded WHERE is_code
+      UNION ALL
+      SELECT word, array_cat(ARRAY[word, '=' || word],
+        CASE WHEN min(token) ~ '^\+?[0-9]{3,}$' THEN ARRAY[phone_word(min(token))] END)
+      FROM coded, unnest(words) AS word WHERE NOT is_code GROUP BY word) AS terms
+    ORDER BY length(word) DESC NULLS FIRST, spellings LIMIT most_terms
+  LOOP
+    beginnings := term.spellings;
+    found := ids_with_term(tenant, resources, beginnings, few, owners, expansions);
+    IF cardinality(found.ids) = 0 AND is_tolerant AND term.word IS NOT NULL THEN
+      beginnings := resembling_words(tenant, resources || owners, term.word);
+      found := ids_with_term(tenant, resources, beginnings, few, owners, expansions);
+    END IF;
+    IF cardinality(found.ids) = 0 THEN
+      ids := '{}';
+      RETURN;
+    END IF;
+    IF found.is_whole AND (candidates IS NULL OR cardinality(found.ids) < cardinality(candidates)) THEN
+      candidates := found.ids;
+    END IF;
+    terms := terms || to_json(beginnings);
+    conditions := conditions || format('words LIKE ANY (%L)',
+      ARRAY(SELECT '% ' || beginning || '%' FROM unnest(beginnings) AS beginning));
+  END LOOP;
+  IF cardinality(terms) <= 1 THEN
+    IF candidates IS NULL AND cardinality(terms) = 1 THEN
+      found := ids_with_term(tenant, resources, beginnings, least(wanted, most_words), owners, expansions);
+      is_whole := found.is_whole;
+      candidates := CASE WHEN is_whole THEN found.ids ELSE found.ids[1:part] END;
+    END IF;
+    ids := coalesce(candidates, '{}');
+    RETURN;
+  END IF;
+  -- If all words are common, intersect their objects until few are left.
+  FOR place IN 1 .. cardinality(terms) LOOP
+    EXIT WHEN cardinality(candidates) <= few;
+    beginnings := ARRAY(SELECT json_array_elements_text(terms[place]));
+    found := ids_with_term(tenant, resources, beginnings, most_words, owners, expansions);
+    CONTINUE WHEN NOT found.is_whole;
+    candidates := CASE WHEN candidates IS NULL THEN found.ids
+      ELSE ARRAY(SELECT unnest(candidates) INTERSECT SELECT unnest(found.ids)) END;
+    intersected := intersected + 1;
+  END LOOP;
+  IF intersected = cardinality(terms) THEN
+    ids := candidates[1:wanted];
+    RETURN;
+  END IF;
+  is_whole := coalesce(cardinality(candidates) <= most_compared, false);
+  candidates := (coalesce(candidates, found.ids))[1:most_compared];
+  EXECUTE format('SELECT ARRAY(SELECT id FROM (
+      SELECT found.id, %s AS words FROM %I AS found WHERE found.tenant_id = $1 AND found.id = ANY ($2) OFFSET 0) AS described
+    WHERE %s LIMIT $3)', described, table_name, array_to_string(conditions, ' AND '))
+    INTO ids USING tenant, candidates, CASE WHEN is_whole THEN wanted ELSE part END;
+END $$;
+REVOKE ALL ON FUNCTION space_words, words_of, code_word, phone_word, detail_words, end_of_words, known_beginnings,
+  known_corrections, resembling_words, ids_with_words, ids_with_term, matching_ids FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION space_words, words_of, code_word, phone_word, detail_words, end_of_words, known_beginnings,
+  known_corrections, resembling_words, ids_with_words, ids_with_term, matching_ids TO stamm_service;
+
+CREATE TABLE missing_words (
+  tenant_id uuid NOT NULL,
+  resource  text NOT NULL,
+  after_id  uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
+  PRIMARY KEY (tenant_id, resource)
+);
+COMMENT ON TABLE missing_words IS 'Objects that were stored before their words were: those of a restore that was killed.';
+COMMENT ON COLUMN missing_words.resource IS 'The table of the objects.';
+COMMENT ON COLUMN missing_words.after_id IS 'Objects with greater ids are still without words.';
+SELECT isolate_tenants('missing_words');
+
+-- Asked by each process when it starts: tenants with words to write.
+CREATE FUNCTION tenants_with_missing_words() RETURNS SETOF uuid
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT DISTINCT tenant_id FROM (SELECT tenant_id FROM missing_words LIMIT 1000) AS waiting
+$$;
+REVOKE ALL ON FUNCTION tenants_with_missing_words FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tenants_with_missing_words TO stamm_service;
 
 
 -- Resources -----------------------------------------------------------------------------------------------------------
 -- Columns follow the definitions in server/resources: a nested field is a column named by its whole path. tenant_id has
 -- no foreign key: it comes from the key's own row, and each check would lock the row of the tenant. Only owners have
 -- foreign keys: everything else may arrive in any order.
-
--- Adds the triggers that keep search_word, and the words of rows that exist already.
-CREATE FUNCTION prepare_search(target regclass) RETURNS void
-  LANGUAGE plpgsql AS $$
-BEGIN
-  EXECUTE format('CREATE TRIGGER add_words AFTER INSERT ON %s
-    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_words()', target);
-  EXECUTE format('CREATE TRIGGER change_words AFTER UPDATE ON %s
-    REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_words()', target);
-  EXECUTE format('CREATE TRIGGER remove_words AFTER DELETE ON %s
-    REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_words()', target);
-  EXECUTE format('INSERT INTO search_word (tenant_id, resource, word, id)
-    SELECT DISTINCT tenant_id, %1$L, word, id FROM %1$s, words_of(search_text) AS word', target);
-END $$;
 
 -- Adds to a table the parts that every resource has. sort_name and search_text are columns and not expressions, because
 -- below row-level security an index serves only comparisons of plain columns.
@@ -553,7 +715,6 @@ BEGIN
   EXECUTE format('CREATE INDEX %1$s_by_name ON %1$s (tenant_id, sort_name, id)', target);
   EXECUTE format('CREATE INDEX %1$s_by_update ON %1$s (tenant_id, updated_at, id)', target);
   PERFORM isolate_tenants(target);
-  PERFORM prepare_search(target);
 END $$;
 
 -- Addresses have no maximum length, but index entries do: filters compare the first 100 characters.
@@ -566,7 +727,49 @@ BEGIN
   EXECUTE format('CREATE INDEX %1$s_by_city ON %1$s (tenant_id, address_city_start, id)', target);
   EXECUTE format('CREATE INDEX %1$s_by_zip_code ON %1$s (tenant_id, address_zip_code_start, id)', target);
 END $$;
-REVOKE ALL ON FUNCTION prepare_search, prepare_resource, prepare_address FROM PUBLIC;
+-- A reference may be named by an external id that nothing has yet. The id is kept in the row that names it, and becomes a
+-- reference when its object arrives. (Decision 41.) Adds the column of the external id for each such reference, and an
+-- index of the rows that wait for it.
+CREATE FUNCTION keep_external_ids(target regclass, reference_columns text[]) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE
+  reference_column text;
+  kept text;
+BEGIN
+  FOREACH reference_column IN ARRAY reference_columns LOOP
+    kept := regexp_replace(reference_column, '_id$', '_external_id');
+    EXECUTE format('ALTER TABLE %s ADD COLUMN %I text, ADD CONSTRAINT %I CHECK (%I IS NULL OR %I IS NULL)',
+      target, kept, target || '_' || kept || '_check', kept, reference_column);
+    EXECUTE format('CREATE INDEX %I ON %s (tenant_id, %I, id) WHERE %I IS NOT NULL',
+      target || '_waiting_for_' || regexp_replace(reference_column, '_id$', ''), target, kept, kept);
+    EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', target, kept,
+      'Kept until an object has this external id; then it is in ' || reference_column || '.');
+  END LOOP;
+END $$;
+REVOKE ALL ON FUNCTION prepare_resource, prepare_address, keep_external_ids FROM PUBLIC;
+
+CREATE TABLE waiting_link (
+  tenant_id   uuid NOT NULL,
+  resource    text NOT NULL,
+  external_id text NOT NULL,
+  actor       text NOT NULL,
+  actor_id    uuid,
+  request_id  uuid,
+  origin      text,
+  PRIMARY KEY (tenant_id, resource, external_id)
+);
+COMMENT ON TABLE waiting_link IS
+  'Links that the transaction which brought their object left open: too many for one statement, or locked by somebody else.';
+COMMENT ON COLUMN waiting_link.resource IS 'What waits for the external id.';
+SELECT isolate_tenants('waiting_link');
+
+-- Asked by each process every few seconds: tenants with links to make.
+CREATE FUNCTION tenants_with_waiting_links() RETURNS SETOF uuid
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT DISTINCT tenant_id FROM waiting_link LIMIT 100
+$$;
+REVOKE ALL ON FUNCTION tenants_with_waiting_links FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tenants_with_waiting_links TO stamm_service;
 
 CREATE TABLE customer (
   tenant_id            uuid NOT NULL,
@@ -594,6 +797,8 @@ CREATE TABLE customer (
 COMMENT ON TABLE customer IS 'A customer of the business: the owner of sites and plants.';
 SELECT prepare_resource('customer', 'company_name', 'company_name || '' '' || coalesce(customer_number, '''')');
 SELECT prepare_address('customer');
+-- Lists are narrowed by a first and a last value, or sorted. What has no value sorts last.
+CREATE INDEX customer_by_customer_number ON customer (tenant_id, COALESCE(customer_number, U&'\+10FFFF') COLLATE "C", id);
 
 CREATE TABLE site (
   tenant_id                               uuid NOT NULL,
@@ -636,6 +841,7 @@ COMMENT ON COLUMN site.attending_intervals_is_known IS 'Whether all items have t
 COMMENT ON COLUMN site.call_out_fee IS 'The exact decimal that was sent.';
 SELECT prepare_resource('site', 'name', 'name');
 SELECT prepare_address('site');
+SELECT keep_external_ids('site', ARRAY['service_record_recipient_id', 'assigned_employee_id', 'contact_person_id', 'contract_id']);
 CREATE INDEX site_by_customer ON site (tenant_id, customer_id, id);
 CREATE INDEX site_by_contact_person ON site (tenant_id, contact_person_id, id) WHERE contact_person_id IS NOT NULL;
 CREATE INDEX site_by_contract ON site (tenant_id, contract_id, id) WHERE contract_id IS NOT NULL;
@@ -694,6 +900,9 @@ CREATE TABLE contract (
 COMMENT ON TABLE contract IS 'An agreement with a customer.';
 SELECT prepare_resource('contract', 'coalesce(contract_number, '''')', 'coalesce(contract_number, '''')');
 CREATE INDEX contract_by_customer ON contract (tenant_id, customer_id, id);
+CREATE INDEX contract_by_start_date ON contract (tenant_id, start_date, id);
+CREATE INDEX contract_by_end_date ON contract (tenant_id, COALESCE(end_date, 'infinity'::date), id);
+CREATE INDEX contract_by_net_price ON contract (tenant_id, COALESCE(net_price, 'Infinity'::numeric), id);
 
 CREATE TABLE product (
   tenant_id      uuid NOT NULL,
@@ -717,6 +926,8 @@ CREATE TABLE product (
 );
 COMMENT ON TABLE product IS 'Something that the business sells or uses.';
 SELECT prepare_resource('product', 'name', 'name || '' '' || coalesce(article_number, '''')');
+CREATE INDEX product_by_article_number ON product (tenant_id, COALESCE(article_number, U&'\+10FFFF') COLLATE "C", id);
+CREATE INDEX product_by_net_price ON product (tenant_id, COALESCE(net_price, 'Infinity'::numeric), id);
 
 CREATE TABLE container (
   tenant_id                 uuid NOT NULL,
@@ -746,8 +957,10 @@ CREATE TABLE container (
 );
 COMMENT ON TABLE container IS 'A pot or planter, at a site or in stock.';
 SELECT prepare_resource('container', 'name', 'name || '' '' || coalesce(label_code, '''')');
+SELECT keep_external_ids('container', ARRAY['product_id']);
 CREATE INDEX container_by_site ON container (tenant_id, site_id, id) WHERE site_id IS NOT NULL;
 CREATE INDEX container_by_product ON container (tenant_id, product_id, id) WHERE product_id IS NOT NULL;
+CREATE INDEX container_by_label_code ON container (tenant_id, COALESCE(label_code, U&'\+10FFFF') COLLATE "C", id);
 
 CREATE TABLE plant (
   tenant_id      uuid NOT NULL,
@@ -780,9 +993,12 @@ CREATE TABLE plant (
 COMMENT ON TABLE plant IS 'One plant, or several of a kind that stand together, at a site.';
 SELECT prepare_resource('plant', 'coalesce(botanical_name, common_name, '''')',
   'coalesce(botanical_name, '''') || '' '' || coalesce(common_name, '''') || '' '' || coalesce(label_code, '''')');
+SELECT keep_external_ids('plant', ARRAY['product_id', 'container_id']);
 CREATE INDEX plant_by_site ON plant (tenant_id, site_id, id);
 CREATE INDEX plant_by_product ON plant (tenant_id, product_id, id) WHERE product_id IS NOT NULL;
 CREATE INDEX plant_by_container ON plant (tenant_id, container_id, id) WHERE container_id IS NOT NULL;
+CREATE INDEX plant_by_planted_on ON plant (tenant_id, COALESCE(planted_on, 'infinity'::date), id);
+CREATE INDEX plant_by_label_code ON plant (tenant_id, COALESCE(label_code, U&'\+10FFFF') COLLATE "C", id);
 
 CREATE TABLE employee (
   tenant_id       uuid NOT NULL,
@@ -802,6 +1018,322 @@ CREATE TABLE employee (
 );
 COMMENT ON TABLE employee IS 'Somebody who works for the business.';
 SELECT prepare_resource('employee', 'last_name', 'last_name || '' '' || first_name || '' '' || coalesce(employee_number, '''')');
+CREATE INDEX employee_by_employee_number ON employee (tenant_id, COALESCE(employee_number, U&'\+10FFFF') COLLATE "C", id);
+
+CREATE TABLE appointment (
+  tenant_id           uuid NOT NULL,
+  id                  uuid NOT NULL,
+  external_id         text,
+  version             integer NOT NULL DEFAULT 1,
+  created_at          timestamptz NOT NULL DEFAULT now(),
+  updated_at          timestamptz NOT NULL DEFAULT now(),
+  site_id             uuid NOT NULL,
+  date                date NOT NULL,
+  planned_date        date,
+  time_from           text,
+  time_until          text,
+  duration_in_minutes bigint,
+  employee_id         uuid,
+  status              text NOT NULL,
+  comment             text,
+  PRIMARY KEY (tenant_id, id),
+  CONSTRAINT appointment_site_id_planned_date_unique UNIQUE (tenant_id, site_id, planned_date),
+  FOREIGN KEY (tenant_id, site_id) REFERENCES site
+);
+COMMENT ON TABLE appointment IS 'What was agreed about one visit: another day, time or employee, a cancellation, or an extra visit.';
+SELECT prepare_resource('appointment', 'day_text(date)', 'day_text(date)');
+CREATE INDEX appointment_by_site ON appointment (tenant_id, site_id, id);
+CREATE INDEX appointment_by_employee ON appointment (tenant_id, employee_id, id) WHERE employee_id IS NOT NULL;
+CREATE INDEX appointment_by_date ON appointment (tenant_id, date, id);
+SELECT keep_external_ids('appointment', ARRAY['employee_id']);
+
+CREATE TABLE absence (
+  tenant_id              uuid NOT NULL,
+  id                     uuid NOT NULL,
+  external_id            text,
+  version                integer NOT NULL DEFAULT 1,
+  created_at             timestamptz NOT NULL DEFAULT now(),
+  updated_at             timestamptz NOT NULL DEFAULT now(),
+  employee_id            uuid NOT NULL,
+  "from"                 date NOT NULL,
+  until                  date NOT NULL,
+  substitute_employee_id uuid,
+  reason                 text,
+  comment                text,
+  PRIMARY KEY (tenant_id, id),
+  FOREIGN KEY (tenant_id, employee_id) REFERENCES employee
+);
+COMMENT ON TABLE absence IS 'Days on which an employee does not work, and who takes the visits over.';
+SELECT prepare_resource('absence', 'day_text("from")', 'day_text("from")');
+CREATE INDEX absence_by_employee ON absence (tenant_id, employee_id, id);
+CREATE INDEX absence_by_substitute_employee ON absence (tenant_id, substitute_employee_id, id) WHERE substitute_employee_id IS NOT NULL;
+CREATE INDEX absence_by_from ON absence (tenant_id, "from", id);
+CREATE INDEX absence_by_until ON absence (tenant_id, until, id);
+SELECT keep_external_ids('absence', ARRAY['substitute_employee_id']);
+
+
+-- The bin, and merged objects (decisions 59 and 67) -------------------------------------------------------------------
+-- Deleted objects stay restorable for 30 days, with everything that went with them. Names of merged objects keep answering.
+
+CREATE TABLE deleted_object (
+  tenant_id   uuid NOT NULL,
+  resource    text NOT NULL,
+  id          uuid NOT NULL,
+  root_id     uuid NOT NULL,
+  deleted_at  timestamptz NOT NULL DEFAULT now(),
+  version     integer NOT NULL,
+  actor       text NOT NULL,
+  actor_id    uuid,
+  content     json NOT NULL,
+  search_text text NOT NULL,
+  external_id text,
+  PRIMARY KEY (tenant_id, resource, id)
+);
+COMMENT ON TABLE deleted_object IS 'Objects that were deleted in the last 30 days. Written in the transaction that deletes them.';
+COMMENT ON COLUMN deleted_object.root_id IS 'The object that the request deleted: this one, or the owner that took it along. One root is restored as one.';
+COMMENT ON COLUMN deleted_object.version IS 'The last one before the deletion.';
+COMMENT ON COLUMN deleted_object.actor IS 'As in the journal.';
+COMMENT ON COLUMN deleted_object.content IS 'The row by column names, as json: jsonb would rewrite numbers and reorder names.';
+COMMENT ON COLUMN deleted_object.search_text IS 'Its texts in the spelling of fold().';
+COMMENT ON COLUMN deleted_object.external_id IS 'As in the content. A column of its own, because an index under row-level security needs one.';
+CREATE INDEX deleted_object_by_root ON deleted_object (tenant_id, root_id, resource);
+CREATE INDEX deleted_object_by_time ON deleted_object (tenant_id, deleted_at, id);
+CREATE INDEX deleted_object_by_age ON deleted_object (deleted_at);
+CREATE INDEX deleted_object_by_external_id ON deleted_object (tenant_id, resource, external_id) WHERE external_id IS NOT NULL;
+SELECT isolate_tenants('deleted_object');
+
+CREATE TABLE former_id (
+  tenant_id uuid NOT NULL,
+  former_id uuid NOT NULL,
+  id        uuid NOT NULL,
+  merged_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, former_id)
+);
+COMMENT ON TABLE former_id IS 'Ids of objects that were merged into another one.';
+COMMENT ON COLUMN former_id.id IS 'The object that answers now, never one that was merged itself.';
+CREATE INDEX former_id_by_id ON former_id (tenant_id, id);
+SELECT isolate_tenants('former_id');
+
+CREATE TABLE former_external_id (
+  tenant_id   uuid NOT NULL,
+  resource    text NOT NULL,
+  external_id text NOT NULL,
+  id          uuid NOT NULL,
+  PRIMARY KEY (tenant_id, resource, external_id)
+);
+COMMENT ON TABLE former_external_id IS 'External ids that a merge left without an object of their own. An object that has the id itself comes first.';
+COMMENT ON COLUMN former_external_id.id IS 'The object that answers now.';
+CREATE INDEX former_external_id_by_id ON former_external_id (tenant_id, id);
+SELECT isolate_tenants('former_external_id');
+
+-- Removes what is too old to be restored, at most so many per call, and returns their number. Former names of these objects go, too.
+CREATE FUNCTION forget_deleted_objects(oldest timestamptz, most integer) RETURNS integer
+  LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  WITH old AS (
+    SELECT tenant_id, resource, id FROM deleted_object
+    WHERE deleted_at < oldest ORDER BY deleted_at LIMIT most FOR UPDATE SKIP LOCKED
+  ), removed AS (
+    DELETE FROM deleted_object USING old
+    WHERE deleted_object.tenant_id = old.tenant_id AND deleted_object.resource = old.resource AND deleted_object.id = old.id
+    RETURNING deleted_object.tenant_id, deleted_object.id
+  ), removed_ids AS (
+    DELETE FROM former_id USING removed WHERE former_id.tenant_id = removed.tenant_id AND former_id.id = removed.id
+  ), removed_external_ids AS (
+    DELETE FROM former_external_id USING removed
+    WHERE former_external_id.tenant_id = removed.tenant_id AND former_external_id.id = removed.id
+  )
+  SELECT count(*)::integer FROM removed
+$$;
+REVOKE ALL ON FUNCTION forget_deleted_objects FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_deleted_objects TO stamm_service;
+
+
+-- Attention -----------------------------------------------------------------------------------------------------------
+
+CREATE TABLE left_attention (
+  tenant_id uuid NOT NULL,
+  resource  text NOT NULL,
+  object_id uuid NOT NULL,
+  field     text NOT NULL,
+  code      text NOT NULL,
+  finding   text NOT NULL,
+  reason    text,
+  person_id uuid NOT NULL,
+  left_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, resource, object_id, field, code)
+);
+COMMENT ON TABLE left_attention IS 'Entries of the attention list that somebody has looked at and left as they are.';
+COMMENT ON COLUMN left_attention.finding IS 'What was found then. An entry is shown again when it finds something else.';
+SELECT isolate_tenants('left_attention');
+
+CREATE TABLE corrected_request (
+  tenant_id    uuid NOT NULL,
+  request_id   uuid NOT NULL,
+  resource     text NOT NULL,
+  object_id    uuid NOT NULL,
+  person_id    uuid NOT NULL,
+  corrected_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, request_id)
+);
+COMMENT ON TABLE corrected_request IS 'Refused calls that somebody in the office corrected, and what was created instead.';
+SELECT isolate_tenants('corrected_request');
+
+CREATE TABLE attention_verdict (
+  tenant_id uuid    NOT NULL,
+  object_id uuid    NOT NULL,
+  version   integer NOT NULL,
+  judged_by text    NOT NULL,
+  until     date    NOT NULL,
+  codes     text[]  NOT NULL,
+  PRIMARY KEY (tenant_id, object_id)
+);
+COMMENT ON TABLE attention_verdict IS 'What the attention list has found in objects that only the program can judge. Each can be found again.';
+COMMENT ON COLUMN attention_verdict.version IS 'Of the object. Another version is judged again.';
+COMMENT ON COLUMN attention_verdict.judged_by IS 'The rules: holidays of the business, version of the program.';
+COMMENT ON COLUMN attention_verdict.until IS 'The last day on which the verdict holds.';
+COMMENT ON COLUMN attention_verdict.codes IS 'What needs attention; empty for most objects.';
+SELECT isolate_tenants('attention_verdict');
+
+CREATE FUNCTION forget_attention_verdicts() RETURNS void
+  LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+  DELETE FROM attention_verdict WHERE until < current_date - 1
+$$;
+COMMENT ON FUNCTION forget_attention_verdicts IS 'Ended verdicts, such as those about deleted objects.';
+REVOKE ALL ON FUNCTION forget_attention_verdicts FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_attention_verdicts TO stamm_service;
+
+
+-- Imports (decision 66) -----------------------------------------------------------------------------------------------
+-- What each import of the last 30 days wrote, to be undone as one step.
+
+CREATE TABLE import_run (
+  tenant_id       uuid NOT NULL,
+  id              uuid NOT NULL,
+  file_name       text,
+  resource        text,
+  started_at      timestamptz NOT NULL DEFAULT now(),
+  written_at      timestamptz NOT NULL DEFAULT now(),
+  actor           text NOT NULL,
+  actor_id        uuid,
+  created         integer NOT NULL DEFAULT 0,
+  changed         integer NOT NULL DEFAULT 0,
+  deleted         integer NOT NULL DEFAULT 0,
+  settled         integer NOT NULL DEFAULT 0,
+  kept            integer NOT NULL DEFAULT 0,
+  undo_started_at timestamptz,
+  undo_actor      text,
+  undo_actor_id   uuid,
+  PRIMARY KEY (tenant_id, id)
+);
+COMMENT ON TABLE import_run IS 'Imports that stored something, or began in the office, in the last 30 days.';
+COMMENT ON COLUMN import_run.file_name IS 'Of a file that was imported in the office.';
+COMMENT ON COLUMN import_run.resource IS 'What the file was said to hold.';
+COMMENT ON COLUMN import_run.written_at IS 'When it last stored something.';
+COMMENT ON COLUMN import_run.created IS 'Journal entries by their action.';
+COMMENT ON COLUMN import_run.settled IS 'Journal entries that undoing has looked at; kept counts the objects that it left as they are.';
+CREATE INDEX import_run_by_time ON import_run (tenant_id, started_at, id);
+CREATE INDEX import_run_by_age ON import_run (written_at);
+SELECT isolate_tenants('import_run');
+
+CREATE TABLE import_chunk (
+  tenant_id      uuid NOT NULL,
+  import_id      uuid NOT NULL,
+  first_position bigint NOT NULL,
+  last_position  bigint NOT NULL,
+  open_until     bigint NOT NULL,
+  PRIMARY KEY (tenant_id, import_id, first_position),
+  FOREIGN KEY (tenant_id, import_id) REFERENCES import_run ON DELETE CASCADE
+);
+COMMENT ON TABLE import_chunk IS 'The journal entries that an import, or its undoing, wrote in one transaction. They have no gaps.';
+COMMENT ON COLUMN import_chunk.open_until IS 'Entries up to here are not undone yet; before first_position there are none.';
+CREATE INDEX import_chunk_open ON import_chunk (tenant_id, import_id, first_position) WHERE open_until >= first_position;
+SELECT isolate_tenants('import_chunk');
+
+CREATE TABLE import_kept (
+  tenant_id  uuid NOT NULL,
+  import_id  uuid NOT NULL,
+  resource   text NOT NULL,
+  object_id  uuid NOT NULL,
+  reason     text NOT NULL,
+  at         timestamptz,
+  actor      text,
+  actor_id   uuid,
+  PRIMARY KEY (tenant_id, import_id, resource, object_id),
+  FOREIGN KEY (tenant_id, import_id) REFERENCES import_run ON DELETE CASCADE
+);
+COMMENT ON TABLE import_kept IS 'Objects of an import that undoing it left as they are.';
+COMMENT ON COLUMN import_kept.reason IS 'changed: somebody wrote it since, at that time. Otherwise the code of what is in the way.';
+SELECT isolate_tenants('import_kept');
+
+-- Removes imports that are too old to be undone, at most so many per call, and returns their number.
+CREATE FUNCTION forget_import_runs(oldest timestamptz, most integer) RETURNS integer
+  LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  WITH old AS (
+    SELECT tenant_id, id FROM import_run
+    WHERE written_at < oldest ORDER BY written_at LIMIT most FOR UPDATE SKIP LOCKED
+  ), removed AS (
+    DELETE FROM import_run USING old WHERE import_run.tenant_id = old.tenant_id AND import_run.id = old.id
+    RETURNING 1
+  )
+  SELECT count(*)::integer FROM removed
+$$;
+REVOKE ALL ON FUNCTION forget_import_runs FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_import_runs TO stamm_service;
+
+-- Names in files that the office assigned by hand. The next import offers the same object.
+CREATE TABLE remembered_name (
+  tenant_id     uuid NOT NULL,
+  resource      text NOT NULL,
+  name          text NOT NULL,
+  object_id     uuid NOT NULL,
+  actor         text NOT NULL,
+  remembered_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, resource, name)
+);
+COMMENT ON TABLE remembered_name IS 'What a name in a file means, where no object has it or several do.';
+COMMENT ON COLUMN remembered_name.name IS 'Folded as names in files are compared.';
+COMMENT ON COLUMN remembered_name.object_id IS 'Of an object that may be deleted since: then nothing is offered.';
+SELECT isolate_tenants('remembered_name');
+
+
+-- Positions and calendars ---------------------------------------------------------------------------------------------
+
+-- Positions that a geocoder proposes for sites without one.
+CREATE TABLE position_proposal (
+  tenant_id    uuid NOT NULL,
+  site_id      uuid NOT NULL,
+  address_hash text NOT NULL,
+  state        text NOT NULL CHECK (state IN ('OPEN', 'NOT_FOUND', 'REJECTED')),
+  lat          double precision,
+  lng          double precision,
+  found_as     text,
+  asked_at     timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, site_id),
+  FOREIGN KEY (tenant_id, site_id) REFERENCES site ON DELETE CASCADE,
+  CHECK ((state = 'NOT_FOUND') = (lat IS NULL) AND (lat IS NULL) = (lng IS NULL))
+);
+COMMENT ON TABLE position_proposal IS 'What a geocoder answered for the address of a site. The office accepts or rejects it.';
+COMMENT ON COLUMN position_proposal.address_hash IS 'Of the address that was asked for. A proposal counts only while the site has this address.';
+COMMENT ON COLUMN position_proposal.found_as IS 'The name that the geocoder gives to the place.';
+SELECT isolate_tenants('position_proposal');
+
+-- The visits of an employee or at a site, under a secret address.
+CREATE TABLE calendar_feed (
+  tenant_id  uuid NOT NULL REFERENCES tenant,
+  resource   text NOT NULL CHECK (resource IN ('employee', 'site')),
+  subject_id uuid NOT NULL,
+  token_hash bytea NOT NULL,
+  language   text NOT NULL CHECK (language IN ('de', 'en')),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  created_by text NOT NULL,
+  PRIMARY KEY (tenant_id, resource, subject_id),
+  UNIQUE (tenant_id, token_hash)
+);
+COMMENT ON TABLE calendar_feed IS 'At most one for each employee and site. A deleted subject keeps its row and answers nothing.';
+COMMENT ON COLUMN calendar_feed.token_hash IS 'SHA-256 of the secret part of the address, which is shown once.';
+COMMENT ON COLUMN calendar_feed.language IS 'Of the texts: calendar programs do not say which one they want.';
+SELECT isolate_tenants('calendar_feed');
 
 
 -- People and sign-in --------------------------------------------------------------------------------------------------
@@ -891,11 +1423,13 @@ CREATE FUNCTION end_setup_link(hash bytea) RETURNS void
 $$;
 
 -- Returns a row if the link is valid, with the only business if there is exactly one. The first person joins it.
+-- A test business is no business that the first person could join.
 CREATE FUNCTION find_setup_link(hash bytea) RETURNS TABLE (tenant_id uuid, business_name text)
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT only_one.tenant_id, only_one.name
   FROM setup_link LEFT JOIN (
-    SELECT min(tenant.tenant_id::text)::uuid AS tenant_id, min(tenant.name) AS name FROM tenant HAVING count(*) = 1
+    SELECT min(tenant.tenant_id::text)::uuid AS tenant_id, min(tenant.name) AS name FROM tenant
+    WHERE NOT EXISTS (SELECT FROM test_business AS test WHERE test.tenant_id = tenant.tenant_id) HAVING count(*) = 1
   ) AS only_one ON true
   WHERE setup_link.token_hash = hash AND NOT has_people()
 $$;
@@ -927,9 +1461,9 @@ CREATE FUNCTION count_sign_in(subject_hash bytea, window_seconds integer)
   LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
   INSERT INTO sign_in_attempt AS known (subject, started_at, attempts) VALUES (subject_hash, clock_timestamp(), 1)
   ON CONFLICT (subject) DO UPDATE SET
-    started_at = CASE WHEN known.started_at + make_interval(secs => window_seconds) <= excluded.started_at
+    started_at = CASE WHEN is_window_over(known.started_at, excluded.started_at, window_seconds)
       THEN excluded.started_at ELSE known.started_at END,
-    attempts = CASE WHEN known.started_at + make_interval(secs => window_seconds) <= excluded.started_at
+    attempts = CASE WHEN is_window_over(known.started_at, excluded.started_at, window_seconds)
       THEN 1 ELSE known.attempts + 1 END
   RETURNING known.attempts,
     (extract(epoch FROM known.started_at + make_interval(secs => window_seconds) - clock_timestamp()) * 1000)::integer
@@ -1138,15 +1672,16 @@ REVOKE ALL ON FUNCTION try_pending_sign_in FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION try_pending_sign_in TO stamm_service;
 
 CREATE TABLE session (
-  tenant_id    uuid NOT NULL,
-  id           uuid NOT NULL,
-  person_id    uuid NOT NULL,
-  token_hash   bytea NOT NULL,
-  created_at   timestamptz NOT NULL DEFAULT now(),
-  last_used_at timestamptz NOT NULL DEFAULT now(),
-  address      text NOT NULL,
-  user_agent   text NOT NULL,
-  proved_at    timestamptz NOT NULL DEFAULT now(),
+  tenant_id           uuid NOT NULL,
+  id                  uuid NOT NULL,
+  person_id           uuid NOT NULL,
+  token_hash          bytea NOT NULL,
+  created_at          timestamptz NOT NULL DEFAULT now(),
+  last_used_at        timestamptz NOT NULL DEFAULT now(),
+  address             text NOT NULL,
+  user_agent          text NOT NULL,
+  proved_at           timestamptz NOT NULL DEFAULT now(),
+  is_in_test_business boolean NOT NULL DEFAULT false,
   PRIMARY KEY (tenant_id, id),
   FOREIGN KEY (tenant_id, person_id) REFERENCES person ON DELETE CASCADE
 );
@@ -1192,6 +1727,178 @@ $$;
 REVOKE ALL ON FUNCTION find_session, end_session, forget_old_sign_ins FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION find_session, end_session, forget_old_sign_ins TO stamm_service;
 
+-- As find_session, with the test business, and whether the session works in it. (Decision 93.)
+CREATE FUNCTION find_session_and_business(hash bytea, idle interval, lifetime interval)
+  RETURNS TABLE (tenant_id uuid, session_id uuid, person_id uuid, name text, email text, role text, business_name text,
+    proof_age_seconds double precision, needs_passkey boolean, test_tenant_id uuid, is_in_test_business boolean)
+  LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT found.*, test.tenant_id, test.tenant_id IS NOT NULL AND session.is_in_test_business
+  FROM find_session(hash, idle, lifetime) AS found
+  JOIN session ON session.tenant_id = found.tenant_id AND session.id = found.session_id
+  JOIN tenant ON tenant.tenant_id = found.tenant_id
+  LEFT JOIN test_business AS test ON test.tenant_id = tenant.test_tenant_id AND test.goal <> 'REMOVED'
+$$;
+REVOKE ALL ON FUNCTION find_session_and_business FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION find_session_and_business TO stamm_service;
+
+-- Views: filters, order and columns of a table in the office, under a name.
+CREATE TABLE saved_view (
+  tenant_id  uuid NOT NULL,
+  id         uuid NOT NULL,
+  person_id  uuid,
+  resource   text NOT NULL,
+  name       text NOT NULL,
+  search     text NOT NULL,
+  columns    text[] NOT NULL,
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, id),
+  FOREIGN KEY (tenant_id, person_id) REFERENCES person ON DELETE CASCADE
+);
+COMMENT ON TABLE saved_view IS 'What a person, or everybody of a business, likes to see of a table.';
+COMMENT ON COLUMN saved_view.person_id IS 'NULL: the view is shared, and stays when a colleague leaves.';
+COMMENT ON COLUMN saved_view.search IS 'The query string of the page.';
+CREATE INDEX saved_view_by_person ON saved_view (tenant_id, person_id);
+SELECT isolate_tenants('saved_view');
+
+
+-- Webhooks (decision 44) ----------------------------------------------------------------------------------------------
+-- Where changes are sent, how far each endpoint has got, and the result of each attempt.
+
+CREATE TABLE webhook (
+  tenant_id               uuid NOT NULL REFERENCES tenant,
+  id                      uuid NOT NULL,
+  url                     text NOT NULL,
+  resources               text[],
+  secret                  text NOT NULL,
+  previous_secret         text,
+  previous_secret_ends_at timestamptz,
+  created_at              timestamptz NOT NULL DEFAULT now(),
+  last_position           bigint NOT NULL,
+  failed_attempts         integer NOT NULL DEFAULT 0,
+  failing_since           timestamptz,
+  next_attempt_at         timestamptz NOT NULL DEFAULT now(),
+  paused_at               timestamptz,
+  paused_because          text CHECK (paused_because IN ('ASKED', 'GONE', 'FAILED')),
+  lease                   uuid,
+  leased_until            timestamptz,
+  actions                 text[],
+  exclude_origin          text,
+  PRIMARY KEY (tenant_id, id),
+  CHECK ((paused_at IS NULL) = (paused_because IS NULL))
+) WITH (fillfactor = 70);
+COMMENT ON TABLE webhook IS 'An endpoint that receives the changes of a tenant, at most ten each.';
+COMMENT ON COLUMN webhook.resources IS 'Types that it receives; NULL for all.';
+COMMENT ON COLUMN webhook.secret IS 'Signs each message, so it cannot be a hash.';
+COMMENT ON COLUMN webhook.last_position IS 'Position in the journal up to which everything is delivered or not wanted.';
+COMMENT ON COLUMN webhook.lease IS 'The only sender that may move last_position. A new one for each claim, so a late sender changes nothing.';
+COMMENT ON COLUMN webhook.actions IS 'CREATED, CHANGED or DELETED; NULL for all.';
+COMMENT ON COLUMN webhook.exclude_origin IS 'Changes with this origin are not sent.';
+CREATE INDEX webhook_due ON webhook (next_attempt_at) WHERE paused_at IS NULL;
+
+CREATE TABLE webhook_delivery (
+  tenant_id   uuid NOT NULL,
+  webhook_id  uuid NOT NULL,
+  id          uuid NOT NULL,
+  at          timestamptz NOT NULL DEFAULT now(),
+  type        text NOT NULL,
+  position    bigint,
+  status      smallint,
+  error       text,
+  duration_ms integer NOT NULL,
+  answer      text,
+  PRIMARY KEY (tenant_id, webhook_id, id),
+  FOREIGN KEY (tenant_id, webhook_id) REFERENCES webhook ON DELETE CASCADE
+);
+COMMENT ON TABLE webhook_delivery IS 'Attempts of the last 30 days, the newest of them where there are too many.';
+COMMENT ON COLUMN webhook_delivery.id IS 'Begins with the time, so ids sort like it.';
+COMMENT ON COLUMN webhook_delivery.position IS 'The entry of the journal; NULL for a test.';
+COMMENT ON COLUMN webhook_delivery.status IS 'HTTP status; NULL where none came, and error says why.';
+COMMENT ON COLUMN webhook_delivery.answer IS 'The first kilobyte of the answer.';
+CREATE INDEX webhook_delivery_by_age ON webhook_delivery (at);
+CREATE INDEX webhook_delivery_with_answer ON webhook_delivery (tenant_id, webhook_id, id) WHERE answer IS NOT NULL;
+
+SELECT isolate_tenants(name) FROM unnest(ARRAY['webhook', 'webhook_delivery']::regclass[]) AS name;
+
+-- Renews the leases that a sender holds and gives it more endpoints with work to do, the longest waiting first. It returns
+-- neither addresses nor secrets: the sender reads those as the tenant.
+--
+-- An endpoint that does not fail never waits. A lease cannot last much longer than one that is given now: a transaction that
+-- began earlier may see a lease that a later one has given, so twice its time is the bound.
+CREATE FUNCTION claim_webhooks(held_tenants uuid[], held_ids uuid[], held_leases uuid[], lease_ms integer, most integer)
+  RETURNS TABLE (tenant_id uuid, id uuid, lease uuid)
+  LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  WITH renewed AS (
+    UPDATE webhook SET leased_until = now() + lease_ms * interval '1 millisecond'
+    FROM unnest(held_tenants, held_ids, held_leases) AS held (tenant_id, id, lease)
+    WHERE webhook.tenant_id = held.tenant_id AND webhook.id = held.id AND webhook.lease = held.lease
+      AND webhook.leased_until > now()
+    RETURNING webhook.tenant_id, webhook.id, webhook.lease
+  ), due AS (
+    SELECT waiting.tenant_id, waiting.id FROM webhook AS waiting JOIN journal_head AS head USING (tenant_id)
+    WHERE waiting.paused_at IS NULL AND (waiting.failed_attempts = 0 OR waiting.next_attempt_at <= now())
+      AND (waiting.leased_until IS NULL OR waiting.leased_until <= now()
+        OR (waiting.leased_until > now() + lease_ms * interval '2 milliseconds' AND waiting.lease <> ALL (held_leases)))
+      AND head.last_position > waiting.last_position
+    ORDER BY waiting.next_attempt_at LIMIT most FOR UPDATE OF waiting SKIP LOCKED
+  ), claimed AS (
+    UPDATE webhook SET lease = gen_random_uuid(), leased_until = now() + lease_ms * interval '1 millisecond'
+    FROM due WHERE webhook.tenant_id = due.tenant_id AND webhook.id = due.id
+    RETURNING webhook.tenant_id, webhook.id, webhook.lease
+  )
+  SELECT * FROM renewed UNION ALL SELECT * FROM claimed
+$$;
+
+-- Keeps the log within its bounds and ends replaced secrets; one process at a time does it, every hour.
+CREATE FUNCTION trim_webhook_deliveries(oldest timestamptz, rows_each integer, answers_each integer) RETURNS void
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  endpoint record;
+  cut uuid;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('stamm: trim webhook deliveries', 0)) THEN RETURN; END IF;
+  DELETE FROM webhook_delivery WHERE at < oldest;
+  FOR endpoint IN SELECT tenant_id, id FROM webhook LOOP
+    SELECT id INTO cut FROM webhook_delivery
+    WHERE tenant_id = endpoint.tenant_id AND webhook_id = endpoint.id ORDER BY id DESC OFFSET rows_each LIMIT 1;
+    DELETE FROM webhook_delivery WHERE tenant_id = endpoint.tenant_id AND webhook_id = endpoint.id AND id <= cut;
+    SELECT id INTO cut FROM webhook_delivery
+    WHERE tenant_id = endpoint.tenant_id AND webhook_id = endpoint.id AND answer IS NOT NULL
+    ORDER BY id DESC OFFSET answers_each LIMIT 1;
+    UPDATE webhook_delivery SET answer = NULL
+    WHERE tenant_id = endpoint.tenant_id AND webhook_id = endpoint.id AND answer IS NOT NULL AND id <= cut;
+  END LOOP;
+  UPDATE webhook SET previous_secret = NULL, previous_secret_ends_at = NULL WHERE previous_secret_ends_at < now();
+END $$;
+
+REVOKE ALL ON FUNCTION claim_webhooks, trim_webhook_deliveries FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION claim_webhooks, trim_webhook_deliveries TO stamm_service;
+
+-- The addresses that the real business of a test business sends changes to; none for any other tenant.
+CREATE FUNCTION real_webhook_urls(test_tenant uuid) RETURNS SETOF text
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT webhook.url FROM test_business AS test JOIN webhook ON webhook.tenant_id = test.real_tenant_id
+  WHERE test.tenant_id = test_tenant AND test_tenant = ANY (current_tenants())
+$$;
+REVOKE ALL ON FUNCTION real_webhook_urls FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION real_webhook_urls TO stamm_service;
+
+-- Figures over all tenants for the operator's monitoring. They name no tenant.
+CREATE FUNCTION service_figures()
+  RETURNS TABLE (journal_entries numeric, webhook_queue numeric, webhook_oldest_seconds double precision)
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT (SELECT coalesce(sum(last_position), 0) FROM journal_head), waiting.entries, waiting.oldest
+  FROM (
+    SELECT coalesce(sum(head.last_position - webhook.last_position), 0) AS entries,
+      coalesce(extract(epoch FROM now() - min(entry.at)), 0)::double precision AS oldest
+    FROM webhook JOIN journal_head AS head ON head.tenant_id = webhook.tenant_id
+    LEFT JOIN journal AS entry
+      ON entry.tenant_id = webhook.tenant_id AND entry.position = webhook.last_position + 1
+    WHERE webhook.paused_at IS NULL AND head.last_position > webhook.last_position
+  ) AS waiting
+$$;
+REVOKE ALL ON FUNCTION service_figures FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION service_figures TO stamm_service;
+
 
 -- Recorded API calls --------------------------------------------------------------------------------------------------
 -- Each process writes them about once per second, never inside a request. server/features/call-log bounds their space.
@@ -1208,7 +1915,7 @@ CREATE TABLE recorded_request (
   address        text NOT NULL,
   user_agent     text NOT NULL,
   code           text,
-  faults         json,
+  errors         json,
   ignored_fields json,
   body           text,
   PRIMARY KEY (tenant_id, id)
@@ -1285,20 +1992,82 @@ COMMENT ON COLUMN checklist.first_request IS 'The first recorded call, kept afte
 SELECT isolate_tenants('checklist');
 
 
+-- Background work and backups -----------------------------------------------------------------------------------------
+
+-- Any process can read what work that no request waits for did last: "doctor" and the metrics do.
+CREATE TABLE background_work (
+  work         text PRIMARY KEY,
+  succeeded_at timestamptz,
+  failed_at    timestamptz,
+  error        text
+);
+COMMENT ON TABLE background_work IS 'When each kind of work that no request waits for last succeeded and failed, over all processes.';
+COMMENT ON COLUMN background_work.error IS 'What the last failure said.';
+ALTER TABLE background_work ENABLE ROW LEVEL SECURITY;
+ALTER TABLE background_work FORCE ROW LEVEL SECURITY;
+CREATE POLICY owner_administers ON background_work TO current_user USING (true);
+
+-- Notes an end of that work: a success without a reason, else a failure.
+CREATE FUNCTION note_background_work(ended_work text, reason text) RETURNS void
+  LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  INSERT INTO background_work AS known (work, succeeded_at, failed_at, error)
+  VALUES (ended_work, CASE WHEN reason IS NULL THEN now() END, CASE WHEN reason IS NOT NULL THEN now() END,
+    left(reason, 300))
+  ON CONFLICT (work) DO UPDATE SET succeeded_at = coalesce(excluded.succeeded_at, known.succeeded_at),
+    failed_at = coalesce(excluded.failed_at, known.failed_at), error = coalesce(excluded.error, known.error)
+$$;
+REVOKE ALL ON FUNCTION note_background_work FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION note_background_work TO stamm_service;
+
+-- Seconds since all steps of the upkeep last succeeded; NULL before the first time.
+CREATE FUNCTION upkeep_age_seconds() RETURNS double precision
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT extract(epoch FROM now() - succeeded_at)::double precision FROM background_work WHERE work = 'upkeep'
+$$;
+REVOKE ALL ON FUNCTION upkeep_age_seconds FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION upkeep_age_seconds TO stamm_service;
+
+-- Verwaltung sees the newest backup of each folder, and a folder that held backups is not made again unnoticed.
+CREATE TABLE backup_folder (
+  folder  text PRIMARY KEY,
+  made_at timestamptz NOT NULL,
+  bytes   bigint NOT NULL
+);
+COMMENT ON TABLE backup_folder IS 'The folders in which Stamm has written backups of everything, each with its newest.';
+COMMENT ON COLUMN backup_folder.bytes IS 'Size of that file.';
+ALTER TABLE backup_folder ENABLE ROW LEVEL SECURITY;
+ALTER TABLE backup_folder FORCE ROW LEVEL SECURITY;
+CREATE POLICY owner_administers ON backup_folder TO current_user USING (true);
+
+-- When the newest backup of all was made, its size, and a failure since then. NULL for what there was not yet.
+CREATE FUNCTION last_backup(OUT made_at timestamptz, OUT bytes bigint, OUT failed_at timestamptz)
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT newest.made_at, newest.bytes, failure.failed_at
+  FROM (SELECT) AS always
+    LEFT JOIN (SELECT * FROM backup_folder ORDER BY made_at DESC LIMIT 1) AS newest ON true
+    LEFT JOIN background_work AS failure ON failure.work = 'backup'
+      AND (newest.made_at IS NULL OR failure.failed_at > newest.made_at)
+$$;
+REVOKE ALL ON FUNCTION last_backup FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION last_backup TO stamm_service;
+
+
 -- Statistics ----------------------------------------------------------------------------------------------------------
 
--- Analyses tables that have doubled since their last ANALYZE. Autovacuum comes once per minute; an import fills tables
--- faster, and a plan for an empty table reads all rows of a tenant to find one. SKIP_LOCKED leaves out tables that
--- somebody else analyses.
+-- Analyses tables that have grown since their last ANALYZE, which has their statements planned again. Autovacuum comes
+-- once per minute; a first synchronisation fills tables faster. A large table is analysed when it has doubled, however
+-- often somebody asks. SKIP_LOCKED leaves out tables that somebody else analyses.
 CREATE FUNCTION refresh_statistics() RETURNS void
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
+  few_pages CONSTANT integer := 64;
   grown regclass;
 BEGIN
   FOR grown IN
-    SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relrowsecurity
-      AND pg_relation_size(oid) > CASE WHEN reltuples < 0 THEN 0
-        ELSE 2 * relpages::bigint * current_setting('block_size')::bigint END
+    SELECT oid FROM pg_class, LATERAL (
+      SELECT pg_relation_size(oid) / current_setting('block_size')::bigint AS pages OFFSET 0) AS today
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relrowsecurity
+      AND pages > CASE WHEN pages <= few_pages THEN greatest(relpages, 1) ELSE 2 * relpages::bigint END
   LOOP
     EXECUTE format('ANALYZE (SKIP_LOCKED) %s', grown);
   END LOOP;

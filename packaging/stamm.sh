@@ -8,7 +8,7 @@ if [ -z "$NODE_COMPILE_CACHE" ] && [ -w "$home" ]; then
   export NODE_COMPILE_CACHE
 fi
 if ! "$home/runtime/node" --version >/dev/null; then
-  echo "The Node of this release does not start here. It needs glibc 2.28 and libatomic: apt-get install libatomic1" >&2
+  echo "The Node of this release does not start here. It needs glibc 2.28, libstdc++ and libatomic: apt-get install libstdc++6 libatomic1" >&2
   exit 1
 fi
 exec "$home/runtime/node" "$home/server/main.ts" "$@"

@@ -3,6 +3,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { backupsIn } from './database/embedded/data-dir.ts';
 import { defaultDataDir } from './database/embedded/postgres.ts';
 import { isRelease } from './program.ts';
 
@@ -317,9 +318,13 @@ export const settings = {
   }),
   BACKUP_DIR: setting({
     meaning:
-      'Folder in which the running service keeps backups of everything. It should be on another disk, and the account of the service must be able to write to it.',
-    default: 'none: the service makes no backups',
-    parse: (text) => (text === undefined ? undefined : path.resolve(text)),
+      'Folder in which the running service keeps backups of everything; `off` makes none. It should be on another disk, and the account of the service must be able to write to it.',
+    default: '`backups` in `DATA_DIR`; none with `DATABASE_URL`',
+    parse: (text, { DATABASE_URL, DATA_DIR }): string | undefined => {
+      if (text === 'off') return undefined;
+      if (text !== undefined) return path.resolve(text);
+      return DATABASE_URL ? undefined : backupsIn(settings.DATA_DIR.parse(DATA_DIR || undefined, {}));
+    },
   }),
   BACKUP_EVERY: setting({
     meaning: 'Hours from one backup in `BACKUP_DIR` to the next.',

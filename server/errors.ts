@@ -40,6 +40,9 @@ const statusOfCode = {
   too_many_views: 409,
   too_many_webhooks: 409,
   request_in_progress: 409,
+  test_business_exists: 409,
+  real_business_only: 409,
+  business_changed: 409,
   version_mismatch: 412,
   content_type: 413,
   content_encoding: 413,
@@ -57,7 +60,6 @@ const statusOfCode = {
   too_many_failed_authentications: 429,
   too_many_imports: 429,
   too_many_sign_ins: 429,
-  too_many_streams: 429,
   overloaded: 500,
   shutting_down: 500,
   internal_error: 500,
@@ -88,8 +90,10 @@ const officeCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'passkeys_unavailable',
   'too_many_passkeys',
   'too_many_sign_ins',
-  'too_many_streams',
   'too_many_views',
+  'test_business_exists',
+  'real_business_only',
+  'business_changed',
 ]);
 
 /** The codes of the published interface, with their statuses. */
@@ -119,6 +123,7 @@ export const fieldErrorCodes = [
   'invalid_choice',
   'invalid_uuid',
   'invalid_date',
+  'invalid_time',
   'invalid_email',
   'invalid_time_zone',
   'invalid_timestamp',
@@ -141,10 +146,12 @@ export const fieldErrorCodes = [
   'reference_not_found',
   'differs_from_path',
   'unknown_parameter',
+  'unknown_field',
   'repeated_parameter',
   'invalid_url',
   'https_required',
   'private_address',
+  'address_of_real_business',
 ] as const;
 
 /** What only the office's own forms can find. */

@@ -5,9 +5,9 @@ import type { Command, CommandContext, Outcome } from './commands/command.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { ConnectionError } from './database/connection.ts';
 import { EmbeddedPostgresError } from './database/embedded/postgres.ts';
-import { MigrationError } from './database/migration-files.ts';
+import { MigrationError } from './database/migrations/migration-files.ts';
 import { UsageError } from './errors.ts';
-import { CsvError } from './features/import/csv-file.ts';
+import { CsvError } from './features/import/csv/csv-file.ts';
 import { isRelease, program } from './program.ts';
 import { version } from './version.ts';
 
@@ -16,6 +16,7 @@ const loaders: Record<string, () => Promise<{ commands: readonly Command[] }>> =
   serve: () => import('./commands/serve.ts'),
   tenant: () => import('./commands/tenant.ts'),
   key: () => import('./commands/key.ts'),
+  'test-business': () => import('./commands/test-business.ts'),
   user: () => import('./commands/user.ts'),
   webhook: () => import('./commands/webhook.ts'),
   import: () => import('./commands/import.ts'),
@@ -73,7 +74,8 @@ async function run(command: Command, options: Omit<CommandContext, 'config'>): P
 }
 
 function parseOptions(command: Command, words: string[]): Omit<CommandContext, 'config'> {
-  const names = Object.keys(command.arguments ?? {});
+  const required = Object.keys(command.arguments ?? {});
+  const names = [...required, ...Object.keys(command.optionalArguments ?? {})];
   const withValue = Object.keys({ ...command.options, ...command.optionalOptions });
   const flags = [...Object.keys(command.flags ?? {}), 'json'];
   try {
@@ -89,8 +91,9 @@ function parseOptions(command: Command, words: string[]): Omit<CommandContext, '
     const { positionals } = parsed;
     const options: Record<string, string> = {};
     names.forEach((name, index) => {
-      if (positionals[index] === undefined) throw new Error(`Missing: ${name.toUpperCase()}.`);
-      options[name] = positionals[index];
+      const word = positionals[index];
+      if (word !== undefined) options[name] = word;
+      else if (index < required.length) throw new Error(`Missing: ${name.toUpperCase()}.`);
     });
     if (positionals.length > names.length) throw new Error(`Too many words: ${positionals.join(' ')}.`);
     for (const name of withValue) if (values[name] !== undefined) options[name] = String(values[name]);
@@ -115,15 +118,19 @@ function helpOverview(list: readonly Command[]): string {
 }
 
 function helpFor(command: Command): string {
-  const { name, summary, options, arguments: words = {}, optionalOptions = {}, flags = {} } = command;
+  const { name, summary, options, optionalOptions = {}, flags = {} } = command;
+  const { arguments: words = {}, optionalArguments = {} } = command;
   const usage = [
     ...Object.keys(words).map((word) => ` ${word.toUpperCase()}`),
+    ...Object.keys(optionalArguments).map((word) => ` [${word.toUpperCase()}]`),
     ...Object.keys(options).map((option) => ` --${option} …`),
     ...Object.keys(optionalOptions).map((option) => ` [--${option} …]`),
     ...Object.keys(flags).map((flag) => ` [--${flag}]`),
   ];
   const rows = [
-    ...Object.entries(words).map(([word, meaning]) => [word.toUpperCase(), meaning] as const),
+    ...Object.entries({ ...words, ...optionalArguments }).map(
+      ([word, meaning]) => [word.toUpperCase(), meaning] as const,
+    ),
     ...Object.entries({
       ...options,
       ...optionalOptions,

@@ -1,5 +1,5 @@
 // Every sentence that an API answer can hold, in both languages. Codes are the contract; sentences may change.
-import type { AttentionCode } from '../core/codes.ts';
+import type { AttentionCode } from '../core/definition/codes.ts';
 import type { ErrorCode, FieldErrorCode } from './errors.ts';
 
 export type Language = 'en' | 'de';
@@ -85,6 +85,18 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'There are 200 views already. Delete one first.',
     de: 'Es gibt schon 200 Ansichten. Bitte löschen Sie zuerst eine.',
   },
+  test_business_exists: {
+    en: 'There is a test business already. Fill it again or remove it.',
+    de: 'Es gibt schon einen Testbetrieb. Bitte neu befüllen oder entfernen.',
+  },
+  real_business_only: {
+    en: 'Not available in the test business. Leave it first.',
+    de: 'Im Testbetrieb nicht möglich. Bitte wechseln Sie zuerst zurück.',
+  },
+  business_changed: {
+    en: 'You are in the other business now. Load the page again.',
+    de: 'Sie sind inzwischen im anderen Betrieb. Bitte laden Sie die Seite neu.',
+  },
   too_many_webhooks: {
     en: 'Ten webhooks are the most. Delete one first.',
     de: 'Mehr als zehn Webhooks sind nicht möglich. Bitte löschen Sie zuerst einen.',
@@ -120,10 +132,6 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
   too_many_sign_ins: {
     en: 'Too many sign-in attempts. Wait "Retry-After" seconds, then try again.',
     de: 'Zu viele Anmeldeversuche. Bitte etwas warten und erneut versuchen.',
-  },
-  too_many_streams: {
-    en: 'Too many live pages are open. Close some of them.',
-    de: 'Zu viele Live-Seiten sind offen. Bitte einige schließen.',
   },
   not_recognised: {
     en: 'Unknown path or method. Check both.',
@@ -284,6 +292,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Must be reachable from the internet, unless the operator sets WEBHOOK_ALLOW_PRIVATE.',
     de: 'Muss aus dem Internet erreichbar sein. Für Tests im eigenen Netz: WEBHOOK_ALLOW_PRIVATE.',
   },
+  address_of_real_business: {
+    en: 'Your real business sends there. Choose another address for tests.',
+    de: 'Dorthin sendet Ihr echter Betrieb. Bitte für Tests eine andere Adresse wählen.',
+  },
   too_easy: {
     en: 'This password is easy to guess. A few unrelated words are better.',
     de: 'Dieses Passwort ist leicht zu erraten. Besser sind Wörter ohne Zusammenhang.',
@@ -308,6 +320,7 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Must be an existing day, as YYYY-MM-DD.',
     de: 'Muss ein gültiger Tag sein, als JJJJ-MM-TT.',
   },
+  invalid_time: { en: 'Must be a time, as HH:mm.', de: 'Muss eine Uhrzeit sein, als HH:mm.' },
   invalid_email: { en: 'Must be an e-mail address.', de: 'Muss eine E-Mail-Adresse sein.' },
   invalid_time_zone: {
     en: 'Must be an IANA time zone, such as Europe/Berlin.',
@@ -389,6 +402,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Unknown parameter. Known: {known}.',
     de: 'Unbekannter Parameter. Bekannt: {known}.',
   },
+  unknown_field: {
+    en: 'Unknown field. Known: {known}.',
+    de: 'Unbekanntes Feld. Bekannt: {known}.',
+  },
   too_many_matches: {
     en: 'Too many matches. Add a word, or use a filter instead.',
     de: 'Zu viele Treffer. Bitte genauer suchen oder stattdessen filtern.',
@@ -438,6 +455,10 @@ const messages: Record<ErrorCode | FieldErrorCode | AttentionCode, Record<Langua
     en: 'Visits have no active employee.',
     de: 'Für die Besuche ist kein aktiver Mitarbeiter eingeteilt.',
   },
+  unread_cell: {
+    en: 'An import could not read a cell. The comment holds it.',
+    de: 'Ein Import konnte eine Zelle nicht lesen. Sie steht in der Bemerkung.',
+  },
 };
 
 /** Sentences that replace the one of their code where `param` is known. */
@@ -474,6 +495,8 @@ export function sentenceOf(code: ErrorCode | FieldErrorCode | AttentionCode, lan
   return messages[code][language];
 }
 
+const none: Record<Language, string> = { en: 'none', de: 'keiner' };
+
 export function text(
   code: ErrorCode | FieldErrorCode | AttentionCode,
   language: Language,
@@ -483,7 +506,7 @@ export function text(
   const sentence = variant && Object.hasOwn(params, variant.param) ? variant : messages[code];
   return sentence[language].replace(/\{(\w+)\}/g, (_, name) => {
     const value = (params as Record<string, unknown>)[name];
-    return Array.isArray(value) ? value.join(', ') : String(value);
+    return Array.isArray(value) ? value.join(', ') || none[language] : String(value);
   });
 }
 

@@ -6,8 +6,8 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { demandStatus, type LoadReport } from '../bench/load.ts';
-import { buildPageScript } from '../bench/pgbench.ts';
+import { demandStatus, type LoadReport } from '../bench/load/load.ts';
+import { buildPageScript } from '../bench/load/pgbench.ts';
 import { demandRows } from '../bench/service.ts';
 import { readProcessorTicks } from '../bench/stolen-time.ts';
 

@@ -11,6 +11,15 @@ test('a core is left to the PostgreSQL that Stamm brings, and none to one that i
   assert.equal(readConfig({ WORKERS: '7' }).WORKERS, 7);
 });
 
+test('backups are beside the data that Stamm keeps, where the operator says, or off', () => {
+  const elsewhere = { DATABASE_URL: 'postgres://localhost/stamm' };
+  assert.equal(readConfig({ DATA_DIR: '/srv/stamm' }).BACKUP_DIR, '/srv/stamm/backups');
+  assert.equal(readConfig(elsewhere).BACKUP_DIR, undefined);
+  assert.equal(readConfig({ ...elsewhere, BACKUP_DIR: '/backups' }).BACKUP_DIR, '/backups');
+  assert.equal(readConfig({ BACKUP_DIR: 'off' }).BACKUP_DIR, undefined);
+  assert.deepEqual([readConfig({}).BACKUP_EVERY, readConfig({}).BACKUP_KEEP], [24, 14]);
+});
+
 test('TRUST_PROXY takes addresses, networks and the names of the usual ones', () => {
   assert.deepEqual(readConfig({}).TRUST_PROXY, []);
   assert.deepEqual(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { readMigrations } from '../server/database/migration-files.ts';
+import { readMigrations } from '../server/database/migrations/migration-files.ts';
 
 const baseline = '0001-baseline.sql';
 

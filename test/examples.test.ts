@@ -10,14 +10,14 @@ import { after, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { sendTest } from '../server/features/webhooks/deliveries.ts';
 import { createEndpoint, replaceSecret } from '../server/features/webhooks/endpoints.ts';
-import { sendImport } from './api/import-client.ts';
-import { listen } from './api/raw-client.ts';
-import { startReceiver } from './api/webhook-receiver.ts';
+import { sendImport } from './api/import/import-client.ts';
+import { startReceiver } from './api/webhooks/webhook-receiver.ts';
 import { openUnreliableProxy } from './client/unreliable-proxy.ts';
-import { findFreePort } from './free-port.ts';
-import * as programs from './programs.ts';
-import { startService, type Tenant, validCustomer } from './service.ts';
-import { until } from './waiting.ts';
+import { findFreePort } from './helpers/free-port.ts';
+import * as programs from './helpers/programs.ts';
+import { listen } from './helpers/raw-client.ts';
+import { startService, type Tenant, validCustomer } from './helpers/service.ts';
+import { until } from './helpers/waiting.ts';
 
 const examples = path.resolve(import.meta.dirname, '../docs/examples');
 const client = path.resolve(import.meta.dirname, '../client');
@@ -25,6 +25,8 @@ const client = path.resolve(import.meta.dirname, '../client');
 interface Language {
   folder: string;
   extension: string;
+  /** Its import's external ids begin with it. */
+  prefix: string;
   skip: string | false;
   command: (file: string) => string[];
   /** The command of the webhook receiver, where it is another one. */
@@ -32,17 +34,31 @@ interface Language {
 }
 
 const languages: Language[] = [
-  { folder: 'curl', extension: 'sh', skip: programs.withoutCurl, command: (file) => ['sh', file] },
-  { folder: 'typescript', extension: 'ts', skip: false, command: (file) => [process.execPath, file] },
+  {
+    folder: 'curl',
+    extension: 'sh',
+    prefix: 'SH',
+    skip: programs.withoutCurl,
+    command: (file) => ['sh', file],
+  },
+  {
+    folder: 'typescript',
+    extension: 'ts',
+    prefix: 'TS',
+    skip: false,
+    command: (file) => [process.execPath, file],
+  },
   {
     folder: 'python',
     extension: 'py',
+    prefix: 'PY',
     skip: programs.withoutPython,
     command: (file) => [programs.python!, file],
   },
   {
     folder: 'php',
     extension: 'php',
+    prefix: 'PHP',
     skip: programs.withoutPhp,
     command: (file) => [programs.php!, file],
     serve: (file, port) => [programs.php!, '-S', `127.0.0.1:${port}`, file],
@@ -50,6 +66,7 @@ const languages: Language[] = [
   {
     folder: 'csharp',
     extension: 'cs',
+    prefix: 'CS',
     skip: programs.withoutDotnet,
     command: (file) => [programs.dotnet!, 'run', file],
   },
@@ -97,7 +114,7 @@ test('each language has an example of each job, and the overview links them all'
   }
 });
 
-for (const { folder, extension, skip, command, serve = command } of languages) {
+for (const { folder, extension, prefix, skip, command, serve = command } of languages) {
   const fileOf = (job: string) => path.join(place, folder, `${job}.${extension}`);
 
   /** The lines that the example prints; it must succeed. */
@@ -195,10 +212,33 @@ for (const { folder, extension, skip, command, serve = command } of languages) {
         }
       });
 
+    test('leave deleted what the office has deleted', async () => {
+      const tenant = await service.createTenant();
+      const headers = { apikey: tenant.key };
+      const deleteOne = async (externalId: string) => {
+        const url = `/customers/by-external-id/${externalId}`;
+        await service.put(url, validCustomer, { headers });
+        await service.delete(url, { headers });
+      };
+      await deleteOne('K-10023');
+      await assert.rejects(run('upsert', tenant));
+      await deleteOne(`${prefix}-1`);
+      assert.equal((await run('import', tenant))[0], 'line 1 deleted');
+      assert.equal((await read(tenant, '/customers?count=true')).total, 0);
+    });
+
+    test('fail where the service rejects the request', async () => {
+      const tenant = { ...(await service.createTenant()), key: 'unknown' };
+      for (const job of ['create', 'upsert', 'paging', 'import']) await assert.rejects(run(job, tenant), job);
+    });
+
     test('run after those of the other languages, in the same business', async () => {
       await run('create', service.tenant);
       assert.deepEqual((await run('import', service.tenant)).at(-1), 'created 2, failed 1');
       await run('upsert', service.tenant);
+      const { data } = await read(service.tenant, '/customers?limit=500');
+      const names = data.map(({ companyName }: { companyName: string }) => companyName);
+      assert.deepEqual((await run('paging', service.tenant)).sort(), names.sort());
     });
 
     test('accept a webhook that Stamm has signed, and no other', async () => {

@@ -15,7 +15,7 @@ const fingerprintName = 'fingerprint';
 /** Of everything that the built files follow from. Content and not time: a checkout has the time at which it was made. */
 function fingerprintSources(): string {
   const hash = createHash('sha256');
-  const sources = globSync('{src,public,../core}/**/*', { cwd: root, withFileTypes: true })
+  const sources = globSync('{src,public,../core,../reference}/**/*', { cwd: root, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
   for (const file of [

@@ -1,5 +1,5 @@
 // Towns and postcodes that the map names, from the table that also places sites. Written whenever the app is built.
-import { listPostcodes, listTowns } from '../core/postcodes.ts';
+import { listPostcodes, listTowns } from '../core/place/postcodes.ts';
 import { writeGenerated } from './outline.ts';
 
 export function writePlaces(): void {

@@ -31,15 +31,15 @@ export default defineConfig({
             // A group takes along what its files import: first the calendar that every page needs.
             {
               name: 'calendar-rules',
-              test: /core\/(calendar-days|opening-hours|visits|shape|pace)\.ts/,
+              test: /core\/(calendar\/(calendar-days|opening-hours|visits)|definition\/shape|pace)\.ts/,
               priority: 4,
             },
             {
               name: 'visit-plan',
-              test: /core\/(holidays|visit-plan|visit-moves)\.ts|visits\/site-plan/,
+              test: /core\/calendar\/(holidays|visit-plan|visit-moves)\.ts|visits\/site-plan/,
               priority: 3,
             },
-            { name: 'shared', minShareCount: 8, priority: 1 },
+            { name: 'shared', minShareCount: 12, priority: 1 },
           ],
         },
       },

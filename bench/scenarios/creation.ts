@@ -1,6 +1,7 @@
-import { closedLoopGenerator, demandStatus, rateOf, runFullLoad } from '../load.ts';
+import { checkSameRows } from '../data/tenants.ts';
+import { closedLoopGenerator, demandStatus, rateOf, runFullLoad } from '../load/load.ts';
+import { inserter, measureInsertsAtRate, runInserts, runOwnInserts } from '../load/pgbench.ts';
 import { preparePeer } from '../peer.ts';
-import { inserter, measureInsertsAtRate, runInserts, runOwnInserts } from '../pgbench.ts';
 import { countRows, settle } from '../postgres.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
@@ -15,7 +16,6 @@ import {
   medianLatency,
   ratiosOf,
 } from '../statistics.ts';
-import { checkSameRows } from '../tenants.ts';
 
 /** The share of the best rate at which latency is measured. */
 const usualLoad = 0.7;

@@ -1,8 +1,8 @@
 // One tenant does all that it can to keep the service from others: what another tenant notices of it.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AttackOrder } from '../attacker.ts';
-import { fillTenant, manyWords } from '../fairness-fill.ts';
-import { countServed, describeStatuses, type LoadReport, runOwnLoad } from '../load.ts';
+import { fillTenant, manyWords } from '../data/fairness-fill.ts';
+import type { AttackOrder } from '../load/attacker.ts';
+import { countServed, describeStatuses, type LoadReport, runOwnLoad } from '../load/load.ts';
 import { canReadProcesses, watchMemory } from '../machine.ts';
 import { startOwn, stopProcess } from '../processes.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
@@ -100,7 +100,7 @@ function hold(name: string, kind: AttackOrder['kind']): Attack {
     name,
     async start({ service: { origin }, tenants }, cookie) {
       const order: AttackOrder = { kind, origin, key: tenants.keys[attacker]!, cookie };
-      const child = startOwn('attacker.ts', order);
+      const child = startOwn('load/attacker.ts', order);
       return {
         async stop() {
           await stopProcess(child);

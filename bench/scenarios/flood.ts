@@ -1,5 +1,5 @@
 // One tenant sends as much as it can on many connections, another one single requests: what the second notices.
-import { demandStatus, describeStatuses, type LoadReport, runFullLoad, runOwnLoad } from '../load.ts';
+import { demandStatus, describeStatuses, type LoadReport, runFullLoad, runOwnLoad } from '../load/load.ts';
 import type { Bench, Chart, Goal, Table } from '../scenario.ts';
 import { prepareService, writeTenantCreations } from '../service.ts';
 import { formatMs, formatRatio, type Latency } from '../statistics.ts';

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { bigTenant, fillSites, fillTenants, smallestSites, smallTenants } from '../growth-fill.ts';
+import { bigTenant, fillSites, fillTenants, smallestSites, smallTenants } from '../data/growth-fill.ts';
 import { prepareGrowthRequests } from '../growth-requests.ts';
-import { countServed, describeStatuses, type LoadReport, runOwnLoad } from '../load.ts';
+import { countServed, describeStatuses, type LoadReport, runOwnLoad } from '../load/load.ts';
+import { type Request, writeRequests } from '../load/requests.ts';
 import type { BenchDatabase } from '../postgres.ts';
-import { type Request, writeRequests } from '../requests.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';
 import { startStamm } from '../stamm-process.ts';
 import { formatMs, formatRatio, median } from '../statistics.ts';

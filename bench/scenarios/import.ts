@@ -1,5 +1,5 @@
-import { copyRows, importAndCheck, runImport } from '../import-load.ts';
-import { demandStatus, runOwnLoad } from '../load.ts';
+import { copyRows, importAndCheck, runImport } from '../load/import-load.ts';
+import { demandStatus, runOwnLoad } from '../load/load.ts';
 import { canReadProcesses, watchMemory } from '../machine.ts';
 import { settle } from '../postgres.ts';
 import { runRounds } from '../rounds.ts';

@@ -1,4 +1,4 @@
-import { describeStatuses, type LoadReport, rateOf, runOwnLoad } from '../load.ts';
+import { describeStatuses, type LoadReport, rateOf, runOwnLoad } from '../load/load.ts';
 import { canReadProcesses, watchMemory } from '../machine.ts';
 import { countRows } from '../postgres.ts';
 import type { Bench, Outcome, Scenario } from '../scenario.ts';

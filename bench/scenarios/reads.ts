@@ -1,15 +1,15 @@
-import { buildListQuery, parseListRequest } from '../../server/engine/sql/list-query.ts';
-import { representation } from '../../server/engine/sql/representation.ts';
+import { buildListQuery, parseListRequest } from '../../server/engine/read/list-query.ts';
+import { selectObjects } from '../../server/engine/read/representation.ts';
 import { site } from '../../server/resources/site.ts';
-import { demandStatus, rateOf, runFullLoad } from '../load.ts';
-import { hasPgbench, runPages } from '../pgbench.ts';
-import type { Request } from '../requests.ts';
+import { pageSize, siteCount, storeSites } from '../data/stored-sites.ts';
+import { tenantCount } from '../data/tenants.ts';
+import { demandStatus, rateOf, runFullLoad } from '../load/load.ts';
+import { hasPgbench, runPages } from '../load/pgbench.ts';
+import type { Request } from '../load/requests.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
 import { type Prepared, prepareService, startBareServer } from '../service.ts';
 import { formatRateSpread, formatRatioSpread, ratiosOf, type Spread } from '../statistics.ts';
-import { pageSize, siteCount, storeSites } from '../stored-sites.ts';
-import { tenantCount } from '../tenants.ts';
 
 const readName = 'Stamm, GET /sites/{id}';
 const listName = `Stamm, list page of ${pageSize}`;
@@ -76,8 +76,8 @@ async function listContenders(
 
 /** The statement for the first page of a list: one row more than the page shows whether another follows. */
 function listStatement(): { text: string; rows: number } {
-  const list = parseListRequest(site, { limit: String(pageSize) });
-  const { text } = buildListQuery(site, '', list, representation(site, 'subject'));
+  const { list } = parseListRequest(site, [], { limit: String(pageSize) });
+  const { text } = buildListQuery(site, '', list, selectObjects(site, 'subject'));
   return { text, rows: pageSize + 1 };
 }
 

@@ -1,11 +1,12 @@
-import { demandStatus, describeStatuses, type LoadReport, rateOf, runFullLoad } from '../load.ts';
+import { measureFreshFolder } from '../data/fresh-folder.ts';
+import { creationPath, siteBody, tenantCount } from '../data/tenants.ts';
+import { demandStatus, describeStatuses, type LoadReport, rateOf, runFullLoad } from '../load/load.ts';
+import type { Request } from '../load/requests.ts';
 import { countRows, settle } from '../postgres.ts';
-import type { Request } from '../requests.ts';
 import { type Contender, runRounds } from '../rounds.ts';
 import { type Bench, barsOf, type Outcome, type Scenario } from '../scenario.ts';
 import { type Prepared, prepareService, warmUp } from '../service.ts';
 import { formatRateSpread, formatRatio, formatRatioSpread, ratiosOf, type Spread } from '../statistics.ts';
-import { creationPath, siteBody, tenantCount } from '../tenants.ts';
 
 /** Objects that are changed, or stay unchanged, again and again. */
 const objectCount = 4000;
@@ -13,29 +14,57 @@ const objectCount = 4000;
 /** More than any service here creates per second, so that a new object stays new. */
 const mostPerSecond = 10_000;
 
-type Kind = 'created' | 'new' | 'changed' | 'unchanged' | 'refused';
+type Kind =
+  | 'created'
+  | 'new'
+  | 'changed'
+  | 'patched by id'
+  | 'patched by external id'
+  | 'unchanged'
+  | 'refused';
 
 /** At least so much of the rate of creations in the same round. */
-const goals = { new: 0.6, changed: 0.5, unchanged: 1, refused: 0.8 } as const;
-const kinds: readonly Kind[] = ['created', 'new', 'changed', 'unchanged', 'refused'];
+const goals = {
+  new: 0.6,
+  changed: 0.5,
+  'patched by id': 0.5,
+  'patched by external id': 0.5,
+  unchanged: 1,
+  refused: 0.8,
+} as const;
+const kinds = ['created', ...(Object.keys(goals) as (keyof typeof goals)[])] as const;
 const groups = [4, 1] as const;
 
 /** Journal entries that each answer stands for. */
-const entriesPerAnswer = { created: 1, new: 1, changed: 1, unchanged: 0, refused: 0 } as const;
+const entriesPerAnswer = {
+  created: 1,
+  new: 1,
+  changed: 1,
+  'patched by id': 1,
+  'patched by external id': 1,
+  unchanged: 0,
+  refused: 0,
+} as const;
 
 export const upserts: Scenario = {
   name: 'upserts',
   title: 'Creating and replacing by external id',
   async measure(bench) {
     const prepared = await prepareService(bench, 'upserts');
-    await storeObjects(prepared);
+    const ids = await storeObjects(prepared);
     await warmUp(prepared, bench);
     const contenders = groups.flatMap((tenants) =>
-      kinds.map((kind) => contender(bench, prepared, kind, tenants)),
+      kinds.map((kind) => contender(bench, prepared, ids, kind, tenants)),
     );
     for (const { run } of contenders) await run();
     const rates = await runRounds(bench, contenders, () => settle(prepared.database));
-    return report(rates, bench.options.connections);
+    const warm = report(rates, bench.options.connections);
+    const fresh = await measureFreshFolder(bench);
+    return {
+      ...warm,
+      tables: [...warm.tables, fresh.table],
+      goals: [...warm.goals, ...fresh.goals],
+    };
   },
 };
 
@@ -50,10 +79,12 @@ function nameOf(kind: Kind, tenants: number): string {
 
 /** Changed and unchanged objects are different ones; rejected bodies name unchanged ones. */
 function externalIdOf(kind: Kind, tenants: number, number: number): string {
-  return `${kind === 'changed' ? 'C' : 'U'}${tenants}-${number}`;
+  return `${kind === 'unchanged' || kind === 'refused' ? 'U' : 'C'}${tenants}-${number}`;
 }
 
-async function storeObjects({ service, tenants: { keys } }: Prepared): Promise<void> {
+/** Answers the ids by external id. */
+async function storeObjects({ service, tenants: { keys } }: Prepared): Promise<Map<string, string>> {
+  const ids = new Map<string, string>();
   for (const tenants of groups) {
     for (let tenant = 0; tenant < tenants; tenant++) {
       const numbers = Array.from({ length: objectCount }, (_, index) => numberOf(index, tenants));
@@ -73,18 +104,29 @@ async function storeObjects({ service, tenants: { keys } }: Prepared): Promise<v
       const results = (await answer.text()).trim().split('\n');
       const { summary } = JSON.parse(results.at(-1)!);
       if (summary?.created !== lines.length) throw new Error(`Storing objects: ${results.at(-1)}`);
+      for (const result of results.slice(0, -1)) {
+        const { externalId, id } = JSON.parse(result);
+        ids.set(externalId, id);
+      }
     }
   }
+  return ids;
 }
 
-function contender(bench: Bench, prepared: Prepared, kind: Kind, tenants: number): Contender {
+function contender(
+  bench: Bench,
+  prepared: Prepared,
+  ids: ReadonlyMap<string, string>,
+  kind: Kind,
+  tenants: number,
+): Contender {
   const { connections, seconds } = bench.options;
   let round = 0;
   return {
     name: nameOf(kind, tenants),
     async run() {
-      const requests = requestsOf(prepared, kind, tenants, ++round, seconds);
-      const requestsFile = await prepared.writeRequests(`${kind}-${tenants}`, requests);
+      const requests = requestsOf(prepared, ids, kind, tenants, ++round, seconds);
+      const requestsFile = await prepared.writeRequests(`${kind.replaceAll(' ', '-')}-${tenants}`, requests);
       const before = await countRows(prepared.database);
       const answers = await runFullLoad({
         origin: prepared.service.origin,
@@ -116,6 +158,7 @@ function demandAnswers(kind: Kind, report: LoadReport): void {
 
 function requestsOf(
   { tenants: { keys } }: Prepared,
+  ids: ReadonlyMap<string, string>,
   kind: Kind,
   tenants: number,
   round: number,
@@ -127,6 +170,19 @@ function requestsOf(
     key: keys[number % tenantCount]!,
     body: { ...siteBody(number), ...more },
   });
+  const patch = (number: number, path: string, comment: string): Request => ({
+    method: 'PATCH',
+    path: `/api/v1/sites/${path}`,
+    key: keys[number % tenantCount]!,
+    body: { comment },
+  });
+  // Each object in turn with either comment, so that none is sent as it is.
+  const inTurns = (request: (number: number, externalId: string, comment: string) => Request) =>
+    ['odd', 'even'].flatMap((turn) =>
+      listOf(objectCount, (number) =>
+        request(number, externalIdOf(kind, tenants, number), `${kind} ${round} ${turn}`),
+      ),
+    );
   const post = (number: number, more: object = {}): Request => ({
     method: 'POST',
     path: creationPath,
@@ -141,12 +197,11 @@ function requestsOf(
     case 'new':
       return listOf(seconds * mostPerSecond, (number) => put(number, `N${tenants}-${round}-${number}`));
     case 'changed':
-      // Each object in turn with either comment, so that none is sent as it is.
-      return ['odd', 'even'].flatMap((turn) =>
-        listOf(objectCount, (number) =>
-          put(number, externalIdOf(kind, tenants, number), { comment: `${round} ${turn}` }),
-        ),
-      );
+      return inTurns((number, externalId, comment) => put(number, externalId, { comment }));
+    case 'patched by id':
+      return inTurns((number, externalId, comment) => patch(number, ids.get(externalId)!, comment));
+    case 'patched by external id':
+      return inTurns((number, externalId, comment) => patch(number, `by-external-id/${externalId}`, comment));
     case 'unchanged':
       return listOf(objectCount, (number) => put(number, externalIdOf(kind, tenants, number)));
     case 'refused':
@@ -187,8 +242,8 @@ function report(rates: Map<string, Spread>, connections: number): Outcome {
           ],
     ),
     notes: [
-      'Created: POST without an external id. New, changed and unchanged: PUT by external id. Refused: POST with an external id that is taken.',
-      'New and changed objects have a journal entry per answer; unchanged and refused ones have none.',
+      'Created: POST without an external id. New, changed and unchanged: PUT by external id. Patched: PATCH of one field. Refused: POST with an external id that is taken.',
+      'New, changed and patched objects have a journal entry per answer; unchanged and refused ones have none.',
     ],
     figures: {
       rates: Object.fromEntries(rates),

@@ -1,10 +1,11 @@
 // What a day of visits costs a business with 10,000 sites, beside pages of its list of sites.
+
+import { siteColumns, tenantCount } from '../data/tenants.ts';
 import { settle } from '../postgres.ts';
 import { runRounds } from '../rounds.ts';
 import { barsOf, type Outcome, type Scenario } from '../scenario.ts';
 import { type Prepared, prepareService } from '../service.ts';
 import { formatRateSpread, formatRatioSpread, ratiosOf, type Spread } from '../statistics.ts';
-import { siteColumns, tenantCount } from '../tenants.ts';
 
 const siteCount = 10_000;
 const dayName = 'Stamm, a day of visits, all pages';

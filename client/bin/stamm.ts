@@ -49,7 +49,8 @@ const forwardTo = values['forward-to'];
 const baseUrl = values.url ?? process.env.STAMM_URL;
 const apiKey = values.key ?? process.env.STAMM_KEY;
 if (positionals.join(' ') !== 'listen' || !forwardTo) fail(usage);
-if (!URL.canParse(forwardTo)) fail(`--forward-to: "${forwardTo}" is no address.`);
+if (!URL.canParse(forwardTo) || !/^https?:/.test(forwardTo))
+  fail(`--forward-to: "${forwardTo}" is no address that begins with http:// or https://.`);
 if (!baseUrl || !apiKey) fail('Set STAMM_URL and STAMM_KEY first.');
 
 const stop = new AbortController();

@@ -1,10 +1,14 @@
 // The change feed: what happened so far, or everything that still happens.
-import type { components, operations } from './api-types.ts';
+import type { components } from './api-types.ts';
 import { type Call, type CallOptions, type Http, pause } from './http.ts';
+import type { QueryOf } from './lists.ts';
 
 export type Change = components['schemas']['Change'];
 export type ChangePage = components['schemas']['ChangePage'];
-export type ChangeQuery = NonNullable<operations['listChanges']['parameters']['query']>;
+export type ChangeQuery = QueryOf<'listChanges'> & {
+  /** Adds only these fields of each object as it is now. */
+  fields?: readonly string[];
+};
 
 /** Where a follower keeps its place. */
 export interface CursorStore {

@@ -1,7 +1,8 @@
 // The calls of one resource.
 import type { components } from './api-types.ts';
+import type { Chosen, FieldPath, FieldQuery } from './fields.ts';
 import { type CallOptions, type Http, makeIdempotencyKey, streamOf } from './http.ts';
-import { type List, openList } from './lists.ts';
+import { type IncludeOf, type ObjectList, openList } from './lists.ts';
 
 /** What a resource is created, changed, read and listed with. */
 export interface Kind {
@@ -14,9 +15,9 @@ export interface Kind {
 /** The id of an object, or your own id of it. */
 export type Reference = string | { externalId: string };
 
-export interface GetOptions extends CallOptions {
-  /** Adds your own ids of the objects that are referred to. */
-  include?: 'externalIds';
+export interface GetOptions<Inclusion extends string = string> extends CallOptions {
+  /** Adds objects that are referred to; `externalIds` adds your own ids of them. */
+  include?: Inclusion | readonly Inclusion[];
 }
 
 export interface WriteOptions extends CallOptions {
@@ -60,10 +61,14 @@ type UpsertResponse = Schemas['UpsertResponse'];
 
 export type ExportFormat = 'csv' | 'xlsx' | 'ndjson';
 
-export interface Collection<Of extends Kind> extends List<Of['item'], Of['query']> {
+export interface Collection<Of extends Kind> extends ObjectList<Of['item'], Of['query']> {
   create(body: Of['new'], options: CreateOptions & { dryRun: true }): Promise<DryRun>;
   create(body: Of['new'], options?: CreateOptions): Promise<IdResponse>;
-  get(reference: Reference, options?: GetOptions): Promise<Of['item']>;
+  get<const Path extends FieldPath<Of['item']>, const Inclusion extends IncludeOf<Of['query']> = never>(
+    reference: Reference,
+    options: CallOptions & FieldQuery<Path, Inclusion>,
+  ): Promise<Chosen<Of['item'], Path | Inclusion>>;
+  get(reference: Reference, options?: GetOptions<IncludeOf<Of['query']>>): Promise<Of['item']>;
   /** Changes the fields that are sent; `null` clears a field. */
   merge(
     reference: Reference,
@@ -74,12 +79,20 @@ export interface Collection<Of extends Kind> extends List<Of['item'], Of['query'
   /** Creates or replaces by your own id. Fields that are not sent are cleared. */
   replace(externalId: string, body: Of['new'], options: UpsertOptions & { dryRun: true }): Promise<DryRun>;
   replace(externalId: string, body: Of['new'], options?: UpsertOptions): Promise<UpsertResponse>;
+  /** Lists everything that would go. */
+  delete(reference: Reference, options: DeleteOptions & { dryRun: true }): Promise<Deletion & DryRun>;
   /** Lists everything that is gone. The list is empty if a deletion succeeded, but its answer was lost. */
   delete(reference: Reference, options: DeleteOptions & { cascade: true }): Promise<Deletion>;
   delete(reference: Reference, options?: DeleteOptions): Promise<void>;
   /** Brings back a deleted object, with everything that was deleted with it. */
+  restore(id: string, options: WriteOptions & { dryRun: true }): Promise<Restoration & DryRun>;
   restore(id: string, options?: WriteOptions): Promise<Restoration>;
   /** Merges duplicates into the object with this id. Their ids and external ids then lead to it. */
+  mergeDuplicates(
+    id: string,
+    request: MergeRequest,
+    options: ChangeOptions & { dryRun: true },
+  ): Promise<DuplicatesMerge & DryRun>;
   mergeDuplicates(id: string, request: MergeRequest, options?: ChangeOptions): Promise<DuplicatesMerge>;
   /** Everything that the query finds, as one file. The stream fails if the file is not complete. */
   export(
@@ -89,7 +102,8 @@ export interface Collection<Of extends Kind> extends List<Of['item'], Of['query'
   ): Promise<ReadableStream<Uint8Array>>;
 }
 
-type ExportQuery<Query> = Omit<NonNullable<Query>, 'limit' | 'cursor' | 'count'> & {
+type ExportQuery<Query> = Omit<NonNullable<Query>, 'limit' | 'cursor' | 'count' | 'fields' | 'include'> & {
+  include?: 'externalIds';
   /** Language of titles and numbers in CSV and Excel. */
   locale?: 'de' | 'en';
 };
@@ -107,7 +121,8 @@ export function openCollection<Of extends Kind>(
       : `/${collection}/by-external-id/${encodeURIComponent(reference.externalId)}`;
 
   return {
-    ...openList<Item, Of['query']>(http, `/${collection}`),
+    // With `fields` the service answers what the types choose.
+    ...(openList(http, `/${collection}`) as ObjectList<Item, Of['query']>),
     // The overloads say which answer belongs to which options.
     // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads
     async create(body: Of['new'], { dryRun, idempotencyKey, signal }: CreateOptions = {}): Promise<any> {
@@ -116,8 +131,13 @@ export function openCollection<Of extends Kind>(
       const call = { method: 'POST', path: creationPath, query, headers, body, signal } as const;
       return http.read(call);
     },
-    get: (reference, { include, signal } = {}) =>
-      http.read<Item>({ method: 'GET', path: pathOf(reference), query: { include }, signal }),
+    async get(
+      reference: Reference,
+      { include, fields, signal }: GetOptions & { fields?: readonly string[] } = {},
+      // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads
+    ): Promise<any> {
+      return http.read({ method: 'GET', path: pathOf(reference), query: { include, fields }, signal });
+    },
     async merge(
       reference: Reference,
       patch: Of['patch'],
@@ -163,12 +183,20 @@ export function openCollection<Of extends Kind>(
         headers: condition(ifVersion),
         signal,
       });
-      if (cascade) return response.status === 204 ? { deleted: [] } : response.json();
+      // A repeated deletion finds nothing more.
+      if (cascade || dryRun) return response.status === 204 ? { deleted: [] } : response.json();
     },
-    restore: (id, { dryRun, signal } = {}) =>
-      http.read({ method: 'POST', path: `${pathOf(id)}/restore`, query: { dryRun }, signal }),
-    mergeDuplicates: (id, request, { dryRun, ifVersion, signal } = {}) =>
-      http.read({
+    // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads
+    async restore(id: string, { dryRun, signal }: WriteOptions = {}): Promise<any> {
+      return http.read({ method: 'POST', path: `${pathOf(id)}/restore`, query: { dryRun }, signal });
+    },
+    async mergeDuplicates(
+      id: string,
+      request: MergeRequest,
+      { dryRun, ifVersion, signal }: ChangeOptions = {},
+      // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads
+    ): Promise<any> {
+      return http.read({
         method: 'POST',
         path: `${pathOf(id)}/merge`,
         query: { dryRun },
@@ -176,7 +204,8 @@ export function openCollection<Of extends Kind>(
         body: request,
         isUnsafe: ifVersion !== undefined,
         signal,
-      }),
+      });
+    },
     async export(format, query, { signal } = {}) {
       const path = `/${collection}.${format}`;
       const headers = { Accept: '*/*' };

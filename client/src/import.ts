@@ -81,7 +81,9 @@ export function openImport(http: Http): Import {
         try {
           const unsettled: ImportResult[] = [];
           const source = typeof lines === 'function' ? lines() : lines;
-          const response = await http.attempt({ ...call, ...(await toBody(source)) });
+          const response = await http
+            .attempt({ ...call, ...(await toBody(source)) })
+            .catch((error) => throwWhatFetchHides(http, error, signal));
           for await (const answer of readAnswers(response)) {
             if ('summary' in answer) {
               if (answer.summary.code) throw endedEarly(answer.summary, response);
@@ -116,6 +118,20 @@ export function openImport(http: Http): Import {
     };
     return Object.assign(results, { finish });
   };
+}
+
+/** Some versions of fetch turn a 401 into a network error if the body is a stream. Another call shows it. */
+async function throwWhatFetchHides(
+  http: Http,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<never> {
+  if (error instanceof StammError && error.code === 'connection_failed') {
+    const call = { method: 'GET', path: '/changes', query: { after: 'now', limit: 1 }, signal } as const;
+    const shown = await http.attempt(call).catch((shown) => shown);
+    if (shown instanceof StammError && shown.status === 401) throw shown;
+  }
+  throw error;
 }
 
 /** The service did not get to it, or failed: nothing is wrong with the line. */

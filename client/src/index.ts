@@ -39,6 +39,7 @@ export type {
 } from './collection.ts';
 export type { NewWebhook, Webhook, WebhookPatch, Webhooks } from './endpoints.ts';
 export { type ErrorCode, type FieldError, StammError } from './error.ts';
+export type { Chosen, FieldPath } from './fields.ts';
 export type { CallOptions, StammOptions, StammResponse } from './http.ts';
 export type {
   ImportLine,
@@ -83,6 +84,8 @@ export interface Stamm {
   sites: Collection<KindOf<'Site', QueryOf<'listSites'>>>;
   containers: Collection<KindOf<'Container', QueryOf<'listContainers'>>>;
   plants: Collection<KindOf<'Plant', QueryOf<'listPlants'>>>;
+  appointments: Collection<KindOf<'Appointment', QueryOf<'listAppointments'>>>;
+  absences: Collection<KindOf<'Absence', QueryOf<'listAbsences'>>>;
   visits: Visits;
   /** The bin: what was deleted in the last 30 days. `restore` of the collection brings it back. */
   deleted: List<DeletedObject, DeletedQuery>;
@@ -106,6 +109,8 @@ export function createStamm(options: StammOptions): Stamm {
     sites: openCollection(http, 'sites', '/customer/site'),
     containers: openCollection(http, 'containers', '/customer/site/container'),
     plants: openCollection(http, 'plants', '/customer/site/plant'),
+    appointments: openCollection(http, 'appointments', '/customer/site/appointment'),
+    absences: openCollection(http, 'absences', '/employee/absence'),
     visits: openList(http, '/visits'),
     deleted: openList(http, '/deleted'),
     attention: openList(http, '/attention'),

@@ -1,5 +1,5 @@
 // Webhooks for a developer's machine: what the feed brings is signed and sent to a local address, as Stamm would send it.
-import { type Change, openChanges } from './changes.ts';
+import { type Change, type ChangeQuery, openChanges } from './changes.ts';
 import { openHttp, pause, type StammOptions } from './http.ts';
 import { isSecret, signWebhook } from './webhooks.ts';
 
@@ -15,6 +15,9 @@ export interface ListenOptions extends Pick<StammOptions, 'baseUrl' | 'apiKey'> 
   log(line: string): void;
 }
 
+/** The service rejects a type that it does not know. */
+type ChangedTypes = Extract<ChangeQuery['resource'], readonly unknown[]>;
+
 const longestPauseMs = 10_000;
 const receiverTimeoutMs = 15_000;
 
@@ -29,10 +32,10 @@ export async function listen(options: ListenOptions): Promise<void> {
   log(`Changes go to ${forwardTo}. Secret: ${options.secret ? 'yours' : secret}`);
   const following = {
     cursor: { load: () => (after === 'now' ? start : after), save() {} },
-    include: 'data',
+    include: 'data' as const,
     pollSeconds: 1,
     signal,
-    ...(resources && { resource: resources.join(',') }),
+    ...(resources && { resource: resources as ChangedTypes }),
     ...(excludeOrigin && { excludeOrigin }),
   };
   for await (const change of changes.follow(following)) {

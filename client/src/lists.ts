@@ -1,6 +1,7 @@
 // What the service lists beside the resources, and the search over all of them.
 import type { components, operations } from './api-types.ts';
 import { StammError } from './error.ts';
+import type { Chosen, FieldPath, FieldQuery } from './fields.ts';
 import type { CallOptions, Http } from './http.ts';
 
 type Schemas = components['schemas'];
@@ -17,8 +18,15 @@ export type SearchQuery = QueryOf<'search'>;
 export type QueryOf<Operation extends keyof operations> = operations[Operation] extends {
   parameters: { query?: infer Query };
 }
-  ? NonNullable<Query>
+  ? Parts<NonNullable<Query>>
   : never;
+
+/** One value needs no list. */
+type Parts<Query> = {
+  [Name in keyof Query as Exclude<Name, 'fields'>]: NonNullable<Query[Name]> extends (infer Value)[]
+    ? Value | readonly Value[]
+    : Query[Name];
+};
 
 export interface Page<Item> {
   data: Item[];
@@ -36,6 +44,26 @@ export interface List<Item, Query> {
    */
   list(query?: Query, options?: CallOptions): AsyncGenerator<Item, void, undefined>;
   /** One page, for tables that page themselves. */
+  page(query?: Query, options?: CallOptions): Promise<Page<Item>>;
+}
+
+/** What `include` of a query takes. */
+export type IncludeOf<Query> = Extract<
+  NonNullable<Query> extends { include?: infer Name } ? Name : never,
+  string
+>;
+
+/** A list whose objects can be asked for in part, and with those that they refer to. */
+export interface ObjectList<Item extends object, Query> extends List<Item, Query> {
+  list<const Path extends FieldPath<Item>, const Inclusion extends IncludeOf<Query> = never>(
+    query: Omit<NonNullable<Query>, 'fields' | 'include'> & FieldQuery<Path, Inclusion>,
+    options?: CallOptions,
+  ): AsyncGenerator<Chosen<Item, Path | Inclusion>, void, undefined>;
+  list(query?: Query, options?: CallOptions): AsyncGenerator<Item, void, undefined>;
+  page<const Path extends FieldPath<Item>, const Inclusion extends IncludeOf<Query> = never>(
+    query: Omit<NonNullable<Query>, 'fields' | 'include'> & FieldQuery<Path, Inclusion>,
+    options?: CallOptions,
+  ): Promise<Page<Chosen<Item, Path | Inclusion>>>;
   page(query?: Query, options?: CallOptions): Promise<Page<Item>>;
 }
 

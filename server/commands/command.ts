@@ -2,7 +2,8 @@
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { asDatabaseOwner, type Connection, ConnectionError, openConnection } from '../database/connection.ts';
-import { appliedMigrations, migrate } from '../database/migrations.ts';
+import type { Account } from '../database/embedded/programs.ts';
+import { appliedMigrations, migrate } from '../database/migrations/migrations.ts';
 import { isUuid } from '../engine/definition/formats.ts';
 import { UsageError } from '../errors.ts';
 import { echoMs } from '../process/signals.ts';
@@ -27,6 +28,8 @@ export interface Command {
   summary: string;
   /** What follows the name without dashes, in this order, and its meaning. */
   arguments?: Record<string, string>;
+  /** The same for words that may be left out; they come after the others. */
+  optionalArguments?: Record<string, string>;
   /** Required options and their meanings. */
   options: Record<string, string>;
   /** Options that may be left out, and options without a value. */
@@ -51,7 +54,7 @@ export async function openNamedConnection(
 /** Runs `work` as the owner of a database that Stamm uses, beside a running service or without one. Migrates it first. */
 export async function asOperator<Result>(
   config: Config,
-  work: (client: pg.Client, connection: pg.ClientConfig) => Promise<Result>,
+  work: (client: pg.Client, connection: pg.ClientConfig, account: Account) => Promise<Result>,
 ): Promise<Result> {
   return interruptible(async (signal) => {
     const connection = await openNamedConnection(config, { mayCreate: false, signal });
@@ -59,7 +62,7 @@ export async function asOperator<Result>(
       if ((await appliedMigrations(client)).length === 0)
         throw new ConnectionError(withoutTables(connection, config));
       await migrate(connection.client, { signal });
-      return work(client, connection.client);
+      return work(client, connection.client, connection.account);
     };
     try {
       return await asDatabaseOwner(connection.client, workOnTables, signal);

@@ -1,28 +1,20 @@
 // The service with the data of an invented business, to look around in. It fills only an empty database, and starts again on its own.
 
-import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
-import { createApiKey } from '../auth/api-keys.ts';
-import { hashPassword } from '../auth/passwords.ts';
-import { addPerson, setPassword } from '../auth/people.ts';
-import { makePassword } from '../auth/secrets.ts';
-import { createTenant } from '../auth/tenants.ts';
+import { createApiKey } from '../access/api-keys.ts';
+import { addPerson, setPassword } from '../access/people.ts';
+import { makePassword } from '../access/secrets.ts';
+import { createTenant } from '../access/tenants.ts';
 import type { Config } from '../config.ts';
 import { asDatabaseOwner } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
-import type { Definition } from '../engine/definition/definition.ts';
-import { buildCheck } from '../engine/definition/validation.ts';
-import { buildWrites } from '../engine/sql/row-store.ts';
-import type { NewRow } from '../engine/sql/rows.ts';
 import { UsageError } from '../errors.ts';
-import { parseJson } from '../http/json-body.ts';
+import { hashPassword } from '../features/sign-in/passwords.ts';
 import { listenUntilStopped, startBlock } from '../process/service.ts';
 import { demoCommand } from '../program.ts';
-import { resources } from '../resources/index.ts';
 import type { Command } from './command.ts';
-import { buildBusiness, businessName } from './demo/business.ts';
+import { businessName, demoOrigin, importBusiness } from './demo/business.ts';
 import { makeCalls } from './demo/calls.ts';
-import type { Body } from './demo/demo-data.ts';
 
 const demo: Command = {
   name: 'demo',
@@ -31,9 +23,12 @@ const demo: Command = {
   async run({ config }) {
     await listenUntilStopped(config, async (listening) => {
       // After the port is ours: a demo that could not start leaves nothing behind that would keep it from starting.
-      const { tenantId, key, isNew } = await openBusiness(listening.connection.client, config);
+      const { tenantId, key, isEmpty } = await openBusiness(listening.connection.client, config);
       const password = await givePassword(listening.database, tenantId);
-      if (isNew) await makeCalls(listening.database, { origin: listening.origin, tenantId, key });
+      if (isEmpty) {
+        await importBusiness(listening.origin, key);
+        await makeCalls(listening.database, { origin: listening.origin, tenantId, key });
+      }
       return startBlock(listening, introduction(listening.origin, tenantId, key, password));
     });
     return undefined;
@@ -72,28 +67,40 @@ Look at its sites in Ahrensburg, in another terminal:
   curl '${origin}/api/v1/sites?city=Ahrensburg' -H 'ApiKey: ${key}'`;
 }
 
-/** Fills an empty database, all or nothing: an interrupted demo can start again. A key is shown once, so each start makes one. */
+/** A key is shown once, so each start makes one. */
 async function openBusiness(connection: pg.ClientConfig, config: Config) {
   return asDatabaseOwner(connection, async (client) => {
     await client.query('BEGIN');
     // Nobody makes a tenant between the look and the first row.
     await client.query('LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE');
     const found = await findBusinesses(client);
-    const isOwn = found.length === 1 && found[0]!.is_demo;
-    if (found.length > 0 && !isOwn) throw new UsageError(inUse(config));
-    const tenantId = found[0]?.tenant_id ?? (await createTenant(client, businessName));
-    if (!isOwn) await writeBusiness(client, tenantId);
+    const [own] = found.filter(({ firstOrigin }) => firstOrigin === demoOrigin || firstOrigin === null);
+    if (found.length > (own ? 1 : 0)) throw new UsageError(inUse(config));
+    const tenantId = own?.tenantId ?? (await createTenant(client, businessName));
     await client.query('COMMIT');
-    return { tenantId, key: (await createApiKey(client, tenantId))!, isNew: !isOwn };
+    return {
+      tenantId,
+      key: (await createApiKey(client, tenantId))!,
+      isEmpty: own?.firstOrigin !== demoOrigin,
+    };
   });
 }
 
-/** At most two; the journal of a demo begins with its own entries. */
-async function findBusinesses(client: pg.Client): Promise<{ tenant_id: string; is_demo: boolean }[]> {
-  const { rows } = await client.query<{ tenant_id: string; is_demo: boolean }>(
-    `SELECT tenant_id, EXISTS (SELECT FROM journal AS entry
-       WHERE entry.tenant_id = tenant.tenant_id AND entry.position = 1 AND entry.actor = 'demo') AS is_demo
-     FROM tenant LIMIT 2`,
+interface FoundBusiness {
+  tenantId: string;
+  /** Of its first object. Null if it has none and bears the demo's name: a demo was interrupted. */
+  firstOrigin: string | null;
+}
+
+/** At most two. */
+async function findBusinesses(client: pg.Client): Promise<FoundBusiness[]> {
+  const { rows } = await client.query<FoundBusiness>(
+    `SELECT tenant_id AS "tenantId", CASE WHEN entry.position IS NOT NULL THEN coalesce(entry.origin, '')
+       WHEN tenant.name <> $1 THEN '' END AS "firstOrigin"
+     FROM tenant LEFT JOIN journal AS entry USING (tenant_id)
+     WHERE coalesce(entry.position, 1) = 1
+       AND NOT EXISTS (SELECT FROM test_business AS test WHERE test.tenant_id = tenant.tenant_id) LIMIT 2`,
+    [businessName],
   );
   return rows;
 }
@@ -103,35 +110,4 @@ function inUse({ DATABASE_URL, DATA_DIR }: Config): string {
     ? 'Name an empty database in DATABASE_URL, or unset it and choose a new DATA_DIR'
     : 'Give the demo a data directory of its own';
   return `This database already holds a business, and the demo changes nothing in it. ${instead}: DATA_DIR=${DATA_DIR}-demo ${demoCommand}`;
-}
-
-async function writeBusiness(client: pg.Client, tenantId: string): Promise<void> {
-  const ids = new Map<string, string>();
-  function idOf(externalId: string): string {
-    const id = ids.get(externalId) ?? randomUUIDv7();
-    ids.set(externalId, id);
-    return id;
-  }
-  const business = buildBusiness(idOf, Temporal.Now.plainDateISO('UTC'));
-  for (const definition of resources) {
-    const toRow = buildToRow(definition, tenantId, idOf);
-    const rows = (business[definition.name] ?? []).map(toRow);
-    const outcomes = await buildWrites(definition, resources).insertRows(client, rows);
-    const refused = outcomes.find((outcome) => outcome !== 'written');
-    if (refused) throw refused;
-  }
-}
-
-/** The same check that a body of a request goes through. */
-function buildToRow(definition: Definition, tenantId: string, idOf: (externalId: string) => string) {
-  const check = buildCheck(definition);
-  return function toRow(body: Body): NewRow & { actor: string } {
-    const { fieldErrors, ignoredFields, row } = check(parseJson(Buffer.from(JSON.stringify(body))));
-    if (fieldErrors.length + ignoredFields.length > 0) {
-      throw new Error(
-        `${definition.name} ${body.externalId}: ${JSON.stringify([fieldErrors, ignoredFields])}`,
-      );
-    }
-    return { ...row, tenant_id: tenantId, id: idOf(body.externalId), actor: 'demo' };
-  };
 }

@@ -1,8 +1,8 @@
 // What `doctor` looks at in a database that answers.
 import type pg from 'pg';
 import type { Config } from '../config.ts';
+import { findClusterErrors, findUndistributed, hasCitus } from '../database/citus/distribution.ts';
 import { type Database, openDatabase } from '../database/database.ts';
-import { findClusterErrors, findUndistributed, hasCitus } from '../database/distribution.ts';
 import { buildWriteProbe } from '../features/health/write-probe.ts';
 import { connectionsInAll } from '../process/connection-count.ts';
 import type { Finding } from './doctor-trouble.ts';

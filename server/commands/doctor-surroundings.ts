@@ -1,11 +1,7 @@
-// What `doctor` looks at beside the database: ports, mail, Redis, the receiver of traces, backups. Mostly it reports trouble
+// What `doctor` looks at beside the database: ports, mail, Redis, the receiver of traces. Mostly it reports trouble
 // only.
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
-import { listBackups } from '../features/backup/schedule.ts';
-import { expected } from '../telemetry/expected.ts';
 import type { Finding } from './doctor-trouble.ts';
 
 const patienceMs = 3000;
@@ -19,11 +15,17 @@ export async function checkPorts({ HOST, METRICS_HOST, METRICS_PORT, PORT }: Con
 async function checkPort(setting: string, host: string, port: number): Promise<Finding[]> {
   if (port === 0) return [];
   const code = await tryToListen(host, port);
-  if (code === undefined || (code === 'EADDRINUSE' && (await isStamm(setting, host, port)))) return [];
+  if (code === undefined) return [];
   const check = 'port';
   const where = `${setting}=${port} on ${host}`;
   switch (code) {
     case 'EADDRINUSE': {
+      const owner = await findOwner(setting, host, port);
+      if (owner === 'stamm') return [];
+      if (owner === 'silent') {
+        const message = `${where} is open but does not answer within ${patienceMs / 1000} s: Stamm is busy or stopped, or another program has it ("ss -ltnp" names it)`;
+        return [{ check, status: 'warning', message, code: 'port_silent' }];
+      }
       const message = `${where} is taken by another program: stop it ("ss -ltnp" names it), or choose another port`;
       return [{ check, status: 'failed', message, code: 'port_taken' }];
     }
@@ -46,12 +48,16 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** A running service of ours is no trouble. */
-async function isStamm(setting: string, host: string, port: number): Promise<boolean> {
+/** A running service of ours is no trouble, and a busy one is not another program. */
+async function findOwner(setting: string, host: string, port: number): Promise<'stamm' | 'silent' | 'other'> {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  const path = setting === 'PORT' ? 'openapi.json' : 'metrics';
-  const answer = await ask(`http://${name}:${port}/${path}`).catch(expected);
-  return /"title":\s*"Stamm|^# HELP stamm_/m.test(answer ?? '');
+  const path = setting === 'PORT' ? 'livez' : 'metrics';
+  try {
+    const answer = await ask(`http://${name}:${port}/${path}`);
+    return /^\{"status":"ok"\}$|^# HELP stamm_/m.test(answer) ? 'stamm' : 'other';
+  } catch (error) {
+    return (error as Error).name === 'TimeoutError' ? 'silent' : 'other';
+  }
 }
 
 async function ask(url: string): Promise<string> {
@@ -109,40 +115,4 @@ export async function checkRedis({ REDIS_URL }: Config): Promise<Finding[]> {
   } finally {
     redis.disconnect();
   }
-}
-
-export async function checkBackups({ BACKUP_DIR, BACKUP_EVERY }: Config): Promise<Finding> {
-  const check = 'backup';
-  const warn = (code: string, message: string): Finding => ({ check, status: 'warning', message, code });
-  if (BACKUP_DIR === undefined)
-    return warn('backup_off', 'the service makes none: set BACKUP_DIR, or run "backup" by other means');
-  const closed = await findClosed(BACKUP_DIR);
-  if (closed)
-    return warn(
-      'backup_folder_closed',
-      `${BACKUP_DIR} ${closed}: correct this, or set BACKUP_DIR to another folder`,
-    );
-  const newest = (await listBackups(BACKUP_DIR).catch(() => [])).at(-1);
-  if (!newest)
-    return warn(
-      'backup_missing',
-      `there is none in ${BACKUP_DIR} yet: the running service makes the first within a minute`,
-    );
-  const hours = Math.floor((Date.now() - newest.at) / 3_600_000);
-  const message = `the newest is ${newest.path}, ${hours} hours old`;
-  return hours >= 2 * BACKUP_EVERY
-    ? warn('backup_old', `${message}: see the log for what keeps it from newer ones`)
-    : { check, status: 'ok', message };
-}
-
-/** The service makes a folder that is missing. */
-async function findClosed(folder: string): Promise<string | undefined> {
-  const found = await stat(folder).catch((error: NodeJS.ErrnoException) => error);
-  if (found instanceof Error) return found.code === 'ENOENT' ? undefined : `cannot be opened (${found.code})`;
-  if (!found.isDirectory()) return 'is no folder';
-  const error = await access(folder, constants.W_OK).then(
-    () => undefined,
-    (reason: NodeJS.ErrnoException) => reason,
-  );
-  return error && `cannot be written to (${error.code})`;
 }

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { ConnectionError } from '../database/connection.ts';
 import { EmbeddedPostgresError } from '../database/embedded/postgres.ts';
-import { MigrationError } from '../database/migration-files.ts';
+import { MigrationError } from '../database/migrations/migration-files.ts';
 
 export interface Finding {
   check: string;

@@ -6,13 +6,14 @@ import type { Config } from '../config.ts';
 import { asDatabaseOwner, type Connection, openConnection } from '../database/connection.ts';
 import { serviceRole } from '../database/connections.ts';
 import { nameAccount } from '../database/embedded/programs.ts';
-import { findPendingMigrations } from '../database/migrations.ts';
+import { findPendingMigrations } from '../database/migrations/migrations.ts';
 import { inspectServiceLogin, type ServiceLogin } from '../database/service-login.ts';
 import { ownLoginAdvice } from '../process/service.ts';
-import { findServingAccount } from '../process/serving-account.ts';
+import { findServingAccount, type ServingAccount } from '../process/serving-account.ts';
 import { program } from '../program.ts';
 import { expected } from '../telemetry/expected.ts';
 import type { Command, Outcome } from './command.ts';
+import { type BackupMemory, checkBackups, readBackupMemory } from './doctor-backups.ts';
 import {
   checkBackground,
   checkClock,
@@ -22,7 +23,7 @@ import {
   checkWebhooks,
   checkWrites,
 } from './doctor-database.ts';
-import { checkBackups, checkMail, checkPorts, checkRedis, checkTraces } from './doctor-surroundings.ts';
+import { checkMail, checkPorts, checkRedis, checkTraces } from './doctor-surroundings.ts';
 import { describeDatabaseTrouble, type Finding } from './doctor-trouble.ts';
 
 const neededNodeVersion = 26;
@@ -34,17 +35,18 @@ const doctor: Command = {
   options: {},
   async run({ config }) {
     // Settings have been read by now: had one been wrong, that would have been the answer.
+    const database = await checkDatabase(config);
     const findings: Finding[] = [
       checkRuntime(process.versions.node),
       { check: 'settings', status: 'ok', message: 'all settings can be read' },
       checkProxy(config),
       ...checkPublicUrl(config),
       ...(await checkPorts(config)),
-      ...(await checkDatabase(config)),
+      ...database.findings,
       ...(await checkRedis(config)),
       ...(await checkMail(config)),
       ...(await checkTraces(config)),
-      await checkBackups(config),
+      await checkBackups(config, database.memory),
     ];
     return report(findings);
   },
@@ -97,7 +99,13 @@ function checkPublicUrl({ PUBLIC_URL, TRUST_PROXY }: Config): Finding[] {
   return [{ check: 'address', status: 'warning', message, code: 'public_url_missing' }];
 }
 
-async function checkDatabase(config: Config): Promise<Finding[]> {
+interface Examined {
+  findings: Finding[];
+  /** Empty without a database that answers. */
+  memory: BackupMemory;
+}
+
+async function checkDatabase(config: Config): Promise<Examined> {
   const disk = config.DATABASE_URL === undefined ? [await checkDisk(config.DATA_DIR)] : [];
   try {
     const connection = await openConnection(config, { purpose: 'command', mayCreate: false });
@@ -106,9 +114,12 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
         const database: Finding = { check: 'database', status: 'ok', message: connection.description };
         const migrations = await checkMigrations(client);
         const role = await checkRole(client);
-        if (migrations.status !== 'ok') return [database, migrations, role, ...disk];
+        const { account } = connection;
+        if (migrations.status !== 'ok')
+          return { findings: [database, migrations, role, ...disk], memory: { account } };
         const login = await inspectServiceLogin(client, connection.client);
-        return [
+        const serving = await findServingAccount(config, connection, login.client);
+        const findings = [
           database,
           await checkWrites(client, login.client),
           ...(await checkClock(client)),
@@ -120,15 +131,16 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
           ...(await checkServiceSession(login.client)),
           ...(await checkWebhooks(client)),
           ...(await checkBackground(client)),
-          ...(await checkAccount(config, connection, login)),
+          ...checkAccount(connection, serving),
           ...disk,
         ];
+        return { findings, memory: await readBackupMemory(client, config, serving.account) };
       });
     } finally {
       await connection.close();
     }
   } catch (error) {
-    return [describeDatabaseTrouble(error), ...disk];
+    return { findings: [describeDatabaseTrouble(error), ...disk], memory: {} };
   }
 }
 
@@ -180,10 +192,9 @@ function checkLogin({ client }: Connection, login: ServiceLogin): Finding {
 }
 
 /** Only root has a choice. */
-async function checkAccount(config: Config, connection: Connection, login: ServiceLogin): Promise<Finding[]> {
-  if (!connection.account) return [];
-  const { warning } = await findServingAccount(config, connection, login.client);
-  const message = `started as root, Node runs as ${nameAccount(connection.account)}`;
+function checkAccount({ account }: Connection, { warning }: ServingAccount): Finding[] {
+  if (!account) return [];
+  const message = `started as root, Node runs as ${nameAccount(account)}`;
   return [{ check: 'account', status: warning ? 'warning' : 'ok', message: warning ?? message }];
 }
 

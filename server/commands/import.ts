@@ -4,30 +4,42 @@ import { randomUUIDv7 } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type pg from 'pg';
-import type { LeftOutRows } from '../../core/table-rows.ts';
-import { openDatabase } from '../database/database.ts';
+import { type GuessKind, showGuess } from '../../core/table/cell-guesses.ts';
+import type { ColumnGuess } from '../../core/table/file-guesses.ts';
+import { type KnownNames, type LinePlan, nameKey } from '../../core/table/import-lines.ts';
+import type { NamedCell } from '../../core/table/table-import.ts';
+import type { LeftOutRows } from '../../core/table/table-rows.ts';
+import { type Database, openDatabase } from '../database/database.ts';
 import { openServiceLogin } from '../database/service-login.ts';
 import { prepareWriting } from '../engine/write/resource.ts';
 import { UsageError } from '../errors.ts';
-import { type CsvInput, prepareCsv, readCsvLines } from '../features/import/csv-input.ts';
+import {
+  type CsvInput,
+  inspectRows,
+  planCsv,
+  prepareCsv,
+  readCsvLines,
+} from '../features/import/csv/csv-input.ts';
 import {
   type RejectedLines,
   reportName,
   writeCsvReport,
   writeLinesReport,
-} from '../features/import/error-report.ts';
+} from '../features/import/csv/error-report.ts';
 import { type ImportOptions, importModes, runImport } from '../features/import/import-run.ts';
-import { buildImports } from '../features/import/import-transaction.ts';
 import { type Line, readLines } from '../features/import/lines.ts';
 import type { LineResult, Summary } from '../features/import/results.ts';
+import { buildImports } from '../features/import/session/import-transaction.ts';
+import { findNames } from '../features/name-matches/name-search.ts';
 import { resources } from '../resources/index.ts';
 import { asOperator, type Command, type CommandContext, type Outcome, tenantIdFrom } from './command.ts';
 import { startProgress } from './progress.ts';
 
 const importCommand: Command = {
   name: 'import',
-  summary: 'Import a file, FILE.ndjson or FILE.csv. Rejected rows go to FILE.errors.csv, to be corrected.',
-  arguments: { file: 'The file. A CSV has titles in its first row; "template" prints them.' },
+  summary:
+    'Import a file, FILE.ndjson, FILE.csv or FILE.xlsx. Rejected rows go to FILE.errors.csv, to be corrected.',
+  arguments: { file: 'The file. A table has a row of titles; "template" prints them.' },
   options: { tenant: 'Id of the tenant, as "tenant list" shows it.' },
   optionalOptions: {
     type: 'What the rows of a CSV are, if the titles do not tell: site, customer, …',
@@ -59,7 +71,9 @@ export const commands: readonly Command[] = [importCommand];
 interface Source {
   csv: CsvInput | undefined;
   /** Known when all rows have been read. */
-  leftOut?: LeftOutRows;
+  guesses?: ColumnGuess[];
+  /** Looks up what the file names, before the import has its connection. */
+  prepare?(database: Database, tenantId: string): Promise<void>;
   read(onBytes: (bytes: number) => void): AsyncIterable<Line[]>;
   writeReport(rejected: RejectedLines): Promise<void>;
 }
@@ -73,19 +87,26 @@ async function prepareSource({ options, config }: CommandContext): Promise<Sourc
       `There is no type "${type}". Known are: ${resources.map(({ name }) => name).join(', ')}.`,
     );
   }
-  if (/\.csv$/i.test(file)) {
+  if (/\.(csv|xlsx)$/i.test(file)) {
     const csv = await prepareCsv(file, resources, wanted);
+    let plan: LinePlan | undefined;
     const source: Source = {
       csv,
-      read: (onBytes) =>
-        readCsvLines(csv, maxLineBytes, onBytes, (leftOut) => {
-          source.leftOut = leftOut;
-        }),
+      async prepare(database, tenantId) {
+        const findings = await inspectRows(csv);
+        plan = planCsv(csv, findings, await resolveNames(database, tenantId, findings.names));
+      },
+      read(onBytes) {
+        csv.onBytes = onBytes;
+        return readCsvLines(csv, plan!, maxLineBytes, (guesses) => {
+          source.guesses = guesses;
+        });
+      },
       writeReport: (rejected) => writeCsvReport(csv, rejected),
     };
     return source;
   }
-  if (!/\.(ndjson|jsonl)$/i.test(file)) throw new UsageError(`${file} must end in .csv or .ndjson.`);
+  if (!/\.(ndjson|jsonl)$/i.test(file)) throw new UsageError(`${file} must end in .csv, .xlsx or .ndjson.`);
   return {
     csv: undefined,
     async *read(onBytes) {
@@ -97,6 +118,31 @@ async function prepareSource({ options, config }: CommandContext): Promise<Sourc
     },
     writeReport: (rejected) => writeLinesReport(file, maxLineBytes, rejected),
   };
+}
+
+const namesPerQuery = 200;
+
+/** The objects that the file calls by name. A name of none or of several stays a text, which validation rejects. */
+async function resolveNames(
+  database: Database,
+  tenantId: string,
+  cells: readonly NamedCell[],
+): Promise<KnownNames> {
+  const names = new Map<string, readonly string[]>();
+  for (const [path, named] of Map.groupBy(cells, ({ column }) => column.path)) {
+    for (const resource of named[0]!.column.field.reference!.resources) {
+      const definition = resources.find(({ name }) => name === resource)!;
+      for (let start = 0; start < named.length; start += namesPerQuery) {
+        const some = named.slice(start, start + namesPerQuery);
+        for (const match of await findNames({ database, resources, tenantId }, definition, some)) {
+          const key = nameKey(path, match.name, match.owner);
+          const ids = match.ids.length !== 1 && match.rememberedId ? [match.rememberedId] : match.ids;
+          names.set(key, [...(names.get(key) ?? []), ...ids]);
+        }
+      }
+    }
+  }
+  return names;
 }
 
 async function importSource(
@@ -123,6 +169,7 @@ async function importSource(
   let summary: Summary | undefined;
   const progress = startProgress(process.stderr, totalBytes);
   try {
+    await source.prepare?.(database, tenantId);
     const isOneTransaction = mode === 'all-or-nothing' || importOptions.isDryRun;
     const { open } = buildImports(database, config, resources);
     const session = await open({
@@ -153,7 +200,7 @@ async function importSource(
 function describe(
   summary: Summary,
   { options, flags }: CommandContext,
-  { csv, leftOut }: Source,
+  { csv, guesses = [] }: Source,
   hasReport: boolean,
 ): Outcome {
   const { lines, created, replaced, unchanged, deleted, failed, notStored, unlistedErrors, code } = summary;
@@ -162,8 +209,10 @@ function describe(
   const advice = isNothingStored
     ? `Nothing was stored. What is wrong stands in ${report}; correct it in ${options.file} and import that again.`
     : `The rejected rows are in ${report}. Correct them there and import that file.`;
+  const leftOut = csv?.opened.table.leftOut;
   const text = [
     ...describeLeftOut(leftOut),
+    ...guesses.map((guess) => describeGuess(csv!, guess)),
     `${flags.has('dry-run') ? 'Dry run, nothing was stored. ' : ''}${lines} rows: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${deleted > 0 ? `${deleted} deleted, ` : ''}${failed} failed${notStored > 0 ? `, ${notStored} not stored because of others` : ''}.`,
     ...(code ? [`The import ended early: ${code}.`] : []),
     ...(report ? [advice] : []),
@@ -172,26 +221,53 @@ function describe(
       : []),
   ].join('\n');
   const ignoredColumns = csv?.unknownTitles;
-  const leftOutRows = leftOut && [...leftOut.repeatedHead, ...leftOut.end.map(({ number }) => number)];
+  const leftOutRows = leftOut && [...leftOut.repeatedHead, ...leftOut.notData.map(({ number }) => number)];
   return {
     text,
-    json: { ...summary, report, ignoredColumns, leftOutRows },
+    json: { ...summary, report, ignoredColumns, leftOutRows, guesses: csv && guesses },
     exitCode: failed > 0 || code ? 1 : 0,
   };
 }
 
 const listedRows = 5;
 
-function describeLeftOut({ end, repeatedHead }: LeftOutRows = { end: [], repeatedHead: [] }): string[] {
+function describeLeftOut(
+  { notData, repeatedHead }: LeftOutRows = { notData: [], repeatedHead: [] },
+): string[] {
   const listed = repeatedHead.slice(0, listedRows).join(', ');
   const more = repeatedHead.length - listedRows;
   return [
     ...(repeatedHead.length > 0
       ? [`Rows that repeat the titles are left out: ${listed}${more > 0 ? ` and ${more} more` : ''}.`]
       : []),
-    ...end.map(({ number, cells }) => {
+    ...notData.map(({ number, cells }) => {
       const words = cells.filter((cell) => cell?.trim()).join(' · ');
       return `Row ${number} ("${words}") is not part of the data and is left out.`;
     }),
   ];
+}
+
+const guessWords: Record<GuessKind, string> = {
+  zipZeros: 'Leading zeros added',
+  phoneZeros: 'Leading zeros added',
+  houseNumbers: 'House numbers that a spreadsheet took for dates',
+  dates: 'Dates read',
+  words: 'Words assigned',
+  measures: 'Units converted',
+  firstOnly: 'First of several values taken, the rest is in the comment',
+  placeholders: 'Read as empty',
+  no: 'Empty read as no',
+  comment: 'Not readable, kept in the comment',
+  leftOut: 'Not readable, left empty',
+};
+
+function describeGuess(csv: CsvInput, { kind, path, count, examples }: ColumnGuess): string {
+  const index = csv.columns.findIndex((column) => column?.path === path);
+  const shown = examples
+    .filter(({ from }) => from !== '')
+    .map(({ from, to }) => {
+      const read = showGuess(csv.columns[index]!, to, csv.language);
+      return read === '' ? `"${from}"` : `"${from}" → "${read}"`;
+    });
+  return `${guessWords[kind]} in "${csv.opened.table.titles[index]}": ${count}${shown.length > 0 ? `, such as ${shown.join(', ')}` : ''}.`;
 }

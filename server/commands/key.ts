@@ -1,4 +1,4 @@
-import { createApiKey, deleteApiKey } from '../auth/api-keys.ts';
+import { createApiKey, deleteApiKey } from '../access/api-keys.ts';
 import { UsageError } from '../errors.ts';
 import { asOperator, type Command, tenantIdFrom } from './command.ts';
 

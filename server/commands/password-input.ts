@@ -4,10 +4,10 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { flawOf } from '../auth/new-password.ts';
-import { passwordError } from '../auth/passwords.ts';
-import { makePassword } from '../auth/secrets.ts';
+import { makePassword } from '../access/secrets.ts';
 import { UsageError } from '../errors.ts';
+import { flawOf } from '../features/sign-in/new-password.ts';
+import { passwordError } from '../features/sign-in/passwords.ts';
 import { text as sentence } from '../messages.ts';
 
 export const generateFlag = { generate: 'Generate a password and show it once, instead of asking for one.' };

@@ -1,4 +1,4 @@
-import { restoreBackup } from '../features/backup/restore.ts';
+import { checkRestorable, restoreBackup } from '../features/backup/restore.ts';
 import { type Command, interruptible, openNamedConnection, tenantIdFrom } from './command.ts';
 import { readPassphrase, unencryptedFlag } from './passphrase.ts';
 
@@ -14,16 +14,12 @@ const restore: Command = {
     const tenantId = options.tenant === undefined ? undefined : tenantIdFrom(options);
     const passphrase = await readPassphrase(config, { path, flags });
     return interruptible(async (signal) => {
+      const header = await checkRestorable({ path, passphrase, tenantId, signal });
       const connection = await openNamedConnection(config, { mayCreate: true, signal });
       try {
-        const { rows } = await restoreBackup(connection.client, {
-          path,
-          passphrase,
-          tenantId,
-          withoutAccess: flags.has('without-access'),
-          isRecorded: true,
-          signal,
-        });
+        const withoutAccess = flags.has('without-access');
+        const options = { path, passphrase, tenantId, withoutAccess, isRecorded: true, signal };
+        const { rows } = await restoreBackup(connection.client, options, header);
         return {
           text: `Restored ${rows.toLocaleString('en')} rows from ${path}. "check" compares what is stored.`,
           json: { path, rows },

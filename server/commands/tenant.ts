@@ -1,5 +1,5 @@
-import { recordCommand } from '../auth/audit-log.ts';
-import { createTenant } from '../auth/tenants.ts';
+import { recordCommand } from '../access/audit-log.ts';
+import { createTenant } from '../access/tenants.ts';
 import { UsageError } from '../errors.ts';
 import { program } from '../program.ts';
 import { asOperator, type Command } from './command.ts';
@@ -35,18 +35,21 @@ const tenantList: Command = {
         createdAt: Date;
         keyEnding: string | null;
         keyLastUsedAt: Date | null;
+        testOf: string | null;
       }>(
         `SELECT tenant.tenant_id AS "tenantId", tenant.name, tenant.created_at AS "createdAt",
-           key.last_four AS "keyEnding", key.last_used_at AS "keyLastUsedAt"
-         FROM tenant LEFT JOIN api_key AS key ON key.tenant_id = tenant.tenant_id AND key.ended_at IS NULL
+           key.last_four AS "keyEnding", key.last_used_at AS "keyLastUsedAt",
+           test.real_tenant_id AS "testOf"
+         FROM tenant LEFT JOIN test_business AS test ON test.tenant_id = tenant.tenant_id
+         LEFT JOIN api_key AS key ON key.tenant_id = tenant.tenant_id AND key.ended_at IS NULL
          ORDER BY tenant.created_at, tenant.tenant_id`,
       ),
     );
-    const lines = rows.map(({ tenantId, name, keyEnding, keyLastUsedAt }) => {
+    const lines = rows.map(({ tenantId, name, keyEnding, keyLastUsedAt, testOf }) => {
       const key = keyEnding
         ? `key …${keyEnding}, last used ${keyLastUsedAt?.toISOString() ?? 'never'}`
         : 'no key';
-      return `${tenantId}  ${name}  (${key})`;
+      return `${tenantId}  ${testOf ? `test business of ${testOf}` : name}  (${key})`;
     });
     return { text: lines.join('\n') || 'There is no tenant yet.', json: { tenants: rows } };
   },

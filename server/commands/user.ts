@@ -1,11 +1,11 @@
 import type pg from 'pg';
-import { recordCommand } from '../auth/audit-log.ts';
-import { removeAllPasskeys } from '../auth/passkeys.ts';
-import { hashPassword } from '../auth/passwords.ts';
-import { addPerson, hashEmail, type Role, removePerson, roles, setPassword } from '../auth/people.ts';
+import { recordCommand } from '../access/audit-log.ts';
+import { addPerson, hashEmail, type Role, removePerson, roles, setPassword } from '../access/people.ts';
 import { beginFor } from '../database/transactions.ts';
 import { formatChecks } from '../engine/definition/formats.ts';
 import { ApiError, UsageError } from '../errors.ts';
+import { removeAllPasskeys } from '../features/sign-in/passkeys.ts';
+import { hashPassword } from '../features/sign-in/passwords.ts';
 import { asOperator, type Command, tenantIdFrom } from './command.ts';
 import { generateFlag, readNewPassword } from './password-input.ts';
 
@@ -20,7 +20,7 @@ const userCreate: Command = {
     name: 'Name of the person.',
   },
   optionalOptions: {
-    role: '"verwaltung" (everything, the key included; the default) or "pflege" (reads master data).',
+    role: '"verwaltung" (everything, the key included; the default), "buero" (all master data) or "pflege" (reads it).',
   },
   flags: generateFlag,
   async run({ config, options, flags }) {
@@ -164,7 +164,7 @@ async function findPerson(client: pg.Client, options: Record<string, string>): P
 
 function roleFrom(option: string): Role {
   const role = roles.find((known) => known === option.toUpperCase());
-  if (!role) throw new UsageError(`"${option}" is no role. There are "verwaltung" and "pflege".`);
+  if (!role) throw new UsageError(`"${option}" is no role. There are "verwaltung", "buero" and "pflege".`);
   return role;
 }
 

@@ -1,11 +1,11 @@
 // Webhooks at the command line: what Settings › API & interfaces offers, for the operator.
 import type pg from 'pg';
-import { type AuditEvent, recordCommand } from '../auth/audit-log.ts';
+import { type AuditEvent, recordCommand } from '../access/audit-log.ts';
 import type { Config } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
 import { beginFor } from '../database/transactions.ts';
 import { isUuid } from '../engine/definition/formats.ts';
-import { isTimestamp } from '../engine/sql/list-query.ts';
+import { isTimestamp } from '../engine/read/list-query.ts';
 import { ApiError, UsageError } from '../errors.ts';
 import { resendDelivery, sendTest } from '../features/webhooks/deliveries.ts';
 import {
@@ -246,6 +246,8 @@ function describe({
   id,
   url,
   resources: wanted,
+  actions,
+  excludeOrigin,
   pausedBecause,
   failingSince,
   waitingEntries,
@@ -255,7 +257,9 @@ function describe({
     : failingSince
       ? `failing since ${failingSince.toISOString()}`
       : 'active';
-  return [id, url, wanted?.join(',') ?? 'all', state, `${waitingEntries} waiting`].join('  ');
+  const types = wanted?.join(',') ?? 'all';
+  const chosen = [actions?.join(','), excludeOrigin && `without ${excludeOrigin}`].filter(Boolean);
+  return [id, url, types, ...chosen, state, `${waitingEntries} waiting`].join('  ');
 }
 
 function webhookIdFrom({ id }: Record<string, string>): string {
@@ -276,6 +280,8 @@ function choicesFrom(option: string | undefined, kind: string, known: readonly s
 function explain(error: unknown): never {
   if (error instanceof ApiError && error.code === 'not_found')
     throw new UsageError('There is no such tenant or webhook. "tenant list" and "webhook list" show them.');
+  if (error instanceof ApiError && error.fieldErrors[0])
+    throw new UsageError(`--url: ${text(error.fieldErrors[0].code, 'en')}`);
   if (error instanceof ApiError) throw new UsageError(text(error.code, 'en'));
   throw error;
 }

@@ -4,10 +4,10 @@ import pg from 'pg';
 import { expected } from '../telemetry/expected.ts';
 import { topics } from '../telemetry/topics.ts';
 import { currentWork } from '../telemetry/work.ts';
+import { findShards, type Shards } from './citus/shards.ts';
 import { ConnectionTurns, type Turn } from './connection-turns.ts';
 import { DeadlineError, explainTimeout } from './errors.ts';
 import { planWithIndexes } from './planner.ts';
-import { findShards, type Shards } from './shards.ts';
 import { type StatementLog, watchStatements } from './statement-watch.ts';
 import { longStatementMs, patienceMs, serverTimeoutMs, timedConnection } from './timeouts.ts';
 

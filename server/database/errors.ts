@@ -20,7 +20,7 @@ export class DeadlineError extends Error {
 export function explainTimeout(error: unknown, isBusy: boolean): unknown {
   const isTimeout =
     error instanceof Error &&
-    !(error instanceof DeadlineError || error instanceof pg.DatabaseError) &&
+    !(error instanceof DeadlineError || error instanceof pg.DatabaseError || isMistake(error)) &&
     /timeout/i.test(error.message);
   return isTimeout ? new DeadlineError(error.message, { isBusy }) : error;
 }
@@ -58,9 +58,14 @@ const awayStates = /^(08|53|57|58|25006|55000)/;
 /** From the socket or the resolver. Node's codes for mistakes in a program also begin with ERR. */
 const awaySocketCodes = /^(E[A-Z]+|EAI_[A-Z]+|ERR_(STREAM|SOCKET|SSL|TLS)_\w+)$/;
 
+/** A mistake in our program, whatever words it uses: "socket.setTimeout is not a function". */
+function isMistake(error: unknown): boolean {
+  return [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind);
+}
+
 /** Whether PostgreSQL is away, shutting down or too busy, as opposed to rejecting a statement. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!(error instanceof Error) || isMistake(error)) return false;
   if (error instanceof DeadlineError || error instanceof OutcomeUnknownError) return true;
   const { code, severity } = error as { code?: string; severity?: string };
   if (code === undefined) return /timeout|connection terminated|not queryable|SSL/i.test(error.message);

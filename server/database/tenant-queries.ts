@@ -1,9 +1,9 @@
 // One statement in a transaction of its tenants, in one round trip.
 import pg from 'pg';
+import { isStale, onlyTenant } from './citus/shards.ts';
 import { type Connections, connectBefore, msUntil, turnOf } from './connections.ts';
 import { explainTimeout, isDatabaseAway, mayBeCommitted, OutcomeUnknownError } from './errors.ts';
 import { planOnce, readInOrder } from './planner.ts';
-import { isStale, onlyTenant } from './shards.ts';
 import { serverTimeoutMs, type TimedQuery } from './timeouts.ts';
 import { beginning, type CommonOptions, demandCommit, toTexts } from './transactions.ts';
 

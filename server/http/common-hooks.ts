@@ -1,10 +1,28 @@
 // What every request meets first and last: its deadline, common headers, one log line, one place for errors.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import type { ApiError } from '../errors.ts';
 import { addCommonHeaders } from './answer-headers.ts';
 import { answerError } from './error-handler.ts';
-import { decorateRequests } from './request.ts';
 import { addRequestWork, reportRequest } from './request-work.ts';
-import { buildForwardingWarning } from './untrusted-proxy.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** A time of performance.now() by which the request is answered. */
+    deadline: number;
+    /** Set once the key is known. */
+    tenantId: string;
+    /** Who acts, for the journal. */
+    actor: string;
+    ignoredFields: readonly string[];
+    apiError: ApiError | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The media type that the route's body must have, where it is not JSON but lines of any number. */
+    bodyType?: RegExp;
+    /** Whether the path says everything, and a request needs no body. */
+    takesNoBody?: boolean;
+  }
+}
 
 export function addCommonHooks(app: FastifyInstance, requestDeadlineMs: number, slowRequestMs: number): void {
   const noteForwarding = buildForwardingWarning(app.log);
@@ -27,4 +45,40 @@ export function addCommonHooks(app: FastifyInstance, requestDeadlineMs: number, 
   // Outside the API nothing takes a body, so none is read: a faulty one must not change the answer.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async () => undefined);
+}
+
+/** Fastify wants to know the members before the first request. */
+function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest('deadline', 0);
+  app.decorateRequest('tenantId', '');
+  app.decorateRequest('actor', '');
+  app.decorateRequest('ignoredFields');
+  app.decorateRequest('apiError');
+  app.decorateRequest('session');
+  app.decorateRequest('place');
+  app.decorateRequest('heavyRead');
+  app.decorateRequest('hideInRow');
+}
+
+/**
+ * Detects a proxy that TRUST_PROXY does not name. All its visitors count as one address and are locked out together. The
+ * service cannot know whether the sender is a proxy, but it can say what it sees. It warns once: a stranger who sends the
+ * header must not fill the log.
+ */
+function buildForwardingWarning(log: FastifyBaseLogger) {
+  let hasWarned = false;
+  return function noteForwarding(request: FastifyRequest): void {
+    if (hasWarned || !request.headers['x-forwarded-for'] || isBelieved(request)) return;
+    hasWarned = true;
+    const address = request.raw.socket.remoteAddress;
+    log.warn(
+      { address },
+      `X-Forwarded-For from ${address} is ignored. If your proxy has this address, set TRUST_PROXY=${address}.`,
+    );
+  };
+}
+
+/** The framework's list begins with the peer, and goes on only where the peer is trusted. */
+function isBelieved({ ips }: FastifyRequest): boolean {
+  return (ips?.length ?? 0) > 1;
 }

@@ -1,4 +1,5 @@
 // What the routes of all resources read from a request and put into an answer alike.
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, type FieldError, validationError } from '../errors.ts';
 import { type Language, preferredLanguage } from '../messages.ts';
@@ -90,19 +91,24 @@ export function readLimit(value: unknown, max: number): number | undefined {
   return isNumber && Number(value) >= 1 && Number(value) <= max ? Number(value) : undefined;
 }
 
-export function etagOf(version: number): string {
-  return `"${version}"`;
+/** `json` is an answer that also holds something of other objects. */
+export function etagOf(version: number, json?: string): string {
+  if (json === undefined) return `"${version}"`;
+  return `"${version}-${createHash('sha256').update(json).digest('base64url').slice(0, 16)}"`;
 }
 
 /** Refuses a change of a version that the client has not seen. A condition on a missing object is not met either. */
 export function demandVersion(request: FastifyRequest, current: { version: number } | undefined): void {
   const { 'if-match': wanted, 'if-none-match': unwanted } = request.headers;
-  if (wanted !== undefined && (!current || !matchesEtag(wanted, etagOf(current.version)))) {
-    throw new ApiError('version_mismatch');
-  }
-  if (unwanted !== undefined && current && matchesEtag(unwanted, etagOf(current.version))) {
-    throw new ApiError('version_mismatch');
-  }
+  const isCurrent = (header: string) =>
+    current !== undefined && matchesEtag(versionsOf(header), etagOf(current.version));
+  if (wanted !== undefined && !isCurrent(wanted)) throw new ApiError('version_mismatch');
+  if (unwanted !== undefined && isCurrent(unwanted)) throw new ApiError('version_mismatch');
+}
+
+/** A write changes one object: of a tag that was read with others, its version counts. */
+function versionsOf(header: string): string {
+  return header.replace(/"(\d+)-[\w-]{16}"/g, '"$1"');
 }
 
 /** Compares strongly: a tag that is marked as weak matches nothing. */

@@ -7,13 +7,13 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { ApiError, type ErrorCode, momentSeconds } from '../errors.ts';
 import { preferredLanguage } from '../messages.ts';
 import { topics } from '../telemetry/topics.ts';
 import { apiHeaders, noSniff, notStored } from './answer-headers.ts';
-import { errorBody } from './error-body.ts';
+import { errorBody } from './error-handler.ts';
 
 interface ParserError extends Error {
   code?: string;
@@ -51,7 +51,8 @@ export function expectLongBody(request: IncomingMessage, maxIdleMs: number): voi
   unhurried.add(socket);
   request.once('close', () => unhurried.delete(socket));
   // Node destroys a socket at its timeout, and sets its own one when the answer has been sent.
-  socket.setTimeout(maxIdleMs);
+  // A request that was injected has no connection.
+  if (socket instanceof Socket) socket.setTimeout(maxIdleMs);
 }
 
 /** For requests that the parser refuses. There is no parsed header, so the language is English. */

@@ -1,10 +1,10 @@
-// One place turns what a route throws into an answer, an outage of the database included.
+// One place turns what a route throws into an answer, an outage of the database included, and writes the body of each error.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toApiError, toReadError } from '../database/errors.ts';
-import { type ApiError, momentSeconds } from '../errors.ts';
+import { type ApiError, type FieldError, momentSeconds } from '../errors.ts';
+import { type Language, text } from '../messages.ts';
 import { notStored } from './answer-headers.ts';
 import { languageOf } from './conventions.ts';
-import { errorBody } from './error-body.ts';
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -22,4 +22,27 @@ const passingCodes = new Set(['overloaded', 'database_unavailable', 'outcome_unk
 
 function mayComeAgain({ status, code }: ApiError): boolean {
   return status === 429 || passingCodes.has(code);
+}
+
+/** A 400 always has `errors`, as the published ValidationError does. */
+export function errorBody(error: ApiError, requestId: string, language: Language) {
+  return {
+    message: text(error.code, language, error.params),
+    code: error.code,
+    requestId,
+    ...error.details,
+    ...(error.status === 400 && {
+      errors: error.fieldErrors.map((fieldError) => fieldErrorBody(fieldError, language)),
+    }),
+  };
+}
+
+function fieldErrorBody({ path, code, params }: FieldError, language: Language) {
+  return {
+    field: path.join('.'),
+    pointer: path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
+    code,
+    message: text(code, language, params),
+    ...(params && { params }),
+  };
 }

@@ -18,8 +18,8 @@ declare module 'fastify' {
 const mostSmallRows = 10;
 
 /** For lists. What a row weighs is unknown before it is read, so the requested number of rows decides. */
-export function isLargePage({ limit, q, count }: Record<string, unknown>): boolean {
-  return !(Number(limit) <= mostSmallRows) || q !== undefined || count === 'true';
+export function isLargePage({ limit, q, count, include }: Record<string, unknown>): boolean {
+  return !(Number(limit) <= mostSmallRows) || q !== undefined || count === 'true' || include !== undefined;
 }
 
 interface Waiting {

@@ -70,7 +70,7 @@ export function reportRequest(request: FastifyRequest, reply: FastifyReply): voi
 /** Streams take as long as their client. */
 function isStreamed({ routeOptions: { config } }: FastifyRequest, reply: FastifyReply): boolean {
   const type = String(reply.getHeader('content-type') ?? '');
-  return Boolean(config.streamedBytes) || /^(text\/event-stream|application\/x-ndjson)/.test(type);
+  return Boolean(config.streamedBytes) || /^application\/x-ndjson/.test(type);
 }
 
 function logSlowRequest(request: FastifyRequest, reply: FastifyReply, route: string | undefined): void {

@@ -1,11 +1,12 @@
 // Run as the account that Node is to become. Prints what that account cannot do, and fails then.
-import { mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-const { files, connection } = JSON.parse(readFileSync(0, 'utf8'));
+const { files = [], folders = [], connection } = JSON.parse(readFileSync(0, 'utf8'));
 try {
   for (const file of files) readFileSync(file);
+  for (const folder of folders) accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   // Imports keep their results there.
   rmdirSync(mkdtempSync(path.join(tmpdir(), 'stamm-probe-')));
   if (connection) {

@@ -4,21 +4,21 @@ import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type pg from 'pg';
-import type { CountFailures } from '../auth/rate-limit.ts';
+import type { CountFailures } from '../access/rate-limit.ts';
+import { buildApp } from '../app/app.ts';
 import type { Config } from '../config.ts';
 import { watchFailures } from '../database/background.ts';
 import { openDatabase } from '../database/database.ts';
-import { importPlaces } from '../features/import/limits.ts';
-import { removeStaleSpools } from '../features/import/spool.ts';
-import { buildApp } from '../http/app.ts';
+import { importPlaces } from '../features/import/session/limits.ts';
 import { openLog } from '../http/log.ts';
 import { connectionsOfWorker } from './connection-count.ts';
 import { startGeocoding } from './geocoding.ts';
-import { openProcessMetrics } from './process-metrics.ts';
-import { startTraces } from './traces.ts';
+import { openProcessMetrics } from './metrics/process-metrics.ts';
+import { startTraces } from './metrics/traces.ts';
+import { startTestBusinesses } from './test-businesses.ts';
 import { startUpkeep } from './upkeep.ts';
 import { startWebhooks } from './webhooks.ts';
-import type { NodeMeasurements } from './worker-measurements.ts';
+import type { NodeMeasurements } from './workers/worker-measurements.ts';
 
 /** How long a stop waits for requests. Those that have arrived are answered sooner; a half-sent one may never end. */
 const requestsEndAfterMs = 5000;
@@ -66,15 +66,16 @@ export async function runApp(
   const stopLogging = watchFailures(database, log);
   const stopTracing = await startTraces(config);
   const metrics = config.METRICS_PORT === undefined ? undefined : await openProcessMetrics(config, database);
-  await removeStaleSpools();
   const importLimits = { places: importPlaces(config.WORKERS) };
   const app = await buildApp({ ...config, importLimits }, database, log, countFailures);
   const stopUpkeep = startUpkeep(config, database);
   const stopGeocoding = sendsWebhooks ? startGeocoding(config, connection, log) : undefined;
   const stopWebhooks = sendsWebhooks ? await startWebhooks(config, connection, log) : undefined;
+  const stopTestBusinesses = sendsWebhooks ? startTestBusinesses(config, connection) : undefined;
   let closing: Promise<void> | undefined;
   async function closeAll() {
     stopUpkeep();
+    await stopTestBusinesses?.();
     await stopGeocoding?.();
     await stopWebhooks?.();
     await app.close();

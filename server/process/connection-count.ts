@@ -1,6 +1,6 @@
 // How many connections the processes of the service share, and what PostgreSQL has to have room for.
 import type { Config } from '../config.ts';
-import { connectionsOfAnImport, importPlaces } from '../features/import/limits.ts';
+import { connectionsOfAnImport, importPlaces } from '../features/import/session/limits.ts';
 
 type Counts = Pick<Config, 'DATABASE_CONNECTIONS' | 'WORKERS'>;
 

@@ -3,13 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type pg from 'pg';
-import { endSetupToken, makeSetupToken } from '../auth/one-time-links.ts';
+import { endSetupToken, makeSetupToken } from '../access/one-time-links.ts';
 import type { Config } from '../config.ts';
 import { report, watchFailures } from '../database/background.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import type { Account } from '../database/embedded/programs.ts';
-import { migrate } from '../database/migrations.ts';
+import { migrate } from '../database/migrations/migrations.ts';
 import { openServiceLogin } from '../database/service-login.ts';
 import { UsageError } from '../errors.ts';
 import { startBackups } from '../features/backup/schedule.ts';
@@ -19,12 +19,12 @@ import { expected } from '../telemetry/expected.ts';
 import type { RunningApp } from './app.ts';
 import { connectionsInAll } from './connection-count.ts';
 import { moveEarlierData } from './data-upgrade.ts';
-import { openMetricsServer } from './metrics-server.ts';
-import { openNodeMetrics } from './node-metrics.ts';
+import { openMetricsServer } from './metrics/metrics-server.ts';
+import { openNodeMetrics } from './metrics/node-metrics.ts';
 import { becomeAccount, findServingAccount } from './serving-account.ts';
 import { type Stop, watchSignals } from './signals.ts';
 import { buildWeb } from './web-build.ts';
-import { startWorkers } from './workers.ts';
+import { startWorkers } from './workers/workers.ts';
 
 export interface Listening {
   /** Where it answers, such as http://127.0.0.1:3000. */
@@ -47,72 +47,58 @@ export async function listenUntilStopped(
 ): Promise<void> {
   const drainMs = config.DRAIN_SECONDS * 1000;
   const stop = watchSignals(drainMs, () => processes.replace());
+  // The operator who stops a start expects that its work ends.
+  const unlessStopped = <Result>(work: Promise<Result>) =>
+    work.catch((error): undefined => {
+      if (!stop.signal.aborted) throw error;
+    });
   const log = openLog(config.LOG_LEVEL);
   // Beside the database, which takes longer: a start costs nothing for it unless there is something to build.
   const webBuild = buildWeb(log, stop.signal);
-  const processes = startProcesses(config, log);
-  try {
-    const connection = await openData(config, log, stop.signal).catch((error) => {
-      if (stop.signal.aborted) return undefined;
-      throw error;
-    });
-    if (!connection) return;
-    try {
-      await migrate(connection.client, { say: (sentence) => log.warn(sentence), signal: stop.signal }).catch(
-        (error) => {
-          if (!stop.signal.aborted) throw error;
-        },
-      );
-      if (stop.signal.aborted) return;
-      const login = await openServiceLogin(connection.client);
-      if (login.obstacle)
-        log.warn(
-          `Requests use the login of the owner, because their own cannot be used: ${login.obstacle}. To change this, ${ownLoginAdvice}`,
-        );
-      await webBuild;
-      if (stop.signal.aborted) return;
-      const { account, warning } = await findServingAccount(config, connection, login.client);
-      if (warning) log.warn(warning);
-      const app = await processes.listen(login.client, account).catch((error) => {
-        // Ctrl-C also ends workers that are still loading. The operator who stops a start expects that.
-        if (stop.signal.aborted) return undefined;
-        throw listenError(error, { setting: 'PORT', host: config.HOST, port: config.PORT });
-      });
-      if (!app) return;
-      // After the port, which only root may open if it is below 1024.
-      if (account) becomeAccount(account);
-      const database = openDatabase(login.client, { maxConnections: 1 });
-      // With one worker the application in this process reports.
-      const stopWatching = config.WORKERS > 1 ? watchFailures(database, log) : undefined;
-      const stopBackups = startBackups(config, connection.client, log);
-      let metrics: Metrics | undefined;
-      try {
-        if (config.METRICS_PORT !== undefined) metrics = await openMetrics(config, login.client, app, log);
-        const origin = originOf(config.HOST, app.port);
-        const setupToken = await makeSetupToken(database);
-        const setupLink = setupToken && `${config.PUBLIC_URL ?? origin}/setup#${setupToken}`;
-        try {
-          const listening = { origin, connection, database, setupLink, metricsUrl: metrics?.url };
-          // Apart from the log on stdout, whose lines are all JSON.
-          process.stderr.write(await announce(listening));
-          await Promise.race([serveUntilDrained(app, stop, drainMs), processes.failed]);
-        } finally {
-          // Nobody should find the link of a stopped service, in a terminal or a log, and use it later.
-          if (setupToken) await report('setup_link', () => endSetupToken(database, setupToken));
-        }
-      } finally {
-        await metrics?.close();
-        await stopBackups();
-        stopWatching?.();
-        await database.close();
-        await app.close();
-      }
-    } finally {
-      await connection.close();
-    }
-  } finally {
-    processes.kill();
-  }
+  // Closed in the opposite order, however this function ends.
+  await using open = new AsyncDisposableStack();
+  const processes = open.adopt(startProcesses(config, log), (all) => all.kill());
+
+  const connection = await unlessStopped(openData(config, log, stop.signal));
+  if (!connection) return;
+  open.defer(() => connection.close());
+  const say = (sentence: string) => log.warn(sentence);
+  await unlessStopped(migrate(connection.client, { say, signal: stop.signal }));
+  if (stop.signal.aborted) return;
+  const login = await openServiceLogin(connection.client);
+  if (login.obstacle)
+    log.warn(
+      `Requests use the login of the owner, because their own cannot be used: ${login.obstacle}. To change this, ${ownLoginAdvice}`,
+    );
+  await webBuild;
+  if (stop.signal.aborted) return;
+
+  const { account, warning } = await findServingAccount(config, connection, login.client);
+  if (warning) log.warn(warning);
+  const listen = processes.listen(login.client, account).catch((error) => {
+    throw listenError(error, config, 'PORT');
+  });
+  const app = await unlessStopped(listen);
+  if (!app) return;
+  open.defer(() => app.close());
+  // After the port, which only root may open if it is below 1024.
+  if (account) becomeAccount(account);
+  const database = open.adopt(openDatabase(login.client, { maxConnections: 1 }), (pool) => pool.close());
+  // With one worker the application in this process reports.
+  if (config.WORKERS > 1) open.defer(watchFailures(database, log));
+  open.defer(startBackups(config, connection.client, log));
+  const metrics = await openMetrics(config, login.client, app, log);
+  open.defer(() => metrics?.close());
+
+  const origin = originOf(config.HOST, app.port);
+  const setupToken = await makeSetupToken(database);
+  // Nobody should find the link of a stopped service, in a terminal or a log, and use it later.
+  if (setupToken)
+    open.defer(async () => void (await report('setup_link', () => endSetupToken(database, setupToken))));
+  const setupLink = setupToken && `${config.PUBLIC_URL ?? origin}/setup#${setupToken}`;
+  // Apart from the log on stdout, whose lines are all JSON.
+  process.stderr.write(await announce({ origin, connection, database, setupLink, metricsUrl: metrics?.url }));
+  await Promise.race([serveUntilDrained(app, stop, drainMs), processes.failed]);
 }
 
 async function openData(config: Config, log: FastifyBaseLogger, signal: AbortSignal): Promise<Connection> {
@@ -174,7 +160,7 @@ Stamm is running.
 
 ${next}
 
-Stop with Ctrl-C.
+Stop with Ctrl-C or SIGTERM.
 
 `;
 }
@@ -182,6 +168,8 @@ Stop with Ctrl-C.
 function originOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
+
+const readyWithinMs = 2000;
 
 interface Metrics {
   url: string;
@@ -193,14 +181,20 @@ async function openMetrics(
   connection: pg.ClientConfig,
   app: RunningApp,
   log: FastifyBaseLogger,
-): Promise<Metrics> {
-  const { METRICS_HOST: host, METRICS_PORT: port = 0 } = config;
-  const node = await openNodeMetrics(config, connection);
+): Promise<Metrics | undefined> {
+  const { METRICS_HOST: host, METRICS_PORT: port } = config;
+  if (port === undefined) return undefined;
+  const isReady = () =>
+    fetch(`${originOf(config.HOST, app.port)}/readyz`, { signal: AbortSignal.timeout(readyWithinMs) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  const node = await openNodeMetrics(config, connection, isReady);
   const read = async () => node.read(await app.measure());
   const source = { contentType: node.contentType, read };
   const server = await openMetricsServer({ host, port }, source, log).catch(async (error) => {
     await node.close();
-    throw listenError(error, { setting: 'METRICS_PORT', host, port });
+    throw listenError(error, config, 'METRICS_PORT');
   });
   return {
     url: `${originOf(host, server.port)}/metrics`,
@@ -211,18 +205,13 @@ async function openMetrics(
   };
 }
 
-interface Place {
-  /** The one that names the port. */
-  setting: 'PORT' | 'METRICS_PORT';
-  host: string;
-  port: number;
-}
-
-function listenError(error: NodeJS.ErrnoException, { setting, host, port }: Place): Error {
+function listenError(error: NodeJS.ErrnoException, config: Config, setting: 'PORT' | 'METRICS_PORT'): Error {
+  const host = setting === 'PORT' ? config.HOST : config.METRICS_HOST;
+  const { [setting]: port = 0 } = config;
   switch (error.code) {
     case 'EADDRINUSE':
       return new UsageError(
-        `Port ${port} on ${host} is taken by another program. Stop it, or choose another port: ${setting}=${port + 1} ${startCommand}`,
+        `Port ${port} on ${host} is taken by another program. Stop it, or choose another port: ${setting}=${portBeside(port, config)} ${startCommand}`,
       );
     case 'EACCES':
       return new UsageError(
@@ -237,4 +226,10 @@ function listenError(error: NodeJS.ErrnoException, { setting, host, port }: Plac
     default:
       return error;
   }
+}
+
+/** One that Stamm itself does not use. */
+function portBeside(port: number, { PORT, METRICS_PORT }: Config): number {
+  const near = [port + 1, port + 2, port - 1, port - 2];
+  return near.find((other) => other <= 65_535 && other !== PORT && other !== METRICS_PORT)!;
 }

@@ -1,6 +1,7 @@
 // Started as root, Node serves as an unprivileged account: the one that PostgreSQL runs as.
 import { spawn } from 'node:child_process';
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -26,7 +27,7 @@ export interface ServingAccount {
 const checkout = path.resolve(import.meta.dirname, '../..');
 
 /** What Node reads after the change: programs, pages, and modules that are loaded when they are first needed. */
-const neededFiles = ['server/process/worker.ts', 'package.json', 'web/dist/index.html'];
+const neededFiles = ['server/process/workers/worker.ts', 'package.json', 'web/dist/index.html'];
 
 /** Whom Node should become. `service` is the login that requests use. */
 export async function findServingAccount(
@@ -62,6 +63,15 @@ async function findObstacle(
   const connection = DATABASE_URL === undefined ? undefined : service;
   const obstacle = await probe(account, { files, connection });
   return obstacle && `the user ${name} cannot serve (${obstacle})`;
+}
+
+/** Why that account, or our own without one, cannot write to the folder, in the words of the operating system. */
+export async function findClosure(folder: string, account: Account): Promise<string | undefined> {
+  if (account) return probe(account, { folders: [folder] });
+  return access(folder, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => undefined,
+    ({ message }) => message,
+  );
 }
 
 /** Tries as the account what the service will do. Answers with what fails, in the words of the operating system. */

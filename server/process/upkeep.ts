@@ -1,18 +1,18 @@
-// Hourly: removes data that is kept for a limited time. Every two seconds: makes links that were left open, writes
-// missing words and folds texts anew. Every process does both; each step is idempotent.
-import { forgetOldDevices } from '../auth/devices.ts';
-import { forgetEndedKeyUse } from '../auth/key-use.ts';
-import { forgetOldSignIns } from '../auth/sessions.ts';
+// Hourly: removes data that is kept for a limited time. Every two seconds: makes links that were left open. At the start:
+// writes words that a restore left out. Every process does all of it; each step is idempotent.
+
+import { forgetEndedKeyUse } from '../access/key-use.ts';
+import { forgetOldSignIns } from '../access/sessions.ts';
 import type { Config } from '../config.ts';
 import { noteSuccess, report } from '../database/background.ts';
 import type { Database } from '../database/database.ts';
-import { forgetOldRequests } from '../engine/sql/idempotency.ts';
-import { linkWaiting } from '../engine/sql/links.ts';
-import { fillMissingWords } from '../engine/sql/search-words.ts';
-import { respellFormer } from '../engine/sql/spelling.ts';
+import { forgetOldRequests } from '../engine/write/idempotency.ts';
+import { linkWaiting } from '../engine/write/links.ts';
+import { fillMissingWords } from '../engine/write/search-words.ts';
+import { forgetEndedVerdicts } from '../features/attention/attention-verdicts.ts';
 import { trimRecordedCalls } from '../features/call-log/recorded-calls.ts';
-import { respellRememberedNames } from '../features/name-matches/name-match-routes.ts';
 import { retentionSteps } from '../features/retention/retention.ts';
+import { forgetOldDevices } from '../features/sign-in/devices.ts';
 import { trimDeliveries } from '../features/webhooks/deliveries.ts';
 import { resources } from '../resources/index.ts';
 
@@ -24,6 +24,7 @@ const linkIntervalMs = 2000;
 /** Returns a function that stops it. */
 export function startUpkeep(config: Config, database: Database): () => void {
   const clean = () => void cleanUp(config, database);
+  void report('words', () => fillMissingWords(database, resources));
   const first = setTimeout(clean, firstAfterMs).unref();
   const timer = setInterval(clean, intervalMs).unref();
   let isLinking = false;
@@ -31,9 +32,6 @@ export function startUpkeep(config: Config, database: Database): () => void {
     if (isLinking) return;
     isLinking = true;
     await report('links', () => linkWaiting(database, resources));
-    await report('words', () => fillMissingWords(database, resources));
-    const others = { remembered_name: respellRememberedNames };
-    await report('spelling', () => respellFormer(database, resources, others));
     isLinking = false;
   }, linkIntervalMs).unref();
   return () => {
@@ -52,6 +50,7 @@ export async function cleanUp(config: Config, database: Database): Promise<void>
     ended_keys: () => forgetEndedKeyUse(database, config.ENDED_KEY_USE_RETENTION_DAYS),
     recorded_calls: () => trimRecordedCalls(database, config.RECORDED_CALLS_RETENTION_DAYS),
     deliveries: () => trimDeliveries(database),
+    attention_verdicts: () => forgetEndedVerdicts(database),
     ...retentionSteps(database, config),
   };
   let isComplete = true;

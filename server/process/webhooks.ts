@@ -1,10 +1,10 @@
 // Webhooks as a part of the process: beside requests, with connections of their own, so neither waits for the other.
 import type { FastifyBaseLogger } from 'fastify';
 import type pg from 'pg';
-import { openNotices } from '../auth/notices.ts';
 import type { Config } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
 import { WebhookSender } from '../features/webhooks/sender.ts';
+import { openNotices } from '../mail/notices.ts';
 import { resources } from '../resources/index.ts';
 
 /** One for leases, and one for all that is read and recorded. */

@@ -1,4 +1,6 @@
 import type { Definition } from '../engine/definition/definition.ts';
+import { absence } from './absence.ts';
+import { appointment } from './appointment.ts';
 import { contactPerson } from './contact-person.ts';
 import { container } from './container.ts';
 import { contract } from './contract.ts';
@@ -18,4 +20,6 @@ export const resources: readonly Definition[] = [
   site,
   container,
   plant,
+  appointment,
+  absence,
 ];

@@ -1,9 +1,8 @@
 // The visits of a site, from its row.
-import { remember } from '../../core/calendar-days.ts';
-import { formatOf } from '../../core/daylight-saving.ts';
-import { type Holidays, holidayRegion, holidaysOf } from '../../core/holidays.ts';
-import type { Steps } from '../../core/pace.ts';
-import { type ApproximatePosition, findApproximatePosition } from '../../core/postcodes.ts';
+import type { Appointment } from '../../core/calendar/appointments.ts';
+import { remember } from '../../core/calendar/calendar-days.ts';
+import { formatOf } from '../../core/calendar/daylight-saving.ts';
+import { type Holidays, holidayRegion, holidaysOf } from '../../core/calendar/holidays.ts';
 import {
   type HolidayRule,
   type PlannedVisit,
@@ -11,7 +10,9 @@ import {
   type VisitPlan,
   type VisitSite,
   visitsOn,
-} from '../../core/visit-plan.ts';
+} from '../../core/calendar/visit-plan.ts';
+import type { Steps } from '../../core/pace.ts';
+import { type ApproximatePosition, findApproximatePosition } from '../../core/place/postcodes.ts';
 
 export interface PlanRow {
   intervals: string;
@@ -23,11 +24,13 @@ export interface PlanRow {
   city: string;
   created_on: string;
   has_position: boolean;
+  /** Read from their own table. */
+  appointments?: readonly Appointment[];
 }
 
 /** SQL on the table, which is named "subject". */
 export const planColumns = {
-  intervals: 'subject.attending_intervals::text',
+  intervals: `coalesce(subject.attending_intervals::text, '[]')`,
   hours: 'subject.opening_hours::text',
   valid_from: 'subject.valid_from::text',
   valid_until: 'subject.valid_until::text',
@@ -37,7 +40,7 @@ export const planColumns = {
   city: 'left(subject.address_city, 200)',
   created_on: "(subject.created_at AT TIME ZONE 'UTC')::date::text",
   has_position: 'subject.address_location_lat IS NOT NULL AND subject.address_location_lng IS NOT NULL',
-} as const satisfies Record<keyof PlanRow, string>;
+} as const satisfies Record<Exclude<keyof PlanRow, 'appointments'>, string>;
 
 /** Without a longest length. */
 export const planLists = ['subject.attending_intervals', 'subject.opening_hours'];
@@ -75,6 +78,10 @@ class SiteOfRow implements VisitSite {
     this.anchor = row.created_on;
   }
 
+  get appointments() {
+    return this.#row.appointments ?? [];
+  }
+
   get openingHours() {
     this.#openingHours ??= parseList(this.#row.hours);
     return this.#openingHours;
@@ -87,10 +94,6 @@ class SiteOfRow implements VisitSite {
 }
 
 export type ReportFailure = (error: unknown, site: { id: string }) => void;
-
-export function reportTo(log: { warn(details: object, message: string): void }): ReportFailure {
-  return (error, { id }) => log.warn({ err: error, siteId: id }, 'a site cannot be planned');
-}
 
 /** Visits of a row, planned when they are first asked for. A site that cannot be planned has none, and is reported once. */
 export class RowVisits {

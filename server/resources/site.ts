@@ -1,8 +1,9 @@
-import { openingHoursShape } from '../../core/opening-hours.ts';
+import { fromDayNumber, toDayNumber } from '../../core/calendar/calendar-days.ts';
+import { openingHoursShape } from '../../core/calendar/opening-hours.ts';
+import { firstClosedVisit } from '../../core/calendar/visit-plan.ts';
+import { attendingIntervalShape } from '../../core/calendar/visits.ts';
 import type { Steps } from '../../core/pace.ts';
-import { hasClosedVisit } from '../../core/visit-plan.ts';
-import { attendingIntervalShape } from '../../core/visits.ts';
-import { type Business, defineResource } from '../engine/definition/definition.ts';
+import { type Business, defineResource, type Verdict } from '../engine/definition/definition.ts';
 import { date, decimal, flag, integer, list, owner, reference, text } from '../engine/definition/fields.ts';
 import { address, addressExample, addressWords } from './address.ts';
 import { approximatePositionOf, type PlanRow, planColumns, planLists, toSitePlan } from './site-plan.ts';
@@ -12,10 +13,15 @@ const hasVisits = `json_array_length(subject.attending_intervals) > 0 AND subjec
 
 /** Visits on closed days are found three months before. */
 const lookAheadDays = 92;
+/** Further days are looked at, so that a verdict holds for weeks. */
+const heldDays = 28;
 
 const plannedRows = { columns: planColumns, lists: planLists };
 
-type Outlook = 'open' | 'closed' | 'failed';
+interface Outlook {
+  /** Undefined for a site that cannot be planned. */
+  plan: { closedOn: number | undefined } | undefined;
+}
 
 /** Two checks ask about the same row. */
 const outlooks = new WeakMap<PlanRow, Outlook>();
@@ -29,10 +35,20 @@ function* planAhead(row: PlanRow, business: Business): Steps<Outlook> {
 function* findOutlook(row: PlanRow, { holidayRule, today }: Business): Steps<Outlook> {
   try {
     const plan = yield* toSitePlan(row, holidayRule);
-    return (yield* hasClosedVisit(plan, today, lookAheadDays)) ? 'closed' : 'open';
+    return { plan: { closedOn: yield* firstClosedVisit(plan, today, lookAheadDays + heldDays) } };
   } catch {
-    return 'failed';
+    return { plan: undefined };
   }
+}
+
+/** A site that cannot be planned has an entry of its own. */
+function judgeClosedVisits({ plan }: Outlook, today: string): Verdict {
+  if (!plan) return { needsAttention: false, until: today };
+  const start = toDayNumber(today);
+  const closedOn = plan.closedOn ?? start + lookAheadDays + heldDays;
+  return closedOn < start + lookAheadDays
+    ? { needsAttention: true, until: fromDayNumber(closedOn) }
+    : { needsAttention: false, until: fromDayNumber(closedOn - lookAheadDays) };
 }
 
 export const site = defineResource({
@@ -152,21 +168,21 @@ export const site = defineResource({
       judge: {
         columns: { zip_code: planColumns.zip_code, city: planColumns.city },
         lists: [],
-        *needsAttention(row: PlanRow) {
+        *judge(row: PlanRow) {
           yield;
-          return approximatePositionOf(row) === undefined;
+          return { needsAttention: approximatePositionOf(row) === undefined };
         },
       },
     },
     {
       code: 'no_employee',
       field: 'assignedEmployeeId',
-      // One that is unknown or awaited has an entry of its own.
-      condition: `${hasVisits} AND EXISTS (SELECT FROM json_array_elements(subject.attending_intervals) AS planned
-          WHERE (planned ->> 'endDate' < current_date::text) IS NOT TRUE)
-        AND subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
+      // An employee who is unknown or awaited has an entry of its own. What most rows fail comes first.
+      condition: `subject.assigned_employee_external_id IS NULL AND (subject.assigned_employee_id IS NULL OR EXISTS
         (SELECT FROM employee AS assigned WHERE assigned.tenant_id = subject.tenant_id AND assigned.id = subject.assigned_employee_id
-          AND NOT assigned.active))`,
+          AND NOT assigned.active OFFSET 0))
+        AND ${hasVisits} AND EXISTS (SELECT FROM json_array_elements(subject.attending_intervals) AS planned
+          WHERE (planned ->> 'endDate' < current_date::text) IS NOT TRUE)`,
       finding: 'subject.assigned_employee_id::text',
     },
     {
@@ -176,9 +192,8 @@ export const site = defineResource({
       finding: `concat_ws(' ', subject.attending_intervals, subject.opening_hours)`,
       judge: {
         ...plannedRows,
-        // A site that cannot be planned has an entry of its own.
-        *needsAttention(row, business) {
-          return (yield* planAhead(row, business)) === 'closed';
+        *judge(row, business) {
+          return judgeClosedVisits(yield* planAhead(row, business), business.today);
         },
       },
     },
@@ -189,8 +204,9 @@ export const site = defineResource({
       finding: `concat_ws(' ', subject.attending_intervals, subject.opening_hours, subject.address_zip_code, subject.time_zone)`,
       judge: {
         ...plannedRows,
-        *needsAttention(row, business) {
-          return (yield* planAhead(row, business)) === 'failed';
+        *judge(row, business) {
+          const { plan } = yield* planAhead(row, business);
+          return plan ? { needsAttention: false } : { needsAttention: true, until: business.today };
         },
       },
     },

@@ -53,5 +53,7 @@ export const topics = {
   delivery: new Topic<DeliveryEnd>('delivery'),
   /** Work that no request waits for has failed. */
   backgroundError: new Topic<{ work: string; error: unknown }>('background-error'),
+  /** Work has failed on a record, which is marked. */
+  recordError: new Topic<{ work: string }>('record-error'),
   redis: new Topic<{ isUp: boolean }>('redis'),
 };

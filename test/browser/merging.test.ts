@@ -1,10 +1,10 @@
 // Duplicates in the office: one entry, side by side, merged into one record.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validAddress, validSite } from '../service.ts';
-import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validAddress, validSite } from '../helpers/service.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './helpers/office.ts';
 
 describe('merging', { skip: withoutChromium }, () => {
   let office: Office;
@@ -41,7 +41,7 @@ describe('merging', { skip: withoutChromium }, () => {
     assert.deepEqual(await findBarriers(page), []);
     await page.getByRole('button', { name: 'Zusammenführen' }).click();
     await page.waitForURL(`${office.origin}/data/customers/${first}`);
-    await page.getByText('Verschobene Einträge: 1').waitFor();
+    await page.getByText('Mit Hotel Elbkontor zusammengeführt, 1 Eintrag verschoben').waitFor();
     const merged = (await office.get(`/customers/${first}`)).json();
     assert.deepEqual(
       [merged.companyName, merged.phone, merged.email],
@@ -53,6 +53,14 @@ describe('merging', { skip: withoutChromium }, () => {
     await page.waitForURL(`${office.origin}/data/customers/${first}`);
     await page.goto(`${office.origin}/attention?code=probable_duplicate`);
     await page.getByText('Alles in Ordnung').or(page.getByText('Davon gibt es nichts')).first().waitFor();
+
+    await page.goto(`${office.origin}/recent`);
+    await page.getByRole('link', { name: 'Hotel Elbkontor' }).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.getByRole('button', { name: 'Rückgängig machen' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rückgängig machen' }).click();
+    await page.getByText(/^Rückgängig gemacht von/).waitFor();
+    assert.equal((await office.get(`/sites/${site}`)).json().customerId, second);
     assert.deepEqual(complaints, []);
   });
 

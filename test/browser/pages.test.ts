@@ -1,10 +1,10 @@
 // What holds for pages beside their looks, which screens.test.ts checks.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validSite } from '../service.ts';
-import { findBarriers, type Office, openOffice } from './office.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validSite } from '../helpers/service.ts';
+import { findBarriers, type Office, openOffice, untilLoaded } from './helpers/office.ts';
 
 describe('a page', { skip: withoutChromium }, () => {
   let office: Office;
@@ -19,7 +19,7 @@ describe('a page', { skip: withoutChromium }, () => {
       const { page, complaints } = await office.visit({ viewport: { width: 360, height: 740 } });
       await page.goto(`${office.origin}${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
+      await untilLoaded(page);
       assert.deepEqual(await findBarriers(page), [], path);
       assert.deepEqual(complaints, [], path);
       await page.context().close();
@@ -51,14 +51,11 @@ describe('a page', { skip: withoutChromium }, () => {
       name: 'Foyer',
       validUntil: '2020-01-01',
     });
-    // Requests of the first visit may still be under way.
-    const address = page.url();
-    await page.goto('about:blank');
     const asked: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/app/attention')) asked.push(new URL(request.url()).pathname);
     });
-    await page.goto(address);
+    await page.goto(office.origin);
     await page.getByRole('link', { name: /^Foyer.*Gültigkeit/ }).waitFor();
     await page
       .getByRole('link', { name: /^Zu prüfen\s*\d+ Eintr/ })
@@ -80,8 +77,7 @@ describe('a page', { skip: withoutChromium }, () => {
       '/requests',
     ]) {
       const sizes: Promise<number>[] = [];
-      const context = await office.browser.newContext({ storageState: await page.context().storageState() });
-      const fresh = await context.newPage();
+      const { page: fresh } = await office.visit({ storageState: await page.context().storageState() });
       fresh.on('response', (response) => {
         if (response.request().resourceType() !== 'script') return;
         // Measured as gzip, although the browser may get brotli.
@@ -93,10 +89,10 @@ describe('a page', { skip: withoutChromium }, () => {
       });
       await fresh.goto(`${office.origin}${path}`);
       await fresh.getByRole('heading', { level: 1 }).waitFor();
-      await fresh.waitForLoadState('networkidle');
+      await untilLoaded(fresh);
       const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
       assert.ok(total > 50_000 && total <= 250_000, `${path} needs ${total} bytes`);
-      await context.close();
+      await fresh.context().close();
     }
   });
 });

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createPerson, password } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { until } from '../waiting.ts';
-import { findBarriers, type Office, openOffice, signIn, type Visit } from './office.ts';
+import { createPerson, password } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { until } from '../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice, signIn, type Visit } from './helpers/office.ts';
 
 /** Shows a finger whenever it is asked. */
 async function addAuthenticator(page: Page): Promise<void> {
@@ -144,6 +144,7 @@ describe('passkeys', { skip: withoutChromium }, () => {
     const paul = await createPerson(office, { tenantId, name: 'Paul', role: 'PFLEGE' });
     const admin = await office.enter(vera.email);
     const colleague = await office.enter(paul.email);
+    await colleague.page.goto(office.origin);
     await admin.page.goto(`${office.origin}/settings/people`);
     const requirement = admin.page.getByRole('switch', { name: 'Passkeys verlangen' });
     await requirement.waitFor();

@@ -5,11 +5,11 @@ import jsQRModule from 'jsqr';
 import type { Page } from 'playwright-core';
 import { extractText, getDocumentProxy } from 'unpdf';
 import { labelSheets } from '../../web/src/paper/label-sheets.ts';
-import { createPerson, password } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validSite } from '../service.ts';
-import { until } from '../waiting.ts';
-import { findBarriers, type Office, openOffice, signIn } from './office.ts';
+import { createPerson, password } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validSite } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice, signIn, untilLoaded } from './helpers/office.ts';
 
 // The package is CommonJS with a default of its own.
 const jsQR = jsQRModule as unknown as typeof jsQRModule.default;
@@ -99,7 +99,7 @@ describe('paper', { skip: withoutChromium }, () => {
     ]) {
       await page.goto(`${office.origin}${path}`);
       await page.getByRole('heading', { level: 1 }).first().waitFor();
-      await page.waitForLoadState('networkidle');
+      await untilLoaded(page);
       const title = await page.getByRole('heading', { level: 1 }).first().innerText();
       await page.emulateMedia({ media: 'print' });
       const controls = await page
@@ -188,6 +188,7 @@ describe('paper', { skip: withoutChromium }, () => {
       ...{ labelCode: 'P-000450', building: 'Vorderhaus', floor: '3. OG', room: 'Großraumbüro Elbe' },
       position: 'zwischen dem Sideboard und der vorderen Säule',
     });
+    await page.goto(office.origin);
     for (const { id } of labelSheets) {
       await page.evaluate((value) => localStorage.setItem('stamm-label-sheet', JSON.stringify(value)), id);
       await page.goto(`${office.origin}/labels/plants?siteId=${site.id}`);
@@ -232,15 +233,12 @@ describe('paper', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 
-  test("a day sheet has a page per employee, and Pflege begins with today's own visits on a phone", async () => {
+  test("a day sheet and a week sheet have a page per employee, and Pflege begins with today's own visits on a phone", async () => {
     const customerId = await office.createCustomer({ companyName: 'Kontorhaus AG', phone: '+49 40 4711' });
-    const pflege = await createPerson(office, { role: 'PFLEGE', name: 'Jonas Harms' });
     const daily = [{ frequency: 'DAILY', durationInMinutes: 30 }];
-    for (const [lastName, employeeEmail] of [
-      ['Harms', pflege.email],
-      ['Aydin', 'b.aydin@gruen.example'],
-    ]) {
-      const employee = await office.post('/employee', { firstName: 'Jo', lastName, email: employeeEmail });
+    const ids = new Map<string, string>();
+    for (const lastName of ['Harms', 'Aydin']) {
+      const employee = await office.post('/employee', { firstName: 'Jo', lastName });
       const site = await office.post('/customer/site', {
         ...validSite(customerId),
         name: `Halle ${lastName}`,
@@ -248,7 +246,13 @@ describe('paper', { skip: withoutChromium }, () => {
         assignedEmployeeId: employee.json().id,
       });
       assert.equal(site.statusCode, 201, site.body);
+      ids.set(lastName, employee.json().id);
     }
+    const pflege = await createPerson(office, {
+      role: 'PFLEGE',
+      name: 'Jonas Harms',
+      employeeId: ids.get('Harms')!,
+    });
     // Far from every public holiday.
     const { page } = await office.enter(email);
     await page.goto(`${office.origin}/day-sheet?date=2026-11-11`);
@@ -261,6 +265,16 @@ describe('paper', { skip: withoutChromium }, () => {
     assert.match(aydin, /Ballindamm 17a/);
     assert.match(aydin, /\+49 40 4711/);
     assert.doesNotMatch(aydin, /Halle Harms/);
+
+    await page.goto(`${office.origin}/week-sheet?day=2026-11-11`);
+    await page.getByText('Halle Aydin').first().waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    const weeks = await getDocumentProxy(new Uint8Array(await page.pdf({ preferCSSPageSize: true })));
+    assert.equal(weeks.numPages, 2);
+    for (const number of [1, 2]) {
+      const { width, height } = (await weeks.getPage(number)).getViewport({ scale: 1 });
+      assert.ok(width > height, `sheet ${number} is ${width} × ${height}`);
+    }
     await page.context().close();
 
     const phone = await office.visit({

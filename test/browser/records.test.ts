@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validAddress, validSite } from '../service.ts';
-import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validAddress, validSite } from '../helpers/service.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './helpers/office.ts';
 
 describe('master data', { skip: withoutChromium }, () => {
   let office: Office;
@@ -138,20 +138,21 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.waitForURL(/\/data\/sites/);
   });
 
-  test('a deletion says what prevents it, and deletes when nothing does', async () => {
+  test('a deletion names what goes with it before, and deletes', async () => {
     const { page } = visit;
     const customerId = await office.createCustomer({ companyName: 'Zum Löschen GmbH' });
     const siteId = await createSite(customerId);
     await page.goto(`${office.origin}/data/customers/${customerId}`);
     await page.getByRole('button', { name: 'Löschen' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Löschen' }).click();
-    await page.getByRole('dialog').getByRole('link', { name: '1 Standort' }).waitFor();
-    await office.delete(`/sites/${siteId}`);
-    await page.reload();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 Standort', { exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Abbrechen' }).click();
+    assert.equal((await office.get(`/sites/${siteId}`)).statusCode, 200);
     await page.getByRole('button', { name: 'Löschen' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Löschen' }).click();
+    await dialog.getByRole('button', { name: /löschen/i }).click();
     await page.waitForURL(`${office.origin}/data/customers`);
     assert.equal((await office.get(`/customers/${customerId}`)).statusCode, 404);
+    assert.equal((await office.get(`/sites/${siteId}`)).statusCode, 404);
   });
 
   test('a customer shows its sites, and a site its plants, its week and who belongs to it', async () => {
@@ -195,13 +196,13 @@ describe('master data', { skip: withoutChromium }, () => {
     await page.getByRole('link', { name: 'Reihe 002' }).and(page.locator(':focus')).waitFor();
     // Only what can be seen exists, and the rest is fetched on the way down.
     assert.ok((await page.locator('tbody tr').count()) < 60);
-    await page.keyboard.press('End');
+    await page.keyboard.press('Control+End');
     await page
       .getByRole('link', { name: 'Reihe 099' })
       .or(page.getByRole('link', { name: 'Reihe 149' }))
       .first()
       .waitFor();
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     await page.getByRole('heading', { name: /^Reihe \d+$/, level: 1 }).waitFor();
     await page.goBack();
     await page.getByText('150 Einträge').waitFor();

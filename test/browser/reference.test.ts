@@ -4,8 +4,8 @@ import { gunzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
 import { referenceRoutes } from '../../server/features/reference/reference-routes.ts';
-import { withoutChromium } from '../programs.ts';
-import { launchChromium } from './chromium.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { launchChromium } from './helpers/chromium.ts';
 
 const document = {
   openapi: '3.1.0',

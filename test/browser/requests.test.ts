@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validAddress, validCustomer } from '../service.ts';
-import { until } from '../waiting.ts';
-import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validAddress, validCustomer } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './helpers/office.ts';
 
 describe('requests of other systems', { skip: withoutChromium }, () => {
   let office: Office;

@@ -1,10 +1,10 @@
 // What a clerk looks for, in the frame's search and in a table's field.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validCustomer, validSite } from '../service.ts';
-import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validCustomer, validSite } from '../helpers/service.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './helpers/office.ts';
 
 describe('search', { skip: withoutChromium }, () => {
   let office: Office;
@@ -79,6 +79,46 @@ describe('search', { skip: withoutChromium }, () => {
     await page.getByRole('listbox', { name: 'Zuletzt geöffnet' }).waitFor();
     await page.keyboard.press('Escape');
     await field.waitFor({ state: 'detached' });
+  });
+
+  test("Ctrl+K finds pages and actions in people's words, and those of the open record", async () => {
+    const { page } = visit;
+    await page.goto(office.origin);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const find = async (text: string, title: string) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Alles durchsuchen' }).fill(text);
+      await page
+        .getByRole('group', { name: 'Aktionen und Seiten' })
+        .getByText(title, { exact: true })
+        .waitFor();
+    };
+    await find('besuch morgen', 'Besuche morgen');
+    assert.deepEqual(await findBarriers(page), []);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/visits\?.*view=day/);
+    await find('neuer Kunde', 'Kunde anlegen');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/data/customers/new');
+    await find('karte', 'Karte');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/map');
+    const customer = (await office.get('/customers?limit=1')).json().data[0];
+    await page.goto(`${office.origin}/data/customers/${customer.id}`);
+    await page.getByRole('heading', { level: 1, name: customer.companyName }).waitFor();
+    await find('neuer standort', 'Standort dafür anlegen');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/data/sites/new?customerId=${customer.id}`);
+    await page.goto(`${office.origin}/data/customers/${customer.id}`);
+    await page.getByRole('heading', { level: 1, name: customer.companyName }).waitFor();
+    await find('löschen', 'Kunde löschen');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Abbrechen' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Tastenkürzel' }).getByText('Nach unten ausfüllen').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.keyboard.press('Escape');
   });
 
   test('a table finds sites by customer, street, postcode and number, and says what matched', async () => {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson, password } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validCustomer } from '../service.ts';
-import { findBarriers, type Office, openOffice, type Visit } from './office.ts';
+import { createPerson, password } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validCustomer } from '../helpers/service.ts';
+import { findBarriers, type Office, openOffice, type Visit } from './helpers/office.ts';
 
 describe('settings', { skip: withoutChromium }, () => {
   let office: Office;
   let visit: Visit;
   before(async () => {
-    office = await openOffice();
+    office = await openOffice({ DATA_DIR: '/data', BACKUP_DIR: '/data/backups' });
     const { email } = await createPerson(office);
     visit = await office.enter(email, { permissions: ['clipboard-read', 'clipboard-write'] });
   });
@@ -39,6 +39,28 @@ describe('settings', { skip: withoutChromium }, () => {
     await page.reload();
     await page.getByText(`…${key.slice(-4)}`).waitFor();
     assert.ok(!(await page.content()).includes(key));
+    assert.deepEqual(complaints, []);
+  });
+
+  test('Verwaltung sees when the last backup was made, how large it is, and what is wrong', async () => {
+    const { page, complaints } = visit;
+    const { owner } = office;
+    await page.goto(`${office.origin}/settings/backups`);
+    await page.getByText('Noch keine. Stamm legt die erste bald nach dem Start an.').waitFor();
+    await page.getByText('auf derselben Festplatte').waitFor();
+    await owner.query(
+      `INSERT INTO backup_folder VALUES ('/data/backups', now() - interval '3 hours', 50300000)`,
+    );
+    await page.reload();
+    await page.getByText(/^vor 3 Stunden \(.+\) · 50,3 MB$/).waitFor();
+    assert.equal(await page.getByText('„doctor“').count(), 0);
+    await owner.query(`UPDATE backup_folder SET made_at = now() - interval '50 hours'`);
+    await page.reload();
+    await page.getByText('Die letzte Sicherung ist zu alt.').waitFor();
+    await owner.query(`SELECT note_background_work('backup', 'the disk is full')`);
+    await page.reload();
+    await page.getByText('Die letzte Sicherung ist fehlgeschlagen.').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
     assert.deepEqual(complaints, []);
   });
 

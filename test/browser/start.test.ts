@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { makeSetupToken } from '../../server/auth/one-time-links.ts';
-import { startMailServer } from '../api/mail-server.ts';
-import { createPerson, password } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { findBarriers, type Office, openOffice, signIn } from './office.ts';
+import { makeSetupToken } from '../../server/access/one-time-links.ts';
+import { startMailServer } from '../api/sign-in/mail-server.ts';
+import { createPerson, password } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { findBarriers, type Office, openOffice, signIn } from './helpers/office.ts';
 
 describe('before anybody has an account', { skip: withoutChromium }, () => {
   let office: Office;
@@ -75,6 +75,7 @@ describe('signing in', { skip: withoutChromium }, () => {
 
   test('too many attempts: the page says for how long, and a known browser goes on', async () => {
     const { page } = await office.enter(email);
+    await page.goto(office.origin);
     const stranger = await office.visit();
     await stranger.page.goto(`${office.origin}/sign-in`);
     await stranger.page.locator('input[name=email]').fill(email);
@@ -136,6 +137,7 @@ describe('signing in', { skip: withoutChromium }, () => {
 
   test('after signing out nothing of the office can be seen', async () => {
     const { page } = await office.enter(email);
+    await page.goto(office.origin);
     await page.getByRole('button', { name: 'Anke Petersen' }).click();
     await page.getByRole('button', { name: 'Abmelden' }).click();
     await page.waitForURL(/\/sign-in/);
@@ -145,6 +147,7 @@ describe('signing in', { skip: withoutChromium }, () => {
 
   test('the language comes from the browser, can be switched, and is remembered', async () => {
     const { page } = await office.enter(email, { locale: 'en-US' });
+    await page.goto(office.origin);
     await page.getByRole('link', { name: 'Customers' }).first().waitFor();
     assert.equal(await page.locator('html').getAttribute('lang'), 'en');
     await page.getByRole('button', { name: 'Anke Petersen' }).click();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../api/office.ts';
-import { withoutChromium } from '../programs.ts';
-import { validAddress, validSite } from '../service.ts';
-import { until } from '../waiting.ts';
-import { findBarriers, type Office, openOffice } from './office.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { validAddress, validSite } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice } from './helpers/office.ts';
 
 const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'];
 const openingHours = weekdays.map((dayOfWeek) => ({ dayOfWeek, opens: '08:00', closes: '17:00' }));
@@ -51,51 +51,141 @@ describe('the visits', { skip: withoutChromium }, () => {
     };
   }
 
-  test('of a week stand by employee, move by drag, and move back', async () => {
+  test('of a week stand by person and move by drag, once or from now on, and back', async () => {
     const { ida, jonas, enter, assignedEmployee } = await startBusiness();
     const { page, complaints } = await enter();
-    await page.goto(`${office.origin}/visits?day=2026-12-21`);
-    const row = (name: string) => page.getByRole('row', { name });
-    await row('Ida Harms').getByRole('link', { name: 'Empfang' }).waitFor();
-    await row('Ida Harms').getByText('verschoben vom 25. Dezember wegen 1. Weihnachtstag').waitFor();
-    await row('Ida Harms').getByText('1 Besuch · 1,5 Std.').first().waitFor();
+    await page.goto(`${office.origin}/visits?day=2026-12-14`);
+    const visit = page.getByRole('gridcell', { name: /Empfang Hamburg/ });
+    const cell = (person: string, day: string) =>
+      page.locator(`[role=row][data-sum] [data-person="${person}"][data-day="${day}"]`);
+    const load = (person: string, day: string) =>
+      cell(person, day).getByText('1 Besuch · 1,5 Std.').waitFor();
+    await load(ida, '2026-12-18');
     assert.deepEqual(await findBarriers(page), []);
 
-    await row('Ida Harms').getByRole('listitem').dragTo(row('Jonas Harms'));
-    await row('Jonas Harms').getByRole('link', { name: 'Empfang' }).waitFor();
-    assert.equal(await assignedEmployee(), jonas);
-    await page.getByRole('button', { name: 'Rückgängig' }).click();
-    await row('Ida Harms').getByRole('link', { name: 'Empfang' }).waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Besuch verschieben' });
+    await visit.dragTo(cell(jonas, '2026-12-16'));
+    await dialog.getByRole('button', { name: 'Nur diesmal' }).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await dialog.getByRole('button', { name: 'Nur diesmal' }).click();
+    await page.getByText('Empfang: nur diesmal Mi., 16.12., Jonas Harms').waitFor();
+    await load(jonas, '2026-12-16');
     assert.equal(await assignedEmployee(), ida);
+    await page.getByRole('button', { name: 'Rückgängig' }).click();
+    await page.getByRole('gridcell', { name: /Empfang Hamburg.*Freitag, 18/ }).waitFor();
 
+    await visit.dragTo(cell(jonas, '2026-12-16'));
+    await dialog.getByRole('button', { name: 'Ab jetzt' }).click();
+    await page.getByText('Empfang: ab jetzt Mittwoch, Jonas Harms').waitFor();
+    await load(jonas, '2026-12-16');
+    assert.equal(await assignedEmployee(), jonas);
     await page.getByRole('button', { name: 'Später' }).click();
-    await page.waitForURL(/day=2026-12-28/);
+    await page.waitForURL(/day=2026-12-21/);
+    await load(jonas, '2026-12-23');
+    await page.getByRole('button', { name: 'Rückgängig' }).click();
+    // The visit of the 25th moves away from the holiday.
+    await load(ida, '2026-12-24');
+    assert.equal(await assignedEmployee(), ida);
     assert.deepEqual(complaints, []);
     await page.context().close();
   });
 
-  test('change their employee by keyboard', async () => {
-    const { jonas, enter, assignedEmployee } = await startBusiness();
-    const { page } = await enter();
-    await page.goto(`${office.origin}/visits?day=2026-12-21`);
-    await page.getByRole('button', { name: 'Mitarbeiter ändern: Empfang' }).press('Enter');
-    const picker = page.getByRole('dialog').getByRole('combobox', { name: 'Mitarbeiter' });
-    await picker.press('ArrowDown');
-    const option = page.getByRole('option', { name: /Jonas/ });
-    await option.waitFor();
-    const isActive = async () => (await option.getAttribute('data-combobox-selected')) === 'true';
-    for (let presses = 0; presses < 5 && !(await isActive()); presses += 1) await picker.press('ArrowDown');
-    await picker.press('Enter');
-    await until('the new employee', async () => (await assignedEmployee()) === jonas);
+  test('move by keyboard alone', async () => {
+    const { ida, jonas, enter, assignedEmployee } = await startBusiness();
+    const { page, complaints } = await enter();
+    await page.goto(`${office.origin}/visits?day=2026-12-14`);
+    const visit = page.getByRole('gridcell', { name: /Empfang Hamburg/ });
+    await visit.waitFor();
+    await page.getByRole('button', { name: /^Alle (zu|auf)klappen$/ }).focus();
+    await page.keyboard.press('Tab');
+    for (const key of ['ArrowDown', 'End', 'ArrowLeft']) await page.keyboard.press(key);
+    await until('the visit has the focus', async () => (await visit.getAttribute('tabindex')) === '0');
+    await page.keyboard.press('m');
+    for (const key of ['ArrowDown', 'ArrowLeft']) await page.keyboard.press(key);
+    await page.getByText('Verschieben nach Jonas Harms, Donnerstag, 17.12.').waitFor();
+    await page.keyboard.press('Enter');
+    const once = page.getByRole('dialog').getByRole('button', { name: 'Nur diesmal' });
+    await once.waitFor();
+    await until('the choice has the focus', () =>
+      once.evaluate((button) => button === document.activeElement),
+    );
+    await page.keyboard.press('Enter');
+    await page.getByText('Empfang: nur diesmal Do., 17.12., Jonas Harms').waitFor();
+    await page
+      .locator(`[data-sum] [data-person="${jonas}"][data-day="2026-12-17"]`)
+      .getByText('1 Besuch')
+      .waitFor();
+    assert.equal(await assignedEmployee(), ida);
+    assert.deepEqual(complaints, []);
     await page.context().close();
   });
 
-  test('change their employee by typing a name', async () => {
+  test('change once by the menu: another day and time, cancelled, and as planned again', async () => {
+    const { enter } = await startBusiness();
+    const { page, complaints } = await enter();
+    await page.goto(`${office.origin}/visits?day=2026-12-14`);
+    const visit = (words: RegExp) => page.getByRole('gridcell', { name: words });
+    const change = async () => {
+      await visit(/Empfang Hamburg/).click();
+      await page.getByRole('menuitem', { name: 'Nur diesmal ändern' }).click();
+    };
+    await visit(/Empfang Hamburg/).click();
+    await page.getByRole('menuitem', { name: /Empfang/ }).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.keyboard.press('Escape');
+    await change();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Gilt nur für den Besuch am Freitag, 18. Dezember, Standort Empfang.').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await dialog.getByRole('textbox', { name: 'Tag' }).fill('16.12.2026');
+    await dialog.getByRole('textbox', { name: 'Von' }).fill('930');
+    await dialog.getByRole('button', { name: 'Speichern' }).click();
+    await visit(/^09:30 Empfang Hamburg.*Mittwoch, 16\. Dezember/).waitFor();
+
+    await change();
+    await dialog.getByRole('button', { name: 'Ausfallen lassen' }).click();
+    await visit(/fällt aus/).waitFor();
+    await change();
+    await dialog.getByRole('button', { name: 'Zurücknehmen' }).click();
+    await page.getByText('Wieder wie geplant').waitFor();
+    await visit(/Freitag, 18\. Dezember/).waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test('go to the substitute while an employee is absent, after a look at each day, and back', async () => {
+    const { ida, jonas, enter } = await startBusiness();
+    const { page, complaints } = await enter();
+    await page.goto(`${office.origin}/visits?day=2026-12-14&employeeId=${ida}`);
+    const visit = page.getByRole('gridcell', { name: /Empfang Hamburg/ });
+    await visit.waitFor();
+    await page.getByRole('button', { name: 'Abwesenheit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Letzter Tag' }).fill('31.12.2026');
+    await dialog.getByText('3 Besuche haben dann keinen Mitarbeiter').waitFor();
+    const picker = dialog.getByRole('combobox', { name: 'Vertretung' });
+    await picker.fill('Jonas');
+    await page.getByRole('option', { name: /Jonas/ }).click();
+    await dialog.getByText('3 Besuche gehen an die Vertretung').waitFor();
+    await dialog.getByRole('row', { name: 'Do., 24.12. 1 Besuch zusammen 1,5 Std.' }).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await dialog.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByText('Ida Harms: abwesend vom 14.12.2026 bis 31.12.2026').waitFor();
+    await page.getByText('Keine Besuche').waitFor();
+    await page.getByRole('button', { name: 'Rückgängig' }).click();
+    await visit.waitFor();
+    assert.equal((await visit.getAttribute('data-person')) === jonas, false);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test('change their employee for good by typing a name', async () => {
     const { jonas, enter, assignedEmployee } = await startBusiness();
     const { page } = await enter();
-    await page.goto(`${office.origin}/visits?day=2026-12-21`);
-    await page.getByRole('button', { name: 'Mitarbeiter ändern: Empfang' }).press('Enter');
-    const picker = page.getByRole('dialog').getByRole('combobox', { name: 'Mitarbeiter' });
+    await page.goto(`${office.origin}/visits?day=2026-12-24&view=day`);
+    await page.getByRole('button', { name: 'Verschieben: Empfang' }).press('Enter');
+    const dialog = page.getByRole('dialog');
+    const picker = dialog.getByRole('combobox', { name: 'Mitarbeiter' });
     await until('the current employee', async () => (await picker.inputValue()) === 'Ida Harms');
     await picker.focus();
     await picker.pressSequentially('Jonas');
@@ -103,6 +193,7 @@ describe('the visits', { skip: withoutChromium }, () => {
     await until('Jonas is the first', async () => /Jonas/.test((await options.allTextContents())[0] ?? ''));
     await picker.press('ArrowDown');
     await picker.press('Enter');
+    await dialog.getByRole('button', { name: 'Ab jetzt' }).press('Enter');
     await until('the new employee', async () => (await assignedEmployee()) === jonas);
     await page.context().close();
   });
@@ -111,7 +202,7 @@ describe('the visits', { skip: withoutChromium }, () => {
     const { enter } = await startBusiness();
     const { page } = await enter();
     await page.goto(`${office.origin}/visits?day=2026-11-16`);
-    const visited = page.getByRole('link', { name: 'Empfang' });
+    const visited = page.getByRole('gridcell', { name: /Empfang Hamburg/ });
     await visited.waitFor();
     await page.getByRole('textbox', { name: 'Ort' }).fill('Bremen');
     await page.getByText('Keine Besuche').waitFor();
@@ -151,7 +242,7 @@ describe('the visits', { skip: withoutChromium }, () => {
     for (const text of ['Ballindamm 17a, 20095 Hamburg', 'Am Tor klingeln', 'Schlüssel vorhanden'])
       await page.getByText(text).waitFor();
     await page.getByRole('link', { name: '040 555' }).waitFor();
-    assert.equal(await page.getByRole('button', { name: /Mitarbeiter ändern/ }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: /Verschieben/ }).count(), 0);
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(width <= 390, `${width}`);
     assert.deepEqual(await findBarriers(page), []);
@@ -164,8 +255,11 @@ describe('the visits', { skip: withoutChromium }, () => {
     const { page } = await enter();
     await page.goto(`${office.origin}/visits?day=2026-12-25&view=day`);
     await page.getByText('Keine Besuche').waitFor();
+    await page.goto(`${office.origin}/settings/visits`);
     await page.getByRole('combobox', { name: 'Besuche an Feiertagen' }).click();
     await page.getByRole('option', { name: 'auslassen' }).click();
+    await page.getByText('Gespeichert').waitFor();
+    await page.goto(`${office.origin}/visits?day=2026-12-25&view=day`);
     await page.getByText('entfällt wegen 1. Weihnachtstag').waitFor();
     await page.context().close();
   });

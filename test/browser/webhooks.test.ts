@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { createPerson } from '../api/office.ts';
-import { startReceiver, verify } from '../api/webhook-receiver.ts';
-import { withoutChromium } from '../programs.ts';
-import { until } from '../waiting.ts';
-import { findBarriers, openOffice } from './office.ts';
+import { startReceiver, verify } from '../api/webhooks/webhook-receiver.ts';
+import { createPerson } from '../helpers/office.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { until } from '../helpers/waiting.ts';
+import { findBarriers, openOffice } from './helpers/office.ts';
 
 describe('webhooks in the settings', { skip: withoutChromium }, async () => {
   const receiver = await startReceiver();
@@ -12,7 +12,7 @@ describe('webhooks in the settings', { skip: withoutChromium }, async () => {
 
   test('Verwaltung adds an address, tests it, reads its log, pauses and deletes it', async () => {
     const office = await openOffice({ WEBHOOK_ALLOW_PRIVATE: true });
-    const { email } = await createPerson(office);
+    const { email, call } = await createPerson(office);
     const { page, complaints } = await office.enter(email);
     await page.goto(`${office.origin}/settings/api`);
     await page.getByRole('button', { name: 'Adresse hinzufügen' }).click();
@@ -23,11 +23,23 @@ describe('webhooks in the settings', { skip: withoutChromium }, async () => {
     assert.deepEqual(await findBarriers(page), []);
     await dialog.getByLabel('Adresse des Empfängers').fill(receiver.url);
     await dialog.getByLabel('Standorte').check();
+    await dialog.getByLabel('Gelöscht').check();
+    await dialog.getByLabel('System auslassen').fill('Büro');
+    await dialog.getByRole('button', { name: 'Adresse hinzufügen' }).click();
+    await dialog.locator('[aria-invalid="true"]').waitFor();
+    await dialog.getByLabel('System auslassen').fill('erp');
     await dialog.getByRole('button', { name: 'Adresse hinzufügen' }).click();
     const shown = page.getByRole('dialog', { name: 'Geheimnis des Webhooks' });
     const secret = await shown.locator('code').textContent();
     assert.match(secret!, /^whsec_/);
     await shown.getByRole('button', { name: 'Geheimnis gesichert' }).click();
+    const [made] = (await call('GET', '/webhooks')).json().data;
+    const { resources, actions, excludeOrigin } = made;
+    assert.deepEqual(
+      { resources, actions, excludeOrigin },
+      { resources: ['site'], actions: ['DELETED'], excludeOrigin: 'erp' },
+    );
+    await page.getByText('ohne Änderungen von erp').waitFor();
 
     await page.getByRole('button', { name: 'Testen' }).click();
     await page.getByText('Test angekommen: Status 200').waitFor();

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { createStamm, type ImportLine, type Stamm, StammError } from '../../client/src/index.ts';
 import openapi from '../../generated/openapi.json' with { type: 'json' };
-import { listen } from '../api/raw-client.ts';
-import { startService, validAddress, validCustomer, validSite } from '../service.ts';
+import { listen } from '../helpers/raw-client.ts';
+import { startService, validAddress, validCustomer, validSite } from '../helpers/service.ts';
 import { openUnreliableProxy } from './unreliable-proxy.ts';
 
 const service = await startService();

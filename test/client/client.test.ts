@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createStamm, StammError, type StammResponse } from '../../client/src/index.ts';
-import { listen } from '../api/raw-client.ts';
-import { startService, validAddress, validCustomer, validSite } from '../service.ts';
-import { until } from '../waiting.ts';
+import { listen } from '../helpers/raw-client.ts';
+import { startService, validAddress, validCustomer, validSite } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
 import { openUnreliableProxy } from './unreliable-proxy.ts';
 
 const service = await startService();
@@ -142,7 +142,7 @@ test('visits come over all pages in the order of days, with the included objects
   const attendingIntervals = [{ frequency: 'DAILY', durationInMinutes: 30 }];
   await stamm.sites.create({ ...validSite(customerId), attendingIntervals });
   const before = proxy.seen.length;
-  const query = { from: '2026-11-16', until: '2026-11-20', include: 'site', limit: 2 };
+  const query = { from: '2026-11-16', until: '2026-11-20', include: 'site', limit: 2 } as const;
   const visits: string[] = [];
   for await (const { date, site, status, conflicts } of stamm.visits.list(query))
     visits.push(`${date} ${site?.name} ${status} ${conflicts}`);
@@ -267,6 +267,16 @@ function idOf(result: object): object {
   const { line: _line, status: _status, ...rest } = result as { line: number; status: number };
   return rest;
 }
+
+test('an import with a wrong key says so, although fetch may hide a 401 from a stream', async () => {
+  const hiding: typeof fetch = async (url, init) => {
+    const response = await fetch(url, init);
+    if (response.status === 401 && init?.body) throw new TypeError('fetch failed');
+    return response;
+  };
+  const stamm = createStamm({ baseUrl, apiKey: 'unknown', fetch: hiding });
+  await assert.rejects(stamm.import([customerLine('K-1')]).finish(), { status: 401, code: 'key_malformed' });
+});
 
 test('an import that breaks off is sent again, stores each line once, and yields each result once', async () => {
   const stamm = await openClient({ baseUrl: proxy.baseUrl });

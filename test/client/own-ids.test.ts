@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createStamm, type ImportLine, type ImportResult } from '../../client/src/index.ts';
-import { listen } from '../api/raw-client.ts';
-import { startService, validAddress, validCustomer } from '../service.ts';
+import { listen } from '../helpers/raw-client.ts';
+import { startService, validAddress, validCustomer } from '../helpers/service.ts';
 import { openUnreliableProxy } from './unreliable-proxy.ts';
 
 const service = await startService();
@@ -114,6 +114,20 @@ test('lists find objects by external ids, and name the external ids of owners', 
   const one = await stamm.sites.get({ externalId: 'S-1' }, { include: 'externalIds' });
   assert.deepEqual([one.customerExternalId, one.customerId], ['K 1/ä', customerId]);
   assert.equal((await stamm.sites.get({ externalId: 'S-1' })).customerExternalId, undefined);
+});
+
+test('lists and reads have the chosen fields, and objects that they refer to', async () => {
+  const { stamm, customerId } = await openBusiness();
+  const chosen = { fields: ['name', 'customer.companyName'] } as const;
+  const customer = { id: customerId, companyName: validCustomer.companyName };
+  const site = await stamm.sites.get({ externalId: 'S-1' }, chosen);
+  assert.deepEqual(site, { id: site.id, name: site.name, customer });
+  assert.deepEqual(await Array.fromAsync(stamm.sites.list({ ...chosen, externalId: 'S-1' })), [site]);
+  assert.deepEqual((await stamm.sites.page({ ...chosen, externalId: 'S-1' })).data, [site]);
+  const whole = await stamm.sites.get(site.id, { include: ['customer', 'externalIds'] });
+  assert.deepEqual([whole.customer?.id, whole.customerExternalId], [customerId, 'K 1/ä']);
+  const feed = stamm.changes.list({ resource: 'customer', fields: ['companyName'] });
+  assert.deepEqual((await feed.next()).value?.data, customer);
 });
 
 test('import lines merge, create, replace and delete, and each result names its type and external id', async () => {

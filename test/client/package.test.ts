@@ -8,16 +8,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { packClient } from '../../client/pack.ts';
 import { createStamm } from '../../client/src/index.ts';
 import { buildGuide } from '../../web/guide/build.ts';
-import { listen } from '../api/raw-client.ts';
-import { startReceiver, verify } from '../api/webhook-receiver.ts';
-import { launchChromium } from '../browser/chromium.ts';
-import { findFreePort } from '../free-port.ts';
-import { withoutChromium } from '../programs.ts';
-import { startService } from '../service.ts';
-import { until } from '../waiting.ts';
+import { startReceiver, verify } from '../api/webhooks/webhook-receiver.ts';
+import { launchChromium } from '../browser/helpers/chromium.ts';
+import { findFreePort } from '../helpers/free-port.ts';
+import { withoutChromium } from '../helpers/programs.ts';
+import { listen } from '../helpers/raw-client.ts';
+import { startService } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -46,6 +47,15 @@ const client = createStamm({ baseUrl: '', apiKey: '' });
 const address = { streetName: 'Am Markt', houseNumber: '1', zipCode: '28195', city: 'Bremen' };
 export async function use(): Promise<string> {
   for await (const site of client.sites.list({ city: 'Bremen' })) return site.address.city;
+  const site = await client.sites.get('', { fields: ['name', 'address.city', 'customer.companyName'] });
+  const found: { id: string; name: string; address: { city: string }; customer?: { companyName: string } } = site;
+  // @ts-expect-error
+  found satisfies never, site.hasKey;
+  // @ts-expect-error
+  found satisfies never, site.address.zipCode;
+  // @ts-expect-error
+  client.sites.list({ fields: ['nam'] });
+  for await (const { contract } of client.sites.list({ include: 'contract' })) contract?.startDate.slice(0, 4);
   // @ts-expect-error
   client.import([{ type: 'customer', data: { compnyName: 'Rathaus Café', address } }]);
   // @ts-expect-error
@@ -138,6 +148,10 @@ describe('the package', () => {
     const response = await fetch(`${baseUrl}/docs/stamm-client.tgz`);
     assert.equal(response.headers.get('content-type'), 'application/gzip');
     assert.deepEqual(Buffer.from(await response.arrayBuffer()), await packClient());
+    // npm sets the mode of a program only where it makes its link.
+    const archive = gunzipSync(await packClient());
+    const entry = archive.indexOf('package/dist/stamm.js\0');
+    assert.equal(archive.toString('latin1', entry + 100, entry + 107), '0000755');
   });
 
   test('runs as CommonJS too', async () => {
@@ -177,7 +191,7 @@ describe('the package', () => {
   test('does the jobs of its README', async () => {
     assert.match(await runJob(1), /^400 validation_failed [0-9a-f-]{36}\ncompanyName blank /);
     assert.equal(await runJob(2), '');
-    assert.equal(await runJob(3), 'Lobby\n1 1\n');
+    assert.equal(await runJob(3), 'Lobby\nLobby Hamburg Hotel Alsterblick GmbH\n1 1\n');
 
     const follower = start(4);
     await until('the changes come', () => follower.output().split('\n').length > 5);

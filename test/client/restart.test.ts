@@ -2,10 +2,15 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createStamm, type ImportLine, StammError } from '../../client/src/index.ts';
-import { makePreparedDataDir, type Prepared, type StammProcess, startStamm } from '../faults/process.ts';
-import { findFreePort } from '../free-port.ts';
-import { validCustomer } from '../service.ts';
-import { until } from '../waiting.ts';
+import {
+  makePreparedDataDir,
+  type Prepared,
+  type StammProcess,
+  startStamm,
+} from '../faults/helpers/process.ts';
+import { findFreePort } from '../helpers/free-port.ts';
+import { validCustomer } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
 
 let prepared: Prepared;
 let port: string;

@@ -1,8 +1,8 @@
 // What the operator does at the command line is in the audit record of the business.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { databaseUrl, runStamm, withClient } from '../faults/process.ts';
-import { createTestDatabase } from '../service.ts';
+import { databaseUrl, runStamm, withClient } from '../faults/helpers/process.ts';
+import { createTestDatabase } from '../helpers/service.ts';
 
 test('tenants, keys and people made at the command line are recorded as made by the operator', async () => {
   const connection = await createTestDatabase();

@@ -1,13 +1,13 @@
 // Backup, restore and check as an operator types them.
 import assert from 'node:assert/strict';
-import { globSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, globSync, readdirSync, statSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { version } from '../../server/version.ts';
-import { startDebianPostgres } from '../faults/debian-postgres.ts';
+import { startDebianPostgres } from '../faults/helpers/debian-postgres.ts';
 import {
   assertRefused,
   cleanUpLater,
@@ -21,10 +21,10 @@ import {
   runStamm,
   startStamm,
   withClient,
-} from '../faults/process.ts';
-import { mountDisk, withoutMounts } from '../faults/small-disk.ts';
-import { withoutPostgres15 } from '../programs.ts';
-import { createTestDatabase } from '../service.ts';
+} from '../faults/helpers/process.ts';
+import { mountDisk, withoutMounts } from '../faults/helpers/small-disk.ts';
+import { withoutPostgres15 } from '../helpers/programs.ts';
+import { createTestDatabase } from '../helpers/service.ts';
 
 test('a backup of a running service is verified, restored into a new data folder and checked', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
@@ -76,6 +76,45 @@ test('with a passphrase, a file that is not encrypted is only trusted on demand'
   }
 });
 
+test('"backup" without a file makes one in BACKUP_DIR, keeps BACKUP_KEEP of them, and verifies the newest', async () => {
+  const { dataDir } = await makePreparedDataDir();
+  const env = { DATA_DIR: dataDir, BACKUP_KEEP: '2' };
+  assertRefused(await runStamm(['backup', '--verify'], env), /There is no backup in \S+\/backups\./);
+  assertRefused(await runStamm(['backup'], { ...env, BACKUP_DIR: 'off' }), /Name a file, or set BACKUP_DIR/);
+  const folder = path.join(dataDir, 'backups');
+  const made = await runStamm(['backup'], env);
+  assert.match(made.stdout, /^Backed up [\d,]+ rows to \S+\/backups\/stamm-\S+Z\.backup \([\d.]+ MB\)\.\n$/);
+  assert.equal(statSync(folder).uid, statSync(dataDir).uid, 'the service can write there');
+  for (const day of ['01', '02']) await writeFile(path.join(folder, `stamm-202001${day}T000000Z.backup`), '');
+  assert.equal((await runStamm(['backup'], env)).code, 0);
+  assert.equal(readdirSync(folder).length, 2);
+  assert.match(
+    (await runStamm(['backup', '--verify'], env)).stdout,
+    /backups\/stamm-\S+ is whole: everything/,
+  );
+});
+
+test('a refused restore into a new data folder leaves nothing behind', async () => {
+  const { dataDir } = await makePreparedDataDir();
+  const file = path.join(dataDir, 'all.backup');
+  const secret = { BACKUP_PASSPHRASE: 'Gießkanne 7' };
+  assert.equal((await runStamm(['backup', file], { DATA_DIR: dataDir, ...secret })).code, 0);
+  const damaged = path.join(dataDir, 'damaged.backup');
+  await writeFile(damaged, (await readFile(file)).subarray(0, -1));
+  const nobody = ['--tenant', '01960000-0000-7000-8000-000000000000'];
+  const refusals: [words: string[], env: Environment, sentence: RegExp][] = [
+    [[damaged], secret, /damaged/],
+    [[file], { BACKUP_PASSPHRASE: 'Giesskanne 7' }, /passphrase is wrong/],
+    [[path.join(dataDir, 'missing.backup')], secret, /no such file/],
+    [[file, ...nobody], secret, /holds no tenant/],
+  ];
+  const fresh = path.join(await makeDataDir(), 'new');
+  for (const [words, env, sentence] of refusals) {
+    assertRefused(await runStamm(['restore', ...words], { ...env, DATA_DIR: fresh }), sentence);
+    assert.equal(existsSync(fresh), false, sentence.source);
+  }
+});
+
 test('a backup that does not fit on its disk says so, and leaves no file', {
   skip: withoutMounts,
 }, async () => {
@@ -108,7 +147,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         if (rowCount! > 0) await owned.close();
         return rowCount! > 0;
       };
-      const ended = await killAt(['backup', file], { DATA_DIR: dataDir }, isReading, signal);
+      const ended = await killAt(['backup', file], { DATA_DIR: dataDir }, isReading, { signal });
       assertRefused(ended, /^The command was interrupted\.$/m);
     });
     assert.deepEqual(findServers(dataDir), []);

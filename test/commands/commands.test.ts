@@ -24,9 +24,9 @@ import {
   type StammProcess,
   startStamm,
   withClient,
-} from '../faults/process.ts';
-import { createTestDatabase } from '../service.ts';
-import { until } from '../waiting.ts';
+} from '../faults/helpers/process.ts';
+import { createTestDatabase } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const unknownTenant = '01960000-0000-7000-8000-000000000000';
@@ -308,7 +308,7 @@ describe('on a database of its own', { concurrency: 3 }, () => {
     const connection = await createTestDatabase();
     const readHistory = () =>
       withClient(connection, (client) => client.query('SELECT * FROM schema_migration ORDER BY name'));
-    await renameMigration(connection, '0001-baseline.sql', '0001-tenants-and-keys.sql');
+    await renameMigration(connection, '0001-baseline.sql', '0020-kept-references.sql');
     const { rows: before } = await readHistory();
     const env = { DATABASE_URL: databaseUrl(connection) };
     for (const words of [['tenant', 'list'], ['migrate'], ['serve'], ['demo']]) {

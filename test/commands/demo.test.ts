@@ -9,17 +9,16 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { createTenant } from '../../server/auth/tenants.ts';
-import { buildBusiness } from '../../server/commands/demo/business.ts';
-import { endedSites, oddities } from '../../server/commands/demo/oddities.ts';
+import { createTenant } from '../../server/access/tenants.ts';
+import { readBusiness } from '../../server/commands/demo/business.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
+import { attentionChecksOf } from '../../server/engine/attention/attention-checks.ts';
+import { findAttentionOf } from '../../server/engine/attention/attention-findings.ts';
 import { buildCheck } from '../../server/engine/definition/validation.ts';
-import { parseStored } from '../../server/engine/http/merge-patch.ts';
-import { attentionChecksOf } from '../../server/engine/sql/attention-checks.ts';
-import { findAttentionOf } from '../../server/engine/sql/attention-findings.ts';
+import { parseStored } from '../../server/engine/write/merge-patch.ts';
 import { resources } from '../../server/resources/index.ts';
-import { createTestDatabase } from '../service.ts';
-import { until } from '../waiting.ts';
+import { createTestDatabase } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
 
 const checkout = path.resolve(import.meta.dirname, '../..');
 const folder = await mkdtemp(path.join(tmpdir(), 'stamm-demo-'));
@@ -42,7 +41,7 @@ async function outputOf(child: ChildProcess): Promise<string> {
     for (const stream of [child.stdout!, child.stderr!]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text;
-        if (output.includes('Stop with Ctrl-C.')) resolve();
+        if (output.includes('Stop with Ctrl-C or SIGTERM.')) resolve();
       });
     }
     child.once('close', () => resolve());
@@ -126,12 +125,12 @@ test('every object is one that the API would take, and has an external id', asyn
 
 test('every object has its entry in the journal', async () => {
   const { rows: entries } = await owner.query(
-    `SELECT resource, action, actor, count(*)::integer AS count FROM journal WHERE actor = 'demo' GROUP BY 1, 2, 3 ORDER BY 1`,
+    `SELECT resource, action, origin, count(*)::integer AS count FROM journal WHERE origin = 'demo' GROUP BY 1, 2, 3 ORDER BY 1`,
   );
   const counts = await countRows(owner);
   const expected = resources
     .filter(({ table }) => counts[table]! > 0)
-    .map(({ name, table }) => ({ resource: name, action: 'CREATED', actor: 'demo', count: counts[table] }));
+    .map(({ name, table }) => ({ resource: name, action: 'CREATED', origin: 'demo', count: counts[table] }));
   assert.deepEqual(
     entries,
     expected.sort((one, other) => (one.resource < other.resource ? -1 : 1)),
@@ -258,36 +257,33 @@ test('a demo that finds its port taken leaves nothing that would keep the next o
   await client.end();
 });
 
-test('the business is the same in every run of a day', () => {
-  const idOf = (externalId: string) => `id of ${externalId}`;
-  const today = Temporal.PlainDate.from('2026-11-18');
-  const business = buildBusiness(idOf, today);
-  assert.deepEqual(buildBusiness(idOf, today), business);
-  const made = new Set(
-    Object.values(business).flatMap((bodies) => bodies.map(({ externalId }) => externalId)),
-  );
-  assert.deepEqual(
-    Object.keys({ ...oddities, ...endedSites }).filter((externalId) => !made.has(externalId)),
-    [],
-  );
-});
-
 test('the API would take the business on any day, and no more sites have ended on it', () => {
-  const id = '0198c0de-0000-7000-8000-000000000001';
   for (const day of ['2026-01-01', '2028-02-29', '2031-07-15', '2032-12-31']) {
-    const business = buildBusiness(() => id, Temporal.PlainDate.from(day));
-    for (const definition of resources) {
-      const check = buildCheck(definition);
-      for (const body of business[definition.name] ?? [])
-        assert.deepEqual(
-          check(parseStored(JSON.stringify(body))).fieldErrors,
-          [],
-          `${day} ${JSON.stringify(body)}`,
-        );
+    const business = readBusiness(Temporal.PlainDate.from(day));
+    for (const { type, data } of business) {
+      const check = buildCheck(resources.find(({ name }) => name === type)!);
+      assert.deepEqual(check(parseStored(JSON.stringify(data))).fieldErrors, [], `${day} ${data.externalId}`);
     }
-    const ended = business.site!.filter(({ validUntil }) => validUntil && String(validUntil) < day);
-    assert.deepEqual(ended.map(({ externalId }) => externalId).sort(), Object.keys(endedSites).sort(), day);
-    for (const { plantedOn, removedOn } of business.plant!)
+    const ended = business.filter(
+      ({ type, data }) => type === 'site' && data.validUntil && String(data.validUntil) < day,
+    );
+    assert.deepEqual(
+      ended.map(({ data }) => data.externalId),
+      ['ST-10008-4', 'ST-10016-2', 'ST-10030-3'],
+      day,
+    );
+    for (const { plantedOn, removedOn } of business.map(({ data }) => data))
       assert.ok(!removedOn || (String(plantedOn) < String(removedOn) && String(removedOn) < day), day);
   }
+});
+
+test('a demo that was interrupted before it stored anything starts again', async () => {
+  const { client, DATABASE_URL } = await emptyDatabase();
+  await createTenant(client, 'Grün & Gut Raumbegrünung GmbH');
+  const again = startDemo({ DATABASE_URL, DATA_DIR: dataDir });
+  assert.match(await outputOf(again), /Stamm is running/);
+  assert.equal((await countRows(client)).tenant, 1);
+  assert.ok((await countRows(client)).site! > 0);
+  await stop(again);
+  await client.end();
 });

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
 import { TLSSocket } from 'node:tls';
 import pg from 'pg';
-import { createTenant } from '../../server/auth/tenants.ts';
+import { createTenant } from '../../server/access/tenants.ts';
 import { checkRuntime, commands } from '../../server/commands/doctor.ts';
 import { checkClock } from '../../server/commands/doctor-database.ts';
 import type { Finding } from '../../server/commands/doctor-trouble.ts';
@@ -18,7 +18,6 @@ import { readConfig } from '../../server/config.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { findClosedFolder } from '../../server/database/embedded/programs.ts';
 import { createEndpoint } from '../../server/features/webhooks/endpoints.ts';
-import { listen as listenOn } from '../api/raw-client.ts';
 import {
   checkout,
   databaseUrl,
@@ -26,14 +25,17 @@ import {
   makePreparedDataDir,
   runStamm,
   withClient,
-} from '../faults/process.ts';
-import { unprivileged } from '../faults/programs.ts';
-import { mountDisk, withoutMounts } from '../faults/small-disk.ts';
-import { findFreePort } from '../free-port.ts';
-import { withoutCurl } from '../programs.ts';
-import { createTestDatabase, startService } from '../service.ts';
+} from '../faults/helpers/process.ts';
+import { unprivileged } from '../faults/helpers/programs.ts';
+import { mountDisk, withoutMounts } from '../faults/helpers/small-disk.ts';
+import { findFreePort } from '../helpers/free-port.ts';
+import { withoutCurl } from '../helpers/programs.ts';
+import { listen as listenOn } from '../helpers/raw-client.ts';
+import { createTestDatabase, startService } from '../helpers/service.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+// Started as root, the service would run as another account.
+await chmod(folder, 0o777);
 after(() => rm(folder, { recursive: true }));
 const connection = await createTestDatabase();
 
@@ -41,6 +43,11 @@ const unprivilegedPorts = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
 const withoutForbiddenPorts =
   process.platform !== 'linux' || Number(await readFile(unprivilegedPorts, 'utf8')) < 2
     ? 'every account may open every port here'
+    : findClosedFolder(checkout, unprivileged) && 'only root may enter this checkout';
+
+const withoutOtherAccount =
+  unprivileged === undefined
+    ? 'only root can ask for another account'
     : findClosedFolder(checkout, unprivileged) && 'only root may enter this checkout';
 
 interface Report {
@@ -339,10 +346,17 @@ describe('the surroundings of the service', () => {
 
   test('a port that Stamm itself has is no trouble', async () => {
     const { app } = await startService();
-    // The first request builds the document, for longer than the doctor waits on a busy machine.
-    await app.inject({ url: '/openapi.json' });
     const { findings } = await examine({ PORT: String(await listenOn(app)) });
     assert.ok(!findings.some(({ check }) => check === 'port'));
+  });
+
+  test('port_silent: a service that stands still is not called another program', async () => {
+    // The kernel accepts the connection, and nobody answers.
+    const { port } = await listen(() => {});
+    const report = await examine({ PORT: String(port) });
+    assertFound(report, 'port_silent', /Stamm is busy or stopped, or another program/);
+    assert.ok(!report.findings.some(({ code }) => code === 'port_taken'));
+    assert.equal(report.exitCode, 0);
   });
 
   test('port_forbidden', { skip: withoutForbiddenPorts }, async () => {
@@ -404,6 +418,54 @@ describe('the surroundings of the service', () => {
     assertFound(await examine({ BACKUP_DIR: file }), 'backup_folder_closed', /is no folder.*another folder/);
   });
 
+  test('backup_folder_closed: as the account that serves, also if root asks', {
+    skip: withoutOtherAccount,
+  }, async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const closed = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+    after(() => rm(closed, { recursive: true }));
+    const settings = { DATABASE_URL: '', DATA_DIR: dataDir };
+    const report = await examine({ ...settings, BACKUP_DIR: closed });
+    const found = assertFound(report, 'backup_folder_closed', /cannot be written to \(EACCES/);
+    assert.equal(found.status, 'failed');
+    const inside = await examine({ ...settings, BACKUP_DIR: path.join(closed, 'backups') });
+    assertFound(inside, 'backup_folder_closed', /cannot be made \(EACCES/);
+  });
+
+  test('backup_folder_vanished and backup_failing', async () => {
+    const held = path.join(folder, 'held');
+    const note = `INSERT INTO backup_folder VALUES ('${held}', now() - interval '3 days', 5000000)`;
+    await change(note);
+    const report = await examine({ BACKUP_DIR: held });
+    const found = assertFound(
+      report,
+      'backup_folder_vanished',
+      /mount its disk.*begin again, run: .* backup$/,
+    );
+    assert.equal(found.status, 'failed');
+    const byOthers = await examine({ BACKUP_DIR: 'off' });
+    assertFound(byOthers, 'backup_old', /"backup" wrote 5\.0 MB to \S+held 72 hours ago.*set BACKUP_DIR/);
+    await change(`UPDATE backup_folder SET made_at = now()`);
+    assert.match((await examine({ BACKUP_DIR: 'off' })).text, /^✓ backup +"backup" wrote 5\.0 MB/m);
+    await change(`UPDATE backup_folder SET made_at = now() - interval '1 hour'`);
+    await change(`SELECT note_background_work('backup', 'the disk is full')`);
+    assertFound(await examine({}), 'backup_failing', /the last try failed: the disk is full/);
+    await change(`DELETE FROM backup_folder; DELETE FROM background_work`);
+  });
+
+  test('backup_beside_data and backup_room', { skip: withoutMounts }, async () => {
+    const dataDir = await mountDisk(8);
+    const backups = path.join(dataDir, 'backups');
+    await mkdir(backups);
+    const name = `stamm-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}.backup`;
+    await writeFile(path.join(backups, name), Buffer.alloc(1024 * 1024));
+    const settings = { DATA_DIR: dataDir, DATABASE_URL: '', BACKUP_DIR: '' };
+    const advice = /the newest of 1 is .*, 1\.0 MB, 0 hours old, on the disk of the data: set BACKUP_DIR/;
+    assertFound(await examine(settings), 'backup_beside_data', advice);
+    await writeFile(path.join(dataDir, 'filler'), Buffer.alloc(6 * 1024 * 1024));
+    assertFound(await examine(settings), 'backup_room', /needs the room of older ones/);
+  });
+
   test('proxy_untrusted and public_url_missing', async () => {
     assertFound(await examine({ HOST: '0.0.0.0' }), 'proxy_untrusted', /TRUST_PROXY/);
     assertFound(await examine({ TRUST_PROXY: 'loopback' }), 'public_url_missing', /Set it to the address/);
@@ -423,7 +485,13 @@ describe('the surroundings of the service', () => {
 });
 
 test('the page about the doctor lists each trouble', async () => {
-  const files = ['doctor.ts', 'doctor-database.ts', 'doctor-surroundings.ts', 'doctor-trouble.ts'];
+  const files = [
+    'doctor.ts',
+    'doctor-backups.ts',
+    'doctor-database.ts',
+    'doctor-surroundings.ts',
+    'doctor-trouble.ts',
+  ];
   const sources = await Promise.all(
     files.map((file) => readFile(path.join(checkout, 'server/commands', file), 'utf8')),
   );
@@ -435,7 +503,9 @@ test('the page about the doctor lists each trouble', async () => {
       sources.some((source) => source.includes(`'${code}'`)),
       code,
     );
-  const coded = sources.flatMap((source) => [...source.matchAll(/code: '(\w+)'/g)].map(([, code]) => code!));
+  const coded = sources.flatMap((source) =>
+    [...source.matchAll(/(?:code: |warn\(|fail\(\s*)'(\w+)'/g)].map(([, code]) => code!),
+  );
   assert.deepEqual(
     coded.filter((code) => !listed.includes(code)),
     [],

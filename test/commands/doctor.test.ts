@@ -1,14 +1,16 @@
 // The doctor names settings that work but will hurt, each with its fix.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
-import { databaseUrl, type Environment, runStamm, withClient } from '../faults/process.ts';
-import { createTestDatabase } from '../service.ts';
+import { databaseUrl, type Environment, runStamm, withClient } from '../faults/helpers/process.ts';
+import { createTestDatabase } from '../helpers/service.ts';
 
 const connection = await createTestDatabase();
 const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+// Started as root, the service would run as another account.
+await chmod(folder, 0o777);
 after(() => rm(folder, { recursive: true }));
 
 function change(setting: string) {
@@ -33,7 +35,7 @@ describe('the doctor', () => {
     await writeBackupOf(new Date('2020-01-01T00:00:00Z'));
     await change('CONNECTION LIMIT 10');
     const lines = await examine({ TRUST_PROXY: 'loopback' });
-    assert.match(lines.backup!, /^! backup .*20200101T000000Z\.backup, \d+ hours old: see the log/);
+    assert.match(lines.backup!, /^! backup .*20200101T000000Z\.backup, 0\.0 MB, \d+ hours old: see the log/);
     assert.match(lines.connections!, /^! connections .*10 connections are allowed.*raise max_connections/);
     assert.match(lines.address!, /^! address +PUBLIC_URL is not set/);
   });
@@ -58,7 +60,7 @@ describe('the doctor', () => {
     const lines = await examine({ BACKUP_DIR: path.join(folder, 'never-made') });
     assert.match(
       lines.backup!,
-      /^! backup +there is none in .*never-made yet: the running service makes the first/,
+      /^! backup +none in .*never-made yet: the running service makes the first within a minute/,
     );
   });
 

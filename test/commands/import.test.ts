@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { separators } from '../../server/engine/http/csv.ts';
-import { CsvError } from '../../server/features/import/csv-file.ts';
-import { prepareCsv } from '../../server/features/import/csv-input.ts';
+import { CsvError } from '../../server/features/import/csv/csv-file.ts';
+import { prepareCsv } from '../../server/features/import/csv/csv-input.ts';
 import { resources } from '../../server/resources/index.ts';
-import { startService } from '../service.ts';
+import { startService } from '../helpers/service.ts';
 
 const { app, owner, connection, tenant, createTenant, get } = await startService();
 const folder = await mkdtemp(path.join(tmpdir(), 'stamm-import-test-'));
@@ -214,6 +214,32 @@ test('repeated titles, a total and a note are left out and named, as in the offi
     'Row 7 ("Stand: 17.11.2026") is not part of the data and is left out.',
     '2 rows: 0 created, 0 replaced, 2 unchanged, 0 failed.',
   ]);
+});
+
+test('files of other programs pass at the first try, and what cannot be read is on the attention list', async () => {
+  const { key, tenantId } = await createTenant();
+  const importOffice = async (name: string, ...options: string[]) => {
+    const file = path.resolve(import.meta.dirname, '../office-files', name);
+    const run = await stamm('import', file, '--tenant', tenantId, ...options);
+    assert.equal(run.exitCode, 0, run.stdout + run.stderr);
+    return run.stdout;
+  };
+  assert.match(await importOffice('sap-business-one-kunden.csv'), /7 rows: 7 created/);
+  const customers = await importOffice('excel-kundenliste.xlsx', '--dry-run');
+  assert.match(customers, /Leading zeros added in "PLZ": 4, such as "1067" → "01067"/);
+  assert.match(customers, /Row 9 \("Zwischensumme Dresden · 10081\.25"\) is not part of the data/);
+  const sites = await importOffice('standorte-oeffnungszeiten.csv');
+  assert.match(
+    sites,
+    /Not readable, kept in the comment in "Öffnungszeiten": 1, such as "nach Vereinbarung"/,
+  );
+  assert.match(sites, /8 rows: 8 created/);
+  const { data } = (
+    await app.inject({ url: '/api/v1/attention?code=unread_cell', headers: { apikey: key } })
+  ).json();
+  assert.equal(data.length, 8);
+  assert.deepEqual([data[0].resource, data[0].field], ['site', 'comment']);
+  assert.match(await importOffice('pflanzenliste.csv'), /7 rows: 7 created/);
 });
 
 const mistakes: [what: string, content: string, type: string | undefined, sentence: RegExp][] = [

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
-import { startDebianPostgres } from '../faults/debian-postgres.ts';
+import { startDebianPostgres } from '../faults/helpers/debian-postgres.ts';
 import {
   assertOnlyStartBlock,
   assertRefused,
@@ -26,10 +26,10 @@ import {
   startStamm,
   startUntil,
   withClient,
-} from '../faults/process.ts';
-import { findFreePort } from '../free-port.ts';
-import { withoutPostgres15 } from '../programs.ts';
-import { until } from '../waiting.ts';
+} from '../faults/helpers/process.ts';
+import { findFreePort } from '../helpers/free-port.ts';
+import { withoutPostgres15 } from '../helpers/programs.ts';
+import { until } from '../helpers/waiting.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
@@ -54,7 +54,7 @@ test('the start block leads from nothing to the first customer', async (t) => {
     `  API base    ${service.origin}/api/v1\n`,
     `  API guide   ${service.origin}/docs\n`,
     `, data in ${dataDir}\n`,
-    '\nStop with Ctrl-C.\n',
+    '\nStop with Ctrl-C or SIGTERM.\n',
   ]) {
     assert.ok(block.includes(line), `${line} in ${block}`);
   }

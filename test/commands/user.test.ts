@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
-import { SoftwareAuthenticator } from '../api/software-authenticator.ts';
+import { SoftwareAuthenticator } from '../api/sign-in/software-authenticator.ts';
 import {
   assertRefused,
   checkout,
@@ -12,8 +12,8 @@ import {
   type Prepared,
   runStamm,
   startStamm,
-} from '../faults/process.ts';
-import { patienceMs } from '../waiting.ts';
+} from '../faults/helpers/process.ts';
+import { patienceMs } from '../helpers/waiting.ts';
 
 async function setupStatus(origin: string, token: string): Promise<number> {
   return (await fetch(`${origin}/app/setup/${token}`)).status;

@@ -1,8 +1,8 @@
 // The bookkeeping finds each kind of damage, and counts it in one column.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compare } from './bookkeeping.ts';
-import type { Attempt } from './load.ts';
+import { compare } from './helpers/bookkeeping.ts';
+import type { Attempt } from './helpers/load.ts';
 
 function attempt(marker: string, answer: Partial<Attempt>): Attempt {
   return { key: 'key', marker, sentAt: 0, answeredAt: 0, tookMs: 0, ...answer };

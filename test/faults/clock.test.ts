@@ -5,14 +5,14 @@ import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { createEndpoint } from '../../server/features/webhooks/endpoints.ts';
-import { startReceiver } from '../api/webhook-receiver.ts';
-import { faketime, withoutFaketime, withoutPostgres15 } from '../programs.ts';
-import { validCustomer } from '../service.ts';
-import { until } from '../waiting.ts';
-import { assertBalanced, balance, followFeed } from './bookkeeping.ts';
-import { initializePostgres, makeServerDir, startPostgres } from './debian-postgres.ts';
-import { idsOf, startLoad } from './load.ts';
-import { assertAllCreated, createdSince } from './matrix.ts';
+import { startReceiver } from '../api/webhooks/webhook-receiver.ts';
+import { faketime, withoutFaketime, withoutPostgres15 } from '../helpers/programs.ts';
+import { validCustomer } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { assertBalanced, balance, followFeed } from './helpers/bookkeeping.ts';
+import { initializePostgres, makeServerDir, startPostgres } from './helpers/debian-postgres.ts';
+import { idsOf, startLoad } from './helpers/load.ts';
+import { assertAllCreated, createdSince } from './helpers/matrix.ts';
 import {
   cleanUpLater,
   createTenant,
@@ -22,7 +22,7 @@ import {
   type StammProcess,
   startStamm,
   withClient,
-} from './process.ts';
+} from './helpers/process.ts';
 
 interface Clock {
   env: Environment;

@@ -7,8 +7,8 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { findServerAccount } from '../../server/database/embedded/programs.ts';
-import { migrate } from '../../server/database/migrations.ts';
-import { postgres15, withoutPostgres15 } from '../programs.ts';
+import { migrate } from '../../server/database/migrations/migrations.ts';
+import { postgres15, withoutPostgres15 } from '../helpers/programs.ts';
 import {
   assertRefused,
   createCustomer,
@@ -20,7 +20,7 @@ import {
   startStamm,
   startUntil,
   withClient,
-} from './process.ts';
+} from './helpers/process.ts';
 
 const programs = { folder: path.dirname(postgres15 ?? '/'), version: '15' };
 

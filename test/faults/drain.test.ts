@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { openImport } from '../api/import-client.ts';
-import { validCustomer } from '../service.ts';
-import { until } from '../waiting.ts';
-import { makePreparedDataDir, onlyStartBlock, type StammProcess, startStamm } from './process.ts';
+import { openImport } from '../api/import/import-client.ts';
+import { validCustomer } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { makePreparedDataDir, onlyStartBlock, type StammProcess, startStamm } from './helpers/process.ts';
 
 /** Longer than any test: nothing here depends on how long it is. */
 const endless = '3600';

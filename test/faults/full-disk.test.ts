@@ -6,12 +6,12 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import type pg from 'pg';
-import { withoutPostgres15 } from '../programs.ts';
-import { until } from '../waiting.ts';
-import { assertBalanced, balance, followFeed } from './bookkeeping.ts';
-import { initializePostgres, makeServerDir, startPostgres } from './debian-postgres.ts';
-import { startLoad } from './load.ts';
-import { createdSince } from './matrix.ts';
+import { withoutPostgres15 } from '../helpers/programs.ts';
+import { until } from '../helpers/waiting.ts';
+import { assertBalanced, balance, followFeed } from './helpers/bookkeeping.ts';
+import { initializePostgres, makeServerDir, startPostgres } from './helpers/debian-postgres.ts';
+import { startLoad } from './helpers/load.ts';
+import { createdSince } from './helpers/matrix.ts';
 import {
   assertRefused,
   cleanUpLater,
@@ -27,8 +27,8 @@ import {
   startStamm,
   untilUnavailable,
   withClient,
-} from './process.ts';
-import { fillDisk, mountDisk, withoutMounts } from './small-disk.ts';
+} from './helpers/process.ts';
+import { fillDisk, mountDisk, withoutMounts } from './helpers/small-disk.ts';
 
 const diskMebibytes = 160;
 

@@ -1,29 +1,24 @@
 // Results of an all-or-nothing import wait in the temporary directory. Nothing of them outlives its process.
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openImport, sendImport } from '../api/import-client.ts';
-import { validCustomer } from '../service.ts';
-import { until } from '../waiting.ts';
-import { cleanUpLater, connectionTo, makePreparedDataDir, startStamm, withClient } from './process.ts';
+import { openImport, sendImport } from '../api/import/import-client.ts';
+import { validCustomer } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import {
+  cleanUpLater,
+  connectionTo,
+  makePreparedDataDir,
+  startStamm,
+  withClient,
+} from './helpers/process.ts';
 
 async function makeTemporaryDirectory(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
   cleanUpLater(() => rm(folder, { recursive: true, force: true }));
   return folder;
-}
-
-/** A folder as earlier versions left them when they were killed. */
-async function leaveSpool(folder: string, name: string, ageHours: number): Promise<void> {
-  const spool = path.join(folder, name);
-  const file = path.join(spool, 'results.ndjson');
-  await mkdir(spool, { mode: 0o700 });
-  await writeFile(file, '{}\n');
-  const time = Date.now() / 1000 - ageHours * 3600;
-  await utimes(file, time, time);
-  await utimes(spool, time, time);
 }
 
 const spoolsIn = async (folder: string) =>
@@ -58,15 +53,4 @@ test('a process that is killed during an import leaves no results behind', async
     opened.request.destroy();
   });
   assert.deepEqual(await spoolsIn(TMPDIR), []);
-});
-
-test('a start removes results that an earlier process left, and none that another may still use', async () => {
-  const { dataDir } = await makePreparedDataDir();
-  const TMPDIR = await makeTemporaryDirectory();
-  await leaveSpool(TMPDIR, 'stamm-import-AbC123', 2);
-  await leaveSpool(TMPDIR, 'stamm-import-young1', 0);
-  await leaveSpool(TMPDIR, 'stamm-import-of-somebody', 2);
-  const service = await startStamm({ DATA_DIR: dataDir, TMPDIR, WORKERS: '1' });
-  assert.deepEqual(await spoolsIn(TMPDIR), ['stamm-import-of-somebody', 'stamm-import-young1']);
-  await service.stop();
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
-import { until } from '../waiting.ts';
+import { until } from '../helpers/waiting.ts';
 import {
   assertRefused,
   beginStamm,
@@ -13,7 +13,7 @@ import {
   runStamm,
   startUntil,
   withClient,
-} from './process.ts';
+} from './helpers/process.ts';
 
 const patient = { DATABASE_WAIT_SECONDS: '600', LOG_LEVEL: 'warn' };
 

@@ -13,7 +13,7 @@ import {
   endServers,
   makePreparedDataDir,
   startStamm,
-} from './process.ts';
+} from './helpers/process.ts';
 
 /** A program that is not PostgreSQL and runs as the same account, which PostgreSQL would take for a server. */
 async function startForeign(dataDir: string): Promise<number> {

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Round } from './matrix.ts';
+import type { Round } from './helpers/matrix.ts';
 
 const usage = `npm run faults -- [--rounds N] [--only NAME]
 
@@ -27,12 +27,12 @@ function readOptions(): { rounds: number; only: string | undefined } {
   }
 }
 
-/** The tests of `npm test`, with more rounds, one after the other. They end what they started. */
+/** The tests of `npm run test:all`, with more rounds, one after the other. They end what they started. */
 async function runTests(report: string, { rounds, only }: ReturnType<typeof readOptions>): Promise<number> {
-  const words = ['--test', '--test-global-setup=test/postgres.ts', '--test-concurrency=1'];
+  const words = ['--test', '--test-global-setup=test/helpers/postgres.ts', '--test-concurrency=1'];
   words.push(`--test-timeout=${rounds * longestRoundMs}`);
   if (only !== undefined) words.push(`--test-name-pattern=${only.replace(/[^\w\s]/g, '\\$&')}`);
-  const files = ['matrix', 'patroni'].map((name) => `test/faults/${name}.test.ts`);
+  const files = ['matrix-*', 'patroni'].map((name) => `test/faults/${name}.test.ts`);
   const child = spawn(process.execPath, [...words, ...files], {
     cwd: path.resolve(import.meta.dirname, '../..'),
     env: { ...process.env, STAMM_FAULT_ROUNDS: String(rounds), STAMM_FAULT_REPORT: report },

@@ -1,14 +1,15 @@
 // What an operator reads at METRICS_PORT: all workers in one answer, also while parts of the service are gone.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { findFreePort } from '../free-port.ts';
-import { withoutRedis } from '../programs.ts';
-import { startRedis, stopRedis } from '../redis.ts';
-import { until } from '../waiting.ts';
+import { findFreePort } from '../helpers/free-port.ts';
+import { promtool, withoutRedis } from '../helpers/programs.ts';
+import { startRedis, stopRedis } from '../helpers/redis.ts';
+import { until } from '../helpers/waiting.ts';
 import {
   assertRefused,
   checkout,
@@ -20,8 +21,8 @@ import {
   type StammProcess,
   startStamm,
   withClient,
-} from './process.ts';
-import { workersOf } from './process-list.ts';
+} from './helpers/process.ts';
+import { workersOf } from './helpers/process-list.ts';
 
 type Series = Map<string, number>;
 
@@ -56,7 +57,7 @@ const countOfRequests = 'stamm_request_duration_seconds_count';
 
 test('one answer adds up what all workers did, names no tenant, and forgets nothing when a worker dies', async () => {
   const { dataDir, tenantId, key } = await makePreparedDataDir();
-  const backups = path.join(dataDir, 'backups');
+  const backups = path.join(dataDir, 'elsewhere');
   const env = { DATA_DIR: dataDir, WORKERS: '2', METRICS_PORT: '0', BACKUP_DIR: backups };
   const service = await startStamm(env);
   const creations = 40;
@@ -105,7 +106,7 @@ test('one answer adds up what all workers did, names no tenant, and forgets noth
   assert.equal((await service.stop()).code, 0);
 });
 
-test('each metric of the dashboard and of the guide exists', { skip: withoutRedis }, async () => {
+test('each metric of the dashboard, the guide and the alerts exists', { skip: withoutRedis }, async () => {
   const { dataDir, key } = await makePreparedDataDir();
   const port = await findFreePort();
   const redis = await startRedis(port, dataDir);
@@ -117,7 +118,7 @@ test('each metric of the dashboard and of the guide exists', { skip: withoutRedi
   const known = new Set(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name, type]) => namesOf(name!, type!)),
   );
-  const files = ['docs/grafana.json', 'docs/monitoring.md'].map((file) =>
+  const files = ['docs/grafana.json', 'docs/monitoring.md', 'packaging/alerts.yml'].map((file) =>
     readFile(path.join(checkout, file), 'utf8'),
   );
   const named = new Set((await Promise.all(files)).join('\n').match(/\bstamm_\w+/g));
@@ -127,6 +128,12 @@ test('each metric of the dashboard and of the guide exists', { skip: withoutRedi
     [],
   );
   assert.equal(series.get('stamm_redis_up'), 1);
+  assert.equal(series.get('stamm_ready'), 1);
+  assert.ok(series.get('stamm_disk_free_bytes{folder="data"}')! > 0);
+  if (promtool) {
+    const { status, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+  }
   await stopRedis(redis);
   await until('Redis is down', async () => (await readMetrics(service)).series.get('stamm_redis_up') === 0);
   // While PostgreSQL stands still, metrics are what the operator needs.
@@ -163,9 +170,14 @@ test('a metrics port that is taken is named, and nothing is left behind', async 
   after(() => other.close());
   await until('the other program listens', () => other.listening);
   const { port } = other.address() as AddressInfo;
-  const ended = await runStamm(['serve'], { DATA_DIR: dataDir, METRICS_PORT: String(port) });
+  // The next port is the one of the service itself.
+  const env = { DATA_DIR: dataDir, METRICS_PORT: String(port), PORT: String(port + 1) };
+  const ended = await runStamm(['serve'], env);
   assertRefused(
     ended,
-    /^Port \d+ on 127\.0\.0\.1 is taken by another program\..* METRICS_PORT=\d+ npm start$/m,
+    new RegExp(
+      `^Port ${port} on 127\\.0\\.0\\.1 is taken by another program\\..* METRICS_PORT=${port + 2} npm start$`,
+      'm',
+    ),
   );
 });

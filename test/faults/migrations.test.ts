@@ -1,17 +1,16 @@
 // A migration stops neither reads nor writes, survives interruptions, and leaves older nodes working.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
-import { MigrationError } from '../../server/database/migration-files.ts';
-import { migrate } from '../../server/database/migrations.ts';
-import { createTestDatabase } from '../service.ts';
-import { until, within } from '../waiting.ts';
-import { type Load, startLoad } from './load.ts';
+import { MigrationError } from '../../server/database/migrations/migration-files.ts';
+import { migrate } from '../../server/database/migrations/migrations.ts';
+import { createTestDatabase } from '../helpers/service.ts';
+import { until, within } from '../helpers/waiting.ts';
+import { checkOut, copyWithMigrations, git, makeFolder } from './helpers/checkouts.ts';
+import { type Load, startLoad } from './helpers/load.ts';
 import {
   checkout,
   cleanUpLater,
@@ -20,16 +19,10 @@ import {
   runStamm,
   startStamm,
   withClient,
-} from './process.ts';
+} from './helpers/process.ts';
 
 const ownMigrations = path.join(checkout, 'migrations');
 const generous = { RATE_LIMIT_PER_MINUTE: '1000000000' };
-
-async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
-  cleanUpLater(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** The migrations of this checkout and more. */
 async function makeMigrations(more: Record<string, string>): Promise<string> {
@@ -115,6 +108,59 @@ test('reads and writes go on while a migration waits for a reader, and a running
   await node.stop();
 });
 
+test('a migration names a blocker of another role, whose transaction its own role may not see', async () => {
+  const superuser = await createTestDatabase('template0');
+  const role = `${superuser.database}_owner`;
+  const connection = { ...superuser, user: role, password: 'secret' };
+  await withClient(superuser, async (client) => {
+    await client.query(`CREATE ROLE ${role} LOGIN CREATEROLE PASSWORD 'secret'`);
+    await client.query(`GRANT stamm_service TO ${role} WITH ADMIN OPTION`);
+    await client.query(`ALTER SCHEMA public OWNER TO ${role}`);
+  });
+  const folder = await makeFolder();
+  await writeFile(path.join(folder, '0001-first.sql'), 'CREATE TABLE customer (id uuid)');
+  await migrate(connection, { folder });
+  const reader = await startLongReader(superuser);
+  await writeFile(path.join(folder, '0002-colours.sql'), 'ALTER TABLE customer ADD COLUMN colour text');
+  const sentences: string[] = [];
+  const migrating = migrate(connection, { folder, say: (sentence) => sentences.push(sentence) });
+  await until('the migration waits', () => sentences.length > 0);
+  const { processID } = reader as pg.Client & { processID: number };
+  assert.match(
+    sentences[0]!,
+    new RegExp(
+      `^0002-colours\\.sql waits for process ${processID} \\(${superuser.user}, long report\\)\\. Next`,
+    ),
+  );
+  await reader.query('COMMIT');
+  assert.deepEqual(await within('the migration', migrating), ['0002-colours.sql']);
+  // Roles belong to the server and would outlive the test.
+  await withClient(superuser, (client) => client.query(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`));
+});
+
+test('a dry run names pending files, their locks and who must stop, and changes nothing', async () => {
+  const connection = await createTestDatabase();
+  const pending = ['9001-comments.concurrently.sql', '9002-paint.sql', '9003-no-paint.sql'];
+  const [comments, paint, noPaint] = pending as [string, string, string];
+  const main = await copyWithMigrations({
+    [comments]: 'CREATE INDEX CONCURRENTLY customer_by_remark ON customer (tenant_id, comment);',
+    [paint]: 'CREATE TABLE paint (id uuid)',
+    [noPaint]: '-- Oldest node: 9002\nDROP TABLE paint',
+  });
+  const dryRun = () => runStamm(['migrate', '--dry-run'], { DATABASE_URL: databaseUrl(connection) }, main);
+  const { code, stdout } = await dryRun();
+  assert.equal(code, 0);
+  const [index, effect, added, locks, removed, older] = stdout.split('\n');
+  assert.deepEqual([index, added, removed], pending);
+  assert.match(effect!, /^ {2}Builds or drops indexes\. Reads and writes go on/);
+  assert.match(
+    locks!,
+    /^ {2}Only adds: nodes of the previous version go on\. Waits at most 0\.5 s for a lock/,
+  );
+  assert.match(older!, /^ {2}Stop nodes that do not know migration 9002 first\./);
+  assert.equal((await dryRun()).stdout, stdout, 'nothing was applied');
+});
+
 test('a long index build stops nobody, and one that was interrupted is built anew', async () => {
   const { connection, node, load } = await startLoadedNode();
   const folder = await makeMigrations({
@@ -171,47 +217,30 @@ test('a node starts on a schema that is newer, unless a migration says that node
   });
 });
 
-const git = (...words: string[]) =>
-  execFileSync('git', words, { cwd: checkout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
-
-/**
- * The last release, or why it cannot be had. Before the first one, the newest commit with another schema that ours
- * continues. Until then migrations may still be replaced by others, and such schemas do not lead to ours.
- */
-function findPreviousSchema(): { commit: string } | { reason: string } {
+/** The newest commit of docs/versions.md that this one continues, or why it cannot be had. */
+async function findEarlierVersion(): Promise<{ commit: string } | { reason: string }> {
   if (!existsSync(path.join(checkout, '.git')))
-    return { reason: 'this is no clone: there is no previous commit' };
+    return { reason: 'this is no clone: it has no earlier version' };
+  const page = await readFile(path.join(checkout, 'docs/versions.md'), 'utf8');
+  const commits = [...page.matchAll(/^\| [^|]+ \| `([0-9a-f]{40})` \|/gm)].map(([, commit]) => commit!);
+  assert.ok(commits.length > 0, 'docs/versions.md names no commit');
+  const isEarlier = (commit: string) => git('rev-list', '-1', `${commit}..HEAD`) !== '';
   try {
-    const [release] = git('tag', '--list', 'v*', '--sort=-v:refname', '--merged', 'HEAD~').split('\n');
-    const isContinued = (commit: string) =>
-      git('diff', '--name-only', '--diff-filter=a', commit, '--', 'migrations') === '';
-    const changes = git('log', '-20', '--format=%H', '--', 'migrations').split('\n');
-    const previous = release || changes.map((commit) => `${commit}^`).find(isContinued);
-    return { commit: git('rev-parse', '--verify', `${previous}^{commit}`) };
+    const commit = commits.find(isEarlier);
+    return commit ? { commit } : { reason: 'docs/versions.md names no earlier version' };
   } catch {
-    return { reason: 'this clone is shallow: fetch the history to try the node of the previous schema' };
+    return { reason: 'this clone is shallow: fetch the history to try the node of the earlier version' };
   }
 }
 
-async function checkOut(commit: string): Promise<string> {
-  const folder = await makeFolder();
-  const archive = path.join(folder, 'node.tar');
-  git('archive', '-o', archive, commit, 'core', 'server', 'migrations', 'package.json');
-  await mkdir(path.join(folder, 'node'));
-  execFileSync('tar', ['-xf', archive, '-C', path.join(folder, 'node')]);
-  await symlink(path.join(checkout, 'node_modules'), path.join(folder, 'node/node_modules'));
-  return path.join(folder, 'node');
-}
-
-test('the node of the previous schema serves on while this one migrates its database', async (t) => {
-  const found = findPreviousSchema();
+test('the node of the earlier version serves on while this one migrates its database', async (t) => {
+  const found = await findEarlierVersion();
   if ('reason' in found) return t.skip(found.reason);
-  const previous = await checkOut(found.commit);
-  const command = [process.execPath, path.join(previous, 'server/main.ts'), 'serve'];
+  const command = [process.execPath, await checkOut(found.commit), 'serve'];
   const { connection, node, load } = await startLoadedNode(command, await createTestDatabase('template0'));
   const { code, stdout, stderr } = await runStamm(['migrate'], { DATABASE_URL: databaseUrl(connection) });
   assert.equal(code, 0, stderr);
-  // A release that changes nothing in the schema has nothing to apply.
+  // A version that changes nothing in the schema has nothing to apply.
   assert.match(stdout, /^Applied |up to date/);
   await createdSince(load, performance.now());
   await assertAllCreated(load);

@@ -1,12 +1,12 @@
 // Several processes on one database: what one of them answers holds for all of them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createApiKey, deleteApiKey } from '../../server/auth/api-keys.ts';
+import { createApiKey, deleteApiKey } from '../../server/access/api-keys.ts';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
-import { migrate } from '../../server/database/migrations.ts';
-import { createTestDatabase } from '../service.ts';
-import { until } from '../waiting.ts';
-import { type Attempt, type Load, startLoad } from './load.ts';
+import { migrate } from '../../server/database/migrations/migrations.ts';
+import { createTestDatabase } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { type Attempt, type Load, startLoad } from './helpers/load.ts';
 import {
   createCustomer,
   createTenant,
@@ -16,7 +16,7 @@ import {
   type StammProcess,
   startStamm,
   withClient,
-} from './process.ts';
+} from './helpers/process.ts';
 
 const sendersPerNode = 8;
 const rounds = 10;

@@ -1,9 +1,9 @@
 // Two nodes on a Patroni cluster: failovers, switchovers and restarts lose, double and invent nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertAllCreated, createdSince, type Deployment, type Fault, tryFault } from './matrix.ts';
-import { absence, type Cluster, leaderTtlSeconds, processesOf, startCluster } from './patroni.ts';
-import { createTenant, withClient } from './process.ts';
-import { signalProcesses } from './process-list.ts';
+import { assertAllCreated, createdSince, type Deployment, type Fault, tryFault } from './helpers/matrix.ts';
+import { absence, type Cluster, leaderTtlSeconds, processesOf, startCluster } from './helpers/patroni.ts';
+import { createTenant, withClient } from './helpers/process.ts';
+import { signalProcesses } from './helpers/process-list.ts';
 
 interface Clustered extends Deployment {
   cluster: Cluster;

@@ -8,9 +8,9 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { findClosedFolder } from '../../server/database/embedded/programs.ts';
-import { migrate } from '../../server/database/migrations.ts';
-import { validCustomer } from '../service.ts';
-import { until } from '../waiting.ts';
+import { migrate } from '../../server/database/migrations/migrations.ts';
+import { validCustomer } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
 import {
   checkout,
   connectionTo,
@@ -26,8 +26,8 @@ import {
   type StammProcess,
   startStamm,
   withClient,
-} from './process.ts';
-import { workersOf } from './process-list.ts';
+} from './helpers/process.ts';
+import { workersOf } from './helpers/process-list.ts';
 
 const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
 const rootOnly = { skip: isRoot ? false : 'only root has something to give up', concurrency: 2 };
@@ -166,7 +166,15 @@ describe('started as root', rootOnly, () => {
     const { dataDir, key } = await makePreparedDataDir();
     const copy = path.join(await makeDataDir(), 'checkout');
     await mkdir(copy);
-    for (const name of ['core', 'server', 'migrations', 'web', 'package.json', 'package-lock.json']) {
+    for (const name of [
+      'core',
+      'reference',
+      'server',
+      'migrations',
+      'web',
+      'package.json',
+      'package-lock.json',
+    ]) {
       await cp(path.join(checkout, name), path.join(copy, name), { recursive: true });
     }
     await symlink(path.join(checkout, 'node_modules'), path.join(copy, 'node_modules'));

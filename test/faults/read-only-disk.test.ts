@@ -14,8 +14,8 @@ import {
   makePreparedDataDir,
   runStamm,
   startStamm,
-} from './process.ts';
-import { mountDisk, remountDisk, withoutMounts } from './small-disk.ts';
+} from './helpers/process.ts';
+import { mountDisk, remountDisk, withoutMounts } from './helpers/small-disk.ts';
 
 describe('a read-only disk', { skip: withoutMounts }, () => {
   test('keeps a service from starting on its data, in a sentence; when it takes writes the service starts', async () => {
@@ -53,6 +53,6 @@ describe('a read-only disk', { skip: withoutMounts }, () => {
     assert.equal(backup.code, 1);
     assert.deepEqual(readdirSync(disk), []);
     const { stdout } = await runStamm(['doctor'], { DATA_DIR: dataDir, BACKUP_DIR: disk });
-    assert.match(stdout, /^! backup +\S+ cannot be written to \(EROFS\)/m);
+    assert.match(stdout, /^✗ backup +\S+ cannot be written to \(EROFS: /m);
   });
 });

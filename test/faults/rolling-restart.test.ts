@@ -1,14 +1,14 @@
 // Nodes behind a real HAProxy are restarted in turn under load, and no request fails.
-// ROLLING_RESTARTS=20 makes as many restarts; npm test makes a few.
+// ROLLING_RESTARTS=20 makes as many restarts; npm run test:all makes a few.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findFreePort } from '../free-port.ts';
-import { withoutHAProxy } from '../programs.ts';
-import { createTestDatabase } from '../service.ts';
-import { until } from '../waiting.ts';
-import { startHAProxy } from './haproxy.ts';
-import { idsOf, type Load, startLoad } from './load.ts';
-import { createTenant, databaseUrl, onlyStartBlock, startStamm, withClient } from './process.ts';
+import { findFreePort } from '../helpers/free-port.ts';
+import { withoutHAProxy } from '../helpers/programs.ts';
+import { createTestDatabase } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
+import { startHAProxy } from './helpers/haproxy.ts';
+import { idsOf, type Load, startLoad } from './helpers/load.ts';
+import { createTenant, databaseUrl, onlyStartBlock, startStamm, withClient } from './helpers/process.ts';
 
 const restarts = Number(process.env.ROLLING_RESTARTS ?? 2);
 /** How many requests each kind of client sends between two restarts. */

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { withoutPostgres15 } from '../programs.ts';
-import { until } from '../waiting.ts';
-import { runPostgresProgram, startDebianPostgres, startPostgres } from './debian-postgres.ts';
+import { withoutPostgres15 } from '../helpers/programs.ts';
+import { until } from '../helpers/waiting.ts';
+import { runPostgresProgram, startDebianPostgres, startPostgres } from './helpers/debian-postgres.ts';
 import {
   assertRefused,
   createCustomer,
@@ -14,7 +14,7 @@ import {
   startStamm,
   untilUnavailable,
   withClient,
-} from './process.ts';
+} from './helpers/process.ts';
 
 test('on a standby a node is not ready and the doctor names it; after its promotion the node serves', {
   skip: withoutPostgres15,

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
-import { idsOf, startLoad } from './load.ts';
-import { createdSince } from './matrix.ts';
-import { findServers, makePreparedDataDir, startStamm, withClient } from './process.ts';
+import { idsOf, startLoad } from './helpers/load.ts';
+import { createdSince } from './helpers/matrix.ts';
+import { findServers, makePreparedDataDir, startStamm, withClient } from './helpers/process.ts';
 
 test('SIGTERM under load answers everything that was sent before it, and every row that was written', async () => {
   const { dataDir, key } = await makePreparedDataDir();

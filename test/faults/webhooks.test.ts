@@ -1,9 +1,9 @@
 // Webhooks while the service is killed, and while the receiver is away.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startReceiver, verify } from '../api/webhook-receiver.ts';
-import { createTestDatabase } from '../service.ts';
-import { until } from '../waiting.ts';
+import { startReceiver, verify } from '../api/webhooks/webhook-receiver.ts';
+import { createTestDatabase } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
 import {
   cleanUpLater,
   createCustomer,
@@ -13,7 +13,7 @@ import {
   runStamm,
   startStamm,
   withClient,
-} from './process.ts';
+} from './helpers/process.ts';
 
 test('a service that is killed again and again loses no change and keeps the order', async () => {
   const { dataDir, tenantId, key } = await makePreparedDataDir();

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
-import { until } from '../waiting.ts';
-import { startLoad } from './load.ts';
+import { until } from '../helpers/waiting.ts';
+import { startLoad } from './helpers/load.ts';
 import {
   assertOnlyStartBlock,
   connectionTo,
@@ -18,8 +18,8 @@ import {
   startStamm,
   startUntil,
   withClient,
-} from './process.ts';
-import { listWorkers, workersOf } from './process-list.ts';
+} from './helpers/process.ts';
+import { listWorkers, workersOf } from './helpers/process-list.ts';
 
 async function startWorkers(count: number, more = {}): Promise<Prepared & { service: StammProcess }> {
   const prepared = await makePreparedDataDir();

@@ -3,8 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { openImport, sendImport } from '../api/import-client.ts';
-import { startService, validAddress } from '../service.ts';
+import { openImport, sendImport } from '../api/import/import-client.ts';
+import { startService, validAddress } from '../helpers/service.ts';
 
 /** A small heap, which measures needed memory and not memory that V8 has not freed yet. */
 const heap = ['--max-old-space-size=96', '--max-semi-space-size=2'];

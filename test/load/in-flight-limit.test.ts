@@ -7,11 +7,11 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { text } from '../../server/messages.ts';
-import { holdTable, untilLocked } from '../api/locks.ts';
-import { createPerson } from '../api/office.ts';
-import { exchange, listen, postBytes } from '../api/raw-client.ts';
-import { startService, validCustomer } from '../service.ts';
-import { until } from '../waiting.ts';
+import { holdTable, untilLocked } from '../helpers/locks.ts';
+import { createPerson } from '../helpers/office.ts';
+import { exchange, listen, postBytes } from '../helpers/raw-client.ts';
+import { startService, validCustomer } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
 
 const service = await startService();
 const strict = await startService({ FAILED_AUTH_LIMIT_PER_MINUTE: 1, RATE_LIMIT_PER_MINUTE: 1 });

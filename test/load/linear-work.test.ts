@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { toFieldValue } from '../../core/cells.ts';
-import { matchTitles } from '../../core/columns.ts';
-import { toCsvLine } from '../../core/csv.ts';
+import { toFieldValue } from '../../core/table/cells.ts';
+import { matchTitles } from '../../core/table/columns.ts';
+import { toCsvLine } from '../../core/table/csv.ts';
 import { describeDefinition } from '../../server/engine/definition/description.ts';
 import { text } from '../../server/engine/definition/fields.ts';
 import { toCell } from '../../server/engine/http/csv.ts';
@@ -13,9 +13,9 @@ import { readLines } from '../../server/features/import/lines.ts';
 import { parseJson } from '../../server/http/json-body.ts';
 import { customer } from '../../server/resources/customer.ts';
 import { product } from '../../server/resources/product.ts';
-import { callOffice } from '../api/office.ts';
-import { listen } from '../api/raw-client.ts';
-import { startService } from '../service.ts';
+import { callOffice } from '../helpers/office.ts';
+import { listen } from '../helpers/raw-client.ts';
+import { startService } from '../helpers/service.ts';
 
 const { app, tenant } = await startService({ BODY_LIMIT_BYTES: 4 * 1024 * 1024, TRUST_PROXY: ['loopback'] });
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { Definition } from '../../server/engine/definition/definition.ts';
 import type { Field, Fields } from '../../server/engine/definition/fields.ts';
 import { resources } from '../../server/resources/index.ts';
-import { createPerson } from '../api/office.ts';
-import type { TestService } from '../service.ts';
+import { createPerson } from '../helpers/office.ts';
+import type { TestService } from '../helpers/service.ts';
 
 export interface World {
   origin: string;
@@ -31,23 +31,33 @@ export const shareOf = (world: Pick<World, 'size'>, most: number) =>
 const fewItems = 3;
 const days = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
-/** Long over, so that each day of a visit looks at all of them. */
-const openingHours = (count: number) =>
-  Array.from({ length: count }, (_, index) => ({
-    dayOfWeek: days[index % days.length],
-    opens: '08:00',
-    closes: '18:00',
-    validFrom: `${2001 + (index % 9)}-01-01`,
-    validUntil: `${2001 + (index % 9)}-12-31`,
-  }));
+const timeOf = (minutes: number) =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 
-/** Many intervals of one site are as close as possible. The few of each other site keep calendars readable. */
+/** Half of them are long over, so that each day of a visit looks at all of them. The others are minutes of a Sunday. */
+const openingHours = (count: number) =>
+  Array.from({ length: count }, (_, index) =>
+    index % 2 === 0
+      ? {
+          ...{ dayOfWeek: days[index % days.length], opens: '08:00', closes: '18:00' },
+          ...{ validFrom: `${2001 + (index % 9)}-01-01`, validUntil: `${2001 + (index % 9)}-12-31` },
+        }
+      : {
+          ...{ dayOfWeek: 'SUNDAY', opens: timeOf(index * 14), closes: timeOf(index * 14 + 7) },
+          validFrom: '2026-01-01',
+        },
+  );
+
+/** Many intervals of one site are as close as possible, and no two are alike. The few of other sites keep calendars readable. */
 const attendingIntervals = (count: number) =>
-  Array.from({ length: count }, () => ({
-    frequency: 'DAILY',
-    interval: count > fewItems ? 2 : 52,
-    toleranceInDays: 31,
-  }));
+  Array.from({ length: count }, (_, index) =>
+    count > fewItems
+      ? {
+          ...{ frequency: 'DAILY', interval: 1 + (index % 2), toleranceInDays: 31 },
+          ...{ timeFrom: timeOf(index), timeUntil: '23:59', durationInMinutes: 8 + index },
+        }
+      : { frequency: 'DAILY', interval: 52, toleranceInDays: 31 },
+  );
 
 /** A value for every field, with as many list items and words as this. */
 function fullBody(fields: Fields, ids: World['ids'], items: number): Record<string, unknown> {
@@ -98,7 +108,8 @@ export function worstBody(definition: Definition, world: World, name: string): R
   );
 }
 
-function named({ uniqueFields }: Definition, body: Record<string, unknown>, name: string) {
+function named({ uniqueFields, uniqueTogether }: Definition, body: Record<string, unknown>, name: string) {
+  for (const fields of uniqueTogether) delete body[fields.at(-1)!];
   for (const field of uniqueFields) body[field] = name.slice(0, 30);
   return Object.assign(body, { externalId: name });
 }

@@ -1,14 +1,20 @@
 // The work of planning, in steps: the largest sites that are accepted cost no more than their size.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dayNames } from '../../core/calendar-days.ts';
+import { dayNames } from '../../core/calendar/calendar-days.ts';
 import { countSteps, Pace } from '../../core/pace.ts';
 import { ApiError } from '../../server/errors.ts';
 import { findVisits } from '../../server/features/visits/visit-page.ts';
-import { parseVisitRequest } from '../../server/features/visits/visit-request.ts';
-import { createPerson } from '../api/office.ts';
-import { listen } from '../api/raw-client.ts';
-import { startService, validSite } from '../service.ts';
+import { type Place, parseVisitRequest } from '../../server/features/visits/visit-request.ts';
+import { InterruptedPages } from '../../server/http/interrupted-pages.ts';
+import {
+  type AppointmentRow,
+  addAppointments,
+  maxAppointments,
+} from '../../server/resources/plan-exceptions.ts';
+import { createPerson } from '../helpers/office.ts';
+import { listen } from '../helpers/raw-client.ts';
+import { startService, validSite } from '../helpers/service.ts';
 
 const service = await startService({ BODY_LIMIT_BYTES: 1024 * 1024 });
 const port = await listen(service.app);
@@ -30,6 +36,9 @@ const ordinarySite = (minutes: number) => ({
   openingHours: week.map((hours) => ({ ...hours, opens: `08:${minutes}` })),
 });
 
+const timeOf = (minutes: number) =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+
 /** Sites that were the most expensive ones, by the number of their intervals and opening hours. */
 const worstSites: Record<string, (length: number) => object> = {
   'that are closed for ever': (length) => ({
@@ -42,6 +51,16 @@ const worstSites: Record<string, (length: number) => object> = {
       timeFrom: `${String(index % 24).padStart(2, '0')}:${10 + (index % 50)}`,
     })),
     openingHours: hoursOver(length),
+  }),
+  'that are open for many minutes of a Sunday': (length) => ({
+    attendingIntervals: list(length, (index) => ({
+      ...{ frequency: 'DAILY', toleranceInDays: 31, durationInMinutes: 1440 - index },
+      ...{ timeFrom: timeOf(index % 10), timeUntil: timeOf(1200 + index) },
+    })),
+    openingHours: list(length, (index) => ({
+      ...{ dayOfWeek: 'SUNDAY', opens: timeOf(index * 14), closes: timeOf(index * 14 + 7) },
+      validFrom: '2026-01-01',
+    })),
   }),
   'that are open on Sundays in parts of the year': (length) => ({
     attendingIntervals: list(length, (index) => ({
@@ -139,8 +158,10 @@ test('a page that runs out of time ends early, and is refused only if it is empt
       deadline: performance.now() + 60_000,
       report: () => assert.fail(),
     };
-    return findVisits(service.database, { ...reader, pace: new Pace(demandTime) }, { ...asked, limit: 4000 });
+    const pace = new Pace(demandTime);
+    return findVisits(service.database, { ...reader, pace }, { ...asked, limit: 4000 }, interrupted);
   };
+  const interrupted = new InterruptedPages<Place>();
   let turns = 0;
   const countTurn = () => void turns++;
   const isNamed = (await find('2026-11-18', () => {})).visits.length > 0;
@@ -157,4 +178,46 @@ test('a page that runs out of time ends early, and is refused only if it is empt
     throw new ApiError('overloaded');
   };
   await assert.rejects(find(unnamed, refuse), { code: 'overloaded' });
+  // Each retry has time for one turn.
+  for (let retries = 0; ; retries++) {
+    let isOver = false;
+    const oneTurn = () => {
+      if (isOver) refuse();
+      isOver = true;
+    };
+    const page = await find(unnamed, oneTurn).catch((error) => assert.equal(error.code, 'overloaded'));
+    if (page) {
+      assert.deepEqual(page, { visits: [], next: undefined });
+      break;
+    }
+    assert.ok(retries < 1000, 'each retry goes on behind the one before');
+  }
+});
+
+const rowsOf = (siteId: string, count: number) =>
+  Array.from(
+    { length: count },
+    (_, index) => ({ site_id: siteId, id: `${siteId}-${index}` }) as AppointmentRow,
+  );
+const sitesOf = (...ids: string[]) =>
+  ids.map((id) => ({ id, appointments: undefined as readonly { id: string }[] | undefined }));
+
+test('a site is planned with all of its appointments, or in the next piece', () => {
+  const found = [...rowsOf('a', 1000), ...rowsOf('c', maxAppointments)].slice(0, maxAppointments + 1);
+  const whole = addAppointments(sitesOf('a', 'b', 'c', 'd') as never, found);
+  assert.deepEqual(
+    whole.map(({ id, appointments }) => [id, appointments?.length]),
+    [
+      ['a', 1000],
+      ['b', 0],
+    ],
+  );
+});
+
+test('a site with more appointments than a piece takes is planned with the first ones', () => {
+  const whole = addAppointments(sitesOf('a', 'b') as never, rowsOf('a', maxAppointments + 1));
+  assert.deepEqual(
+    whole.map(({ id, appointments }) => [id, appointments?.length]),
+    [['a', maxAppointments]],
+  );
 });

@@ -1,8 +1,9 @@
 // For each route the most expensive requests that it accepts. A new route must be named here, or the walk fails.
 import { randomUUID } from 'node:crypto';
 import type { Definition } from '../../server/engine/definition/definition.ts';
+import { inclusionsOf, maxFields } from '../../server/engine/read/object-form.ts';
 import { resources } from '../../server/resources/index.ts';
-import type { Method } from '../api/office.ts';
+import type { Method } from '../helpers/office.ts';
 import { largestSize, linesOf, shareOf, toNdjson, type World, worstBody } from './stored-worlds.ts';
 
 export interface Route {
@@ -27,11 +28,18 @@ const wordsOf = ({ size }: World) =>
 const year = 'from=2026-01-01&until=2026-01-31';
 const aWeek = 'from=2026-11-16&until=2026-11-20';
 
+const everyInclusion = (definitions: readonly Definition[]) =>
+  [...new Set(definitions.flatMap(inclusionsOf))].join();
+
+const withoutEmployee = { resource: 'site', field: 'assignedEmployeeId', code: 'no_employee' };
+
 /** By the path without its prefix. */
 const features: Record<string, Worst> = {
   'GET /changes': () => [
     { path: '/changes?limit=1000&include=data' },
     { path: '/changes?limit=1000&include=externalIds' },
+    { path: `/changes?limit=1000&include=${everyInclusion(resources)}` },
+    { path: `/changes?limit=1000&fields=${Array(maxFields).fill('address.city')}` },
   ],
   'GET /deleted': (world) => [
     { path: `/deleted?limit=200&q=${wordsOf(world)}` },
@@ -43,7 +51,14 @@ const features: Record<string, Worst> = {
     { path: `/visits?${aWeek}&limit=500&include=site,customer,employee,contactPerson,externalIds` },
     { path: `/visits?${year}&siteId=${ids.site}&limit=500` },
   ],
-  'GET /personal-data/:id': ({ ids }) => [{ path: `/personal-data/${ids.employee}` }],
+  'GET /visit-sums': () => [
+    { path: `/visit-sums?${aWeek}` },
+    { path: '/visit-sums?from=2026-11-01&until=2027-01-31' },
+  ],
+  'GET /personal-data/:id': ({ ids }) => [
+    { path: `/personal-data/${ids.employee}` },
+    { path: `/personal-data/${ids.customer}` },
+  ],
   'DELETE /personal-data/:id': ({ ids }) => [
     { path: `/personal-data/${ids.employee}?dryRun=true&text=${'a'.repeat(100)}` },
   ],
@@ -52,6 +67,10 @@ const features: Record<string, Worst> = {
   'GET /history/:resource/:id': ({ ids }) => [{ path: `/history/customer/${ids.customer}?limit=200` }],
   'GET /attention/counts': () => [{ path: '/attention/counts' }],
   'GET /attention/left': () => [{ path: '/attention/left' }],
+  'POST /attention/left/all': () => [{ path: '/attention/left/all', body: withoutEmployee }],
+  'POST /attention/reopened/all': () => [
+    { path: '/attention/reopened/all', body: { ...withoutEmployee, since: '2026-01-01T00:00:00Z' } },
+  ],
   'GET /attention/overview': () => [{ path: '/attention/overview' }],
   'GET /map': () => [{ path: '/map?west=-180&south=-90&east=180&north=90&zoom=18' }],
   'GET /map/proposals': () => [{ path: '/map/proposals' }],
@@ -59,8 +78,9 @@ const features: Record<string, Worst> = {
   'GET /calendar/:tenantId/:file': ({ calendar }) => [{ path: calendar.replace(/^\/app/, '') }],
   'GET /audit': () => [{ path: '/audit' }],
   'GET /audit.csv': () => [{ path: '/audit.csv' }],
+  'GET /backups': () => [{ path: '/backups' }],
   'GET /checklist': () => [{ path: '/checklist' }],
-  'GET /imports': () => [{ path: '/imports' }],
+  'GET /recent-actions': () => [{ path: '/recent-actions' }],
   'GET /imports/:id/kept': ({ importId }) => [{ path: `/imports/${importId}/kept` }],
   'POST /name-matches': (world) => [
     {
@@ -93,7 +113,8 @@ function ofResource({ collection, path, name }: Definition): Record<string, Wors
   const listed = (form = '') => `/${collection}${form}`;
   return {
     [`GET ${listed()}`]: (world) => [
-      { path: `${listed()}?limit=500&count=true&include=externalIds&sort=-name` },
+      { path: `${listed()}?limit=500&count=true&include=${everyInclusion([definition])}&sort=-name` },
+      { path: `${listed()}?limit=500&fields=${Array(maxFields).fill(definition.nameField)}` },
       { path: `${listed()}?limit=500&count=true&q=${wordsOf(world)}` },
     ],
     [`GET ${listed('.csv')}`]: () => [{ path: `${listed('.csv')}?include=externalIds` }],
@@ -101,7 +122,10 @@ function ofResource({ collection, path, name }: Definition): Record<string, Wors
     [`GET ${listed('.xlsx')}`]: () => [{ path: listed('.xlsx') }],
     [`GET /tables${listed('.csv')}`]: () => [{ path: `/tables${listed('.csv')}` }],
     [`GET /named${listed()}`]: ({ ids }) => [{ path: `/named${listed()}?ids=${Array(100).fill(ids[name])}` }],
-    [`GET ${listed('/:id')}`]: (world) => [{ path: of(world) }],
+    [`GET ${listed('/:id')}`]: (world) => [
+      { path: of(world) },
+      { path: `${of(world)}?include=${everyInclusion([definition])}` },
+    ],
     [`PATCH ${listed('/:id')}`]: (world) => [{ path: of(world), body: body(world, 'largest') }],
     [`DELETE ${listed('/:id')}`]: (world) => [{ path: `${of(world)}?cascade=true&dryRun=true` }],
     [`POST ${listed('/:id/merge')}`]: (world) => [
@@ -113,7 +137,10 @@ function ofResource({ collection, path, name }: Definition): Record<string, Wors
     [`POST ${listed('/:id/restore')}`]: ({ ids }) => [
       { path: `/${collection}/${ids.deleted}/restore?dryRun=true` },
     ],
-    [`GET ${byName}/:externalId`]: () => [{ path: `${byName}/largest` }],
+    [`GET ${byName}/:externalId`]: () => [
+      { path: `${byName}/largest` },
+      { path: `${byName}/largest?include=${everyInclusion([definition])}` },
+    ],
     [`PUT ${byName}/:externalId`]: (world) => [
       { path: `${byName}/largest`, body: body(world, 'largest') },
       { path: `${byName}/largest?dryRun=true`, body: body(world, 'largest') },
@@ -136,13 +163,13 @@ const worst: ReadonlyMap<string, Worst> = new Map(
  * largest size.
  */
 const small = [
-  /^GET \/(definitions|state|session|sessions|people|invitations|business|key|passkeys|passkey-requirement|views|visit-settings|webhooks)$/,
+  /^GET \/(definitions|state|session|sessions|people|invitations|business|key|passkeys|passkey-requirement|profile|views|visit-settings|webhooks|test-business)$/,
   /^GET \/(setup|invitation|reset)\/:token$/,
   /^GET \/map\/(settings|approximate-position|positions)$/,
   /^GET \/(audit\/events|requests|requests\/:id|requests\/groups|requests\/hours|webhooks\/:id|webhooks\/:id\/deliveries)$/,
   /^(POST|PUT|PATCH|DELETE) \/(session|sessions|setup|invitation|reset|password|password-reset|profile|passkeys|proof)(\/.*)?$/,
   /^(POST|PUT|PATCH|DELETE) \/(recovery-codes|passkey-requirement|people|invitations|business|key|views|visit-settings)(\/.*)?$/,
-  /^(POST|PUT|PATCH|DELETE) \/(webhooks|calendar-feeds|checklist|remembered-names)(\/.*)?$/,
+  /^(POST|PUT|PATCH|DELETE) \/(webhooks|calendar-feeds|checklist|remembered-names|test-business)(\/.*)?$/,
   /^POST \/(attention\/(left|reopened)|imports|requests\/:id\/correction|map\/.*)$/,
   /^PUT \/map\/.*$/,
   // Undoes for as long as a request may take, and goes on with the next one.
@@ -162,10 +189,14 @@ export function turnFactor(name: string): number {
   return longTurns[name] ?? 1;
 }
 
-/** Streams without an end. */
-const endless = ['GET /requests/live'];
 /** They end what the walk needs, so they come last. */
-const endings = ['POST /key', 'DELETE /key', 'DELETE /sessions', 'DELETE /session'];
+const endings = [
+  'POST /test-business/enter',
+  'POST /key',
+  'DELETE /key',
+  'DELETE /sessions',
+  'DELETE /session',
+];
 
 export function isLast(name: string): boolean {
   return endings.includes(name);
@@ -173,7 +204,6 @@ export function isLast(name: string): boolean {
 
 /** Undefined for a route that nobody has thought about. */
 export function worstRequests(name: string, world: World): WorstRequest[] | undefined {
-  if (endless.includes(name)) return [];
   const cases = worst.get(name);
   if (cases) return cases(world);
   if (!small.some((pattern) => pattern.test(name))) return undefined;

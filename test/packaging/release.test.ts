@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { buildRelease, notesOf } from '../../packaging/release.ts';
-import { until } from '../waiting.ts';
+import { buildRelease, notesOf } from '../../tools/release.ts';
+import { until } from '../helpers/waiting.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -77,6 +77,12 @@ describe('a release', () => {
       assert.match(corrected('database'), /no database in \/var\/lib\/stamm,/);
     },
   );
+
+  test('names itself by the link that outlives its folder', rootOnly, async () => {
+    const link = `mount -t tmpfs tmpfs /opt && ln -s ${home} /opt/stamm`;
+    const { stdout } = await run('unshare', ['--mount', 'sh', '-c', `${link} && ${home}/bin/stamm --help`]);
+    assert.match(stdout, /^Usage: \/opt\/stamm\/bin\/stamm COMMAND/);
+  });
 
   test('starts and stores a customer without npm and network', rootOnly, async () => {
     const data = path.join(folder, 'data');

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { checkDistribution } from '../../server/commands/doctor-database.ts';
+import { findUndistributed, findWorkerTables } from '../../server/database/citus/distribution.ts';
 import { openDatabase } from '../../server/database/database.ts';
-import { findUndistributed, findWorkerTables } from '../../server/database/distribution.ts';
-import { findTableParts, runOn } from '../cluster.ts';
-import type { TestServer } from '../postgres.ts';
-import { startService, type Tenant, validCustomer } from '../service.ts';
-import { until } from '../waiting.ts';
+import { findTableParts, runOn } from '../helpers/cluster.ts';
+import type { TestServer } from '../helpers/postgres.ts';
+import { startService, type Tenant, validCustomer } from '../helpers/service.ts';
+import { until } from '../helpers/waiting.ts';
 
 const skip = process.env.CITUS_URL ? false : 'CITUS_URL names no Citus cluster';
 const service = skip ? undefined! : await startService();

@@ -7,7 +7,7 @@ import { text } from '../../server/messages.ts';
 import { resources } from '../../server/resources/index.ts';
 import { ApiError } from '../../web/src/api/client.ts';
 import { type Field, leavesOf } from '../../web/src/api/definitions.ts';
-import { fieldErrorText } from '../../web/src/forms/field-error-text.ts';
+import { fieldErrorText } from '../../web/src/inputs/field-error-text.ts';
 import { de } from '../../web/src/texts/de.ts';
 import { en } from '../../web/src/texts/en.ts';
 

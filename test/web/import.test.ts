@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import Fastify from 'fastify';
+import type { Definition } from '../../core/definition/definition.ts';
 import {
   columnsOf,
   findDefinition,
@@ -10,9 +11,8 @@ import {
   guessDefinition,
   matchTitles,
   missingColumns,
-} from '../../core/columns.ts';
-import type { Definition } from '../../core/definition.ts';
-import { isLeftOut, nameKey, toLine } from '../../core/import-lines.ts';
+} from '../../core/table/columns.ts';
+import { isLeftOut, nameKey, toLine } from '../../core/table/import-lines.ts';
 import { describeDefinition } from '../../server/engine/definition/description.ts';
 import { definitionRoutes } from '../../server/features/definitions/definition-routes.ts';
 import { resources } from '../../server/resources/index.ts';

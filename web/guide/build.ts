@@ -2,7 +2,7 @@
 // fingerprint: a new line in the changelog does not build the web app again.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 const folder = import.meta.dirname;
@@ -13,7 +13,7 @@ const fingerprintFile = path.join(target, 'fingerprint');
 function fingerprintSources(): string {
   const hash = createHash('sha256');
   const patterns = [
-    'docs/guide/*.md',
+    'docs/guide/*',
     'docs/examples/*/*',
     'client/{src,bin}/*',
     'client/*.{ts,json,md}',
@@ -41,6 +41,7 @@ export async function buildGuide(): Promise<void> {
     await mkdir(fresh, { recursive: true });
     const { makeFiles } = await import('./pages.ts');
     for (const [name, content] of makeFiles()) await writeFile(path.join(fresh, name), content);
+    await copyFile(path.join(root, 'docs/guide/redocly.yaml'), path.join(fresh, 'redocly.yaml'));
     const { packClient } = await import('../../client/pack.ts');
     await writeFile(path.join(fresh, 'stamm-client.tgz'), await packClient());
     await writeFile(path.join(fresh, 'fingerprint'), fingerprint);

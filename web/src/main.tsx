@@ -8,7 +8,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { AskedDialogs } from './frame/asking.tsx';
+import { AskedDialogs } from './dialogs/asking.tsx';
 import { Notices } from './frame/notices.tsx';
 import { queryClient, router } from './router.tsx';
 import { startTexts } from './texts/language.ts';

@@ -8,11 +8,18 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { type ApiError, toApiError, whenPasskeyIsRequired, whenSessionEnds } from './api/client.ts';
+import {
+  type ApiError,
+  showTestBusiness,
+  toApiError,
+  whenPasskeyIsRequired,
+  whenSessionEnds,
+} from './api/client.ts';
 import { definitionsQuery } from './api/definitions.ts';
 import { sessionQuery, stateQuery } from './api/session.ts';
 import { NotFoundPage, PageFailure } from './frame/failure.tsx';
 import { PageLoading } from './frame/loading.tsx';
+import { withTexts } from './texts/language.ts';
 
 const patientSeconds = 10;
 
@@ -38,32 +45,50 @@ const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({ compon
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: lazyRouteComponent(() => import('./start/sign-in.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(
+    withTexts(['access'], () => import('./start/sign-in.tsx')),
+    'SignInPage',
+  ),
 });
 const welcome = createRoute({
   getParentRoute: () => root,
   path: '/welcome',
-  component: lazyRouteComponent(() => import('./start/welcome.tsx'), 'WelcomePage'),
+  component: lazyRouteComponent(
+    withTexts(['access'], () => import('./start/welcome.tsx')),
+    'WelcomePage',
+  ),
 });
 const setup = createRoute({
   getParentRoute: () => root,
   path: '/setup',
-  component: lazyRouteComponent(() => import('./start/setup.tsx'), 'SetupPage'),
+  component: lazyRouteComponent(
+    withTexts(['access'], () => import('./start/setup.tsx')),
+    'SetupPage',
+  ),
 });
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('./start/invitation.tsx'), 'InvitationPage'),
+  component: lazyRouteComponent(
+    withTexts(['access'], () => import('./start/invitation.tsx')),
+    'InvitationPage',
+  ),
 });
 const forgot = createRoute({
   getParentRoute: () => root,
   path: '/forgot',
-  component: lazyRouteComponent(() => import('./start/forgot.tsx'), 'ForgotPage'),
+  component: lazyRouteComponent(
+    withTexts(['access'], () => import('./start/forgot.tsx')),
+    'ForgotPage',
+  ),
 });
 const reset = createRoute({
   getParentRoute: () => root,
   path: '/reset',
-  component: lazyRouteComponent(() => import('./start/reset.tsx'), 'ResetPage'),
+  component: lazyRouteComponent(
+    withTexts(['access'], () => import('./start/reset.tsx')),
+    'ResetPage',
+  ),
 });
 
 const requiredPasskey = createRoute({
@@ -74,7 +99,10 @@ const requiredPasskey = createRoute({
     if (!me?.needsPasskey) throw redirect({ to: '/' });
     context.queryClient.setQueryData(sessionQuery.queryKey, me);
   },
-  component: lazyRouteComponent(() => import('./start/required-passkey.tsx'), 'RequiredPasskeyPage'),
+  component: lazyRouteComponent(
+    withTexts(['access'], () => import('./start/required-passkey.tsx')),
+    'RequiredPasskeyPage',
+  ),
 });
 
 /** Everything inside the frame needs somebody who is signed in. */
@@ -88,8 +116,9 @@ const office = createRoute({
       if (!me) throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { to: location.href } });
       context.queryClient.setQueryData(sessionQuery.queryKey, me);
     }
-    if (context.queryClient.getQueryData(sessionQuery.queryKey)?.needsPasskey)
-      throw redirect({ to: '/required-passkey' });
+    const me = context.queryClient.getQueryData(sessionQuery.queryKey);
+    showTestBusiness(me?.isInTestBusiness ?? false);
+    if (me?.needsPasskey) throw redirect({ to: '/required-passkey' });
     await context.queryClient.ensureQueryData(definitionsQuery);
   },
   component: lazyRouteComponent(() => import('./frame/frame.tsx'), 'Frame'),
@@ -113,7 +142,10 @@ const creation = createRoute({
 const record = createRoute({
   getParentRoute: () => office,
   path: '/data/$collection/$id',
-  component: lazyRouteComponent(() => import('./records/record-page.tsx'), 'RecordPage'),
+  component: lazyRouteComponent(
+    withTexts(['visits'], () => import('./records/record-page.tsx')),
+    'RecordPage',
+  ),
 });
 const editing = createRoute({
   getParentRoute: () => office,
@@ -128,7 +160,18 @@ const siteSheet = createRoute({
 const daySheet = createRoute({
   getParentRoute: () => office,
   path: '/day-sheet',
-  component: lazyRouteComponent(() => import('./paper/day-sheet.tsx'), 'DaySheetPage'),
+  component: lazyRouteComponent(
+    withTexts(['visits'], () => import('./paper/day-sheet.tsx')),
+    'DaySheetPage',
+  ),
+});
+const weekSheet = createRoute({
+  getParentRoute: () => office,
+  path: '/week-sheet',
+  component: lazyRouteComponent(
+    withTexts(['visits'], () => import('./paper/week-sheet.tsx')),
+    'WeekSheetPage',
+  ),
 });
 const labels = createRoute({
   getParentRoute: () => office,
@@ -148,7 +191,10 @@ const attention = createRoute({
 const visits = createRoute({
   getParentRoute: () => office,
   path: '/visits',
-  component: lazyRouteComponent(() => import('./visits/visits-page.tsx'), 'VisitsPage'),
+  component: lazyRouteComponent(
+    withTexts(['visits'], () => import('./visits/visits-page.tsx')),
+    'VisitsPage',
+  ),
 });
 const map = createRoute({
   getParentRoute: () => office,
@@ -158,47 +204,95 @@ const map = createRoute({
 const requests = createRoute({
   getParentRoute: () => office,
   path: '/requests',
-  component: lazyRouteComponent(() => import('./call-log/requests-page.tsx'), 'RequestsPage'),
+  component: lazyRouteComponent(
+    withTexts(['requests'], () => import('./call-log/requests-page.tsx')),
+    'RequestsPage',
+  ),
 });
 const correction = createRoute({
   getParentRoute: () => office,
   path: '/requests/$id/correct',
-  component: lazyRouteComponent(() => import('./call-log/correction-page.tsx'), 'CorrectionPage'),
+  component: lazyRouteComponent(
+    withTexts(['requests'], () => import('./call-log/correction-page.tsx')),
+    'CorrectionPage',
+  ),
 });
 const bin = createRoute({
   getParentRoute: () => office,
   path: '/bin',
   component: lazyRouteComponent(() => import('./bin/bin-page.tsx'), 'BinPage'),
 });
+const recent = createRoute({
+  getParentRoute: () => office,
+  path: '/recent',
+  component: lazyRouteComponent(
+    withTexts(['import'], () => import('./recent/recent-page.tsx')),
+    'RecentPage',
+  ),
+});
 const importing = createRoute({
   getParentRoute: () => office,
   path: '/import',
-  component: lazyRouteComponent(() => import('./import/import-page.tsx'), 'ImportPage'),
+  component: lazyRouteComponent(
+    withTexts(['import'], () => import('./import/import-page.tsx')),
+    'ImportPage',
+  ),
 });
 const settings = createRoute({
   getParentRoute: () => office,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./settings/settings-frame.tsx'), 'SettingsFrame'),
+  component: lazyRouteComponent(
+    withTexts(['settings'], () => import('./settings/settings-frame.tsx')),
+    'SettingsFrame',
+  ),
 });
 const profile = createRoute({
   getParentRoute: () => settings,
   path: '/',
-  component: lazyRouteComponent(() => import('./settings/profile.tsx'), 'ProfilePage'),
+  component: lazyRouteComponent(
+    withTexts(['access', 'settings'], () => import('./settings/profile.tsx')),
+    'ProfilePage',
+  ),
 });
 const people = createRoute({
   getParentRoute: () => settings,
   path: '/people',
-  component: lazyRouteComponent(() => import('./settings/people.tsx'), 'PeoplePage'),
+  component: lazyRouteComponent(
+    withTexts(['access', 'settings'], () => import('./settings/people.tsx')),
+    'PeoplePage',
+  ),
 });
 const api = createRoute({
   getParentRoute: () => settings,
   path: '/api',
-  component: lazyRouteComponent(() => import('./settings/api.tsx'), 'ApiPage'),
+  component: lazyRouteComponent(
+    withTexts(['settings'], () => import('./settings/api.tsx')),
+    'ApiPage',
+  ),
+});
+const visitSettings = createRoute({
+  getParentRoute: () => settings,
+  path: '/visits',
+  component: lazyRouteComponent(
+    withTexts(['settings', 'visits'], () => import('./settings/visits-page.tsx')),
+    'VisitSettingsPage',
+  ),
 });
 const audit = createRoute({
   getParentRoute: () => settings,
   path: '/audit',
-  component: lazyRouteComponent(() => import('./settings/audit-page.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(
+    withTexts(['settings', 'visits'], () => import('./settings/audit-page.tsx')),
+    'AuditPage',
+  ),
+});
+const backups = createRoute({
+  getParentRoute: () => settings,
+  path: '/backups',
+  component: lazyRouteComponent(
+    withTexts(['settings'], () => import('./settings/backups-page.tsx')),
+    'BackupsPage',
+  ),
 });
 
 /** Inside the frame: a wrong address keeps the navigation. */
@@ -221,6 +315,7 @@ export const router = createRouter({
       editing,
       siteSheet,
       daySheet,
+      weekSheet,
       labels,
       merge,
       attention,
@@ -230,7 +325,8 @@ export const router = createRouter({
       correction,
       importing,
       bin,
-      settings.addChildren([profile, people, api, audit]),
+      recent,
+      settings.addChildren([profile, people, api, visitSettings, audit, backups]),
       unknown,
     ]),
   ]),

@@ -1,5 +1,5 @@
 // Creates a customer and a site that belongs to it.
-using System.Net.Http.Json;
+using System.Text;
 using System.Text.Json.Nodes;
 
 using var http = new HttpClient { BaseAddress = new Uri(Environment.GetEnvironmentVariable("STAMM_URL")!) };
@@ -12,7 +12,10 @@ JsonObject Address() => new()
 
 async Task<string> Post(string path, string idempotencyKey, JsonObject body)
 {
-    using var request = new HttpRequestMessage(HttpMethod.Post, "/api/v1" + path) { Content = JsonContent.Create(body) };
+    using var request = new HttpRequestMessage(HttpMethod.Post, "/api/v1" + path)
+    {
+        Content = new StringContent(body.ToJsonString(), Encoding.UTF8, "application/json"),
+    };
     request.Headers.Add("Idempotency-Key", idempotencyKey);
     using var response = await http.SendAsync(request);
     var answer = await response.Content.ReadAsStringAsync();

@@ -1,6 +1,6 @@
 // Sends invalid data and prints every invalid field. Repeats 429 and 500 under the same Idempotency-Key.
 using System.Net;
-using System.Net.Http.Json;
+using System.Text;
 using System.Text.Json.Nodes;
 
 using var http = new HttpClient { BaseAddress = new Uri(Environment.GetEnvironmentVariable("STAMM_URL")!) };
@@ -14,7 +14,10 @@ async Task<JsonNode> Create(string path, JsonObject body, int attempts = 6)
         var pause = TimeSpan.FromSeconds(Math.Pow(2, attempt - 1) * (0.5 + Random.Shared.NextDouble() / 2));
         try
         {
-            using var request = new HttpRequestMessage(HttpMethod.Post, "/api/v1" + path) { Content = JsonContent.Create(body) };
+            using var request = new HttpRequestMessage(HttpMethod.Post, "/api/v1" + path)
+            {
+                Content = new StringContent(body.ToJsonString(), Encoding.UTF8, "application/json"),
+            };
             request.Headers.Add("Idempotency-Key", idempotencyKey);
             using var response = await http.SendAsync(request);
             var answer = JsonNode.Parse(await response.Content.ReadAsStringAsync())!;
@@ -42,7 +45,7 @@ try
 catch (StammException error)
 {
     Console.WriteLine($"code {error.Problem["code"]}, request {error.Problem["requestId"]}");
-    foreach (var fault in error.Problem["errors"]?.AsArray() ?? [])
+    foreach (var fault in error.Problem["errors"] as JsonArray ?? new JsonArray())
     {
         Console.WriteLine($"{fault!["field"]} {fault["code"]}: {fault["message"]}");
     }

@@ -10,21 +10,22 @@ JsonObject Address() => new()
     ["streetName"] = "Am Wall", ["houseNumber"] = "5", ["zipCode"] = "28195", ["city"] = "Bremen",
 };
 
+// "revive": false leaves deleted what the office has deleted: such a line fails with 409 and the id to restore.
 JsonObject[] lines =
 [
     new()
     {
-        ["type"] = "customer",
+        ["type"] = "customer", ["revive"] = false,
         ["data"] = new JsonObject { ["externalId"] = "CS-1", ["companyName"] = "Weser Büro AG", ["address"] = Address() },
     },
     new()
     {
-        ["type"] = "contact-person",
+        ["type"] = "contact-person", ["revive"] = false,
         ["data"] = new JsonObject { ["externalId"] = "CS-1-P", ["customerExternalId"] = "CS-1", ["lastName"] = "Petersen" },
     },
     new()
     {
-        ["type"] = "customer",
+        ["type"] = "customer", ["revive"] = false,
         ["data"] = new JsonObject { ["externalId"] = "CS-2", ["companyName"] = "", ["address"] = Address() },
     },
 ];

@@ -1,5 +1,5 @@
 // Keeps a customer under your own id: replaces it, then changes one field.
-using System.Net.Http.Json;
+using System.Text;
 using System.Text.Json.Nodes;
 
 using var http = new HttpClient { BaseAddress = new Uri(Environment.GetEnvironmentVariable("STAMM_URL")!) };
@@ -8,8 +8,12 @@ http.DefaultRequestHeaders.Add("Stamm-Origin", "erp");
 
 async Task<JsonNode> Send(HttpMethod method, string externalId, JsonObject body)
 {
-    var path = "/api/v1/customers/by-external-id/" + Uri.EscapeDataString(externalId);
-    using var request = new HttpRequestMessage(method, path) { Content = JsonContent.Create(body) };
+    // What the office has deleted stays deleted: 409 with the id to restore.
+    var path = $"/api/v1/customers/by-external-id/{Uri.EscapeDataString(externalId)}?revive=false";
+    using var request = new HttpRequestMessage(method, path)
+    {
+        Content = new StringContent(body.ToJsonString(), Encoding.UTF8, "application/json"),
+    };
     using var response = await http.SendAsync(request);
     var answer = await response.Content.ReadAsStringAsync();
     if (!response.IsSuccessStatusCode) throw new HttpRequestException(answer);

@@ -3,10 +3,11 @@
 declare(strict_types=1);
 
 $address = ['streetName' => 'Am Wall', 'houseNumber' => '5', 'zipCode' => '28195', 'city' => 'Bremen'];
+// "revive": false leaves deleted what the office has deleted: such a line fails with 409 and the id to restore.
 $lines = [
-    ['type' => 'customer', 'data' => ['externalId' => 'PHP-1', 'companyName' => 'Weser Büro AG', 'address' => $address]],
-    ['type' => 'contact-person', 'data' => ['externalId' => 'PHP-1-P', 'customerExternalId' => 'PHP-1', 'lastName' => 'Petersen']],
-    ['type' => 'customer', 'data' => ['externalId' => 'PHP-2', 'companyName' => '', 'address' => $address]],
+    ['type' => 'customer', 'revive' => false, 'data' => ['externalId' => 'PHP-1', 'companyName' => 'Weser Büro AG', 'address' => $address]],
+    ['type' => 'contact-person', 'revive' => false, 'data' => ['externalId' => 'PHP-1-P', 'customerExternalId' => 'PHP-1', 'lastName' => 'Petersen']],
+    ['type' => 'customer', 'revive' => false, 'data' => ['externalId' => 'PHP-2', 'companyName' => '', 'address' => $address]],
 ];
 
 $summary = null;

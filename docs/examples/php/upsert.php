@@ -4,8 +4,9 @@ declare(strict_types=1);
 
 function send(string $method, string $externalId, array $body): array
 {
-    $url = getenv('STAMM_URL') . '/api/v1/customers/by-external-id/' . rawurlencode($externalId);
-    $request = curl_init($url);
+    // What the office has deleted stays deleted: 409 with the id to restore.
+    $path = '/api/v1/customers/by-external-id/' . rawurlencode($externalId) . '?revive=false';
+    $request = curl_init(getenv('STAMM_URL') . $path);
     curl_setopt_array($request, [
         CURLOPT_CUSTOMREQUEST => $method,
         CURLOPT_POSTFIELDS => json_encode($body, JSON_THROW_ON_ERROR),

@@ -5,13 +5,19 @@ import sys
 import urllib.request
 
 address = {"streetName": "Am Wall", "houseNumber": "5", "zipCode": "28195", "city": "Bremen"}
+# "revive": false leaves deleted what the office has deleted: such a line fails with 409 and the id to restore.
 lines = [
-    {"type": "customer", "data": {"externalId": "PY-1", "companyName": "Weser Büro AG", "address": address}},
+    {
+        "type": "customer",
+        "revive": False,
+        "data": {"externalId": "PY-1", "companyName": "Weser Büro AG", "address": address},
+    },
     {
         "type": "contact-person",
+        "revive": False,
         "data": {"externalId": "PY-1-P", "customerExternalId": "PY-1", "lastName": "Petersen"},
     },
-    {"type": "customer", "data": {"externalId": "PY-2", "companyName": "", "address": address}},
+    {"type": "customer", "revive": False, "data": {"externalId": "PY-2", "companyName": "", "address": address}},
 ]
 
 # urllib reads no results while it sends: send at most 2,000 lines per request.

@@ -6,7 +6,8 @@ import urllib.request
 
 
 def send(method, external_id, body):
-    path = "/api/v1/customers/by-external-id/" + urllib.parse.quote(external_id, safe="")
+    # What the office has deleted stays deleted: 409 with the id to restore.
+    path = f"/api/v1/customers/by-external-id/{urllib.parse.quote(external_id, safe='')}?revive=false"
     request = urllib.request.Request(
         os.environ["STAMM_URL"] + path,
         method=method,

@@ -4,13 +4,15 @@ import { createStamm, type ImportLine } from '@stamm/client';
 const stamm = createStamm({ baseUrl: process.env.STAMM_URL!, apiKey: process.env.STAMM_KEY! });
 const address = { streetName: 'Am Wall', houseNumber: '5', zipCode: '28195', city: 'Bremen' };
 
+// `revive: false` leaves deleted what the office has deleted: such a line fails with 409 and the id to restore.
 const lines: ImportLine[] = [
-  { type: 'customer', data: { externalId: 'TS-1', companyName: 'Weser Büro AG', address } },
+  { type: 'customer', revive: false, data: { externalId: 'TS-1', companyName: 'Weser Büro AG', address } },
   {
     type: 'contact-person',
+    revive: false,
     data: { externalId: 'TS-1-P', customerExternalId: 'TS-1', lastName: 'Petersen' },
   },
-  { type: 'customer', data: { externalId: 'TS-2', companyName: '', address } },
+  { type: 'customer', revive: false, data: { externalId: 'TS-2', companyName: '', address } },
 ];
 
 // After a broken connection or a restart of the service, the client sends the lines again under the same key: no line is

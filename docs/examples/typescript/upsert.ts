@@ -7,13 +7,16 @@ const stamm = createStamm({
   origin: 'erp',
 });
 
+// What the office has deleted stays deleted: 409 with the id to restore.
+const options = { revive: false };
+
 // Creates or replaces: fields that are not sent are cleared.
-const { version, changed } = await stamm.customers.replace('K-10023', {
-  companyName: 'Rathaus Café',
-  address: { streetName: 'Am Markt', houseNumber: '1', zipCode: '28195', city: 'Bremen' },
-});
+const address = { streetName: 'Am Markt', houseNumber: '1', zipCode: '28195', city: 'Bremen' };
+const body = { companyName: 'Rathaus Café', address };
+const { version, changed } = await stamm.customers.replace('K-10023', body, options);
 console.log(`version ${version}, changed ${changed}`);
 
 // Merges: fields that are not sent stay.
-const customer = await stamm.customers.merge({ externalId: 'K-10023' }, { phone: '+49 421 123456' });
+const patch = { phone: '+49 421 123456' };
+const customer = await stamm.customers.merge({ externalId: 'K-10023' }, patch, options);
 console.log(`phone ${customer.phone}`);

@@ -41,6 +41,11 @@ export interface Cluster {
   programs: Programs;
 }
 
+/** Where backups go until the operator names another disk. */
+export function backupsIn(dataDir: string): string {
+  return join(dataDir, 'backups');
+}
+
 const clusterName = /^postgres-(\d+)$/;
 
 /** Whether a PostgreSQL of any version has data there. A folder that cannot be read counts as one that has. */

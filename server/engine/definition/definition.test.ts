@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sentRecord } from '../sql/statements.ts';
-import { buildComparison } from '../sql/upsert-statements.ts';
+import { sentRecord } from '../write/statement-parts.ts';
+import { buildRead } from '../write/statements.ts';
 import { defineResource } from './definition.ts';
 import { type Fields, group, owner, text } from './fields.ts';
 
@@ -46,7 +46,7 @@ test('a unique text and the text that lists sort by need a maxLength that an ind
 const anyText = text({ de: 'Text', description: 'Any text.' });
 
 test('a field whose column every table or statement has is refused', () => {
-  const sql = sentRecord(define({})) + buildComparison(define({})).text;
+  const sql = sentRecord(define({})) + buildRead(define({})).text;
   const recordColumns = sql.match(/\b[a-z_]+(?= (?:uuid|text|integer|json)\b)/g)!;
   const ownColumns = new Set(['name', 'external_id']);
   const names = [...new Set([...recordColumns, 'created_at', 'updated_at', 'is_same', 'external_id_holder'])];

@@ -1,7 +1,8 @@
 // What a resource is: data from which its routes, validation, OpenAPI, SQL, import and export follow.
-import type { AttentionCode } from '../../../core/codes.ts';
+
+import type { HolidayRule } from '../../../core/calendar/visit-plan.ts';
+import type { AttentionCode } from '../../../core/definition/codes.ts';
 import type { Steps } from '../../../core/pace.ts';
-import type { HolidayRule } from '../../../core/visit-plan.ts';
 import type { Language } from '../../messages.ts';
 import { externalIdName, externalIdSchema, type Field, type Fields, text, withTwins } from './fields.ts';
 
@@ -24,6 +25,8 @@ export interface Definition {
   readonly fields: Fields;
   /** Fields whose value only one object of a tenant may have. */
   readonly uniqueFields: readonly string[];
+  /** Fields whose values only one object of a tenant may have together. An object without one of them has no such values. */
+  readonly uniqueTogether: readonly (readonly string[])[];
   /** Pairs of days of which the second must not be before the first. */
   readonly dateOrders: readonly (readonly [earlier: string, later: string])[];
   /** Of each of these at least one must be there. */
@@ -39,6 +42,8 @@ export interface Definition {
   readonly careFields: readonly string[];
   /** Fields that the role Pflege does not see in the office. */
   readonly hiddenFromCare: readonly string[];
+  /** Whether the role Pflege sees none of its objects in the office. */
+  readonly isHiddenFromCare: boolean;
   /** A body that can be sent unchanged, after the examples of the resources that it names. */
   readonly example: { readonly externalId: string; readonly [field: string]: unknown };
 }
@@ -77,7 +82,13 @@ export interface Judge {
   /** Columns of json among them, which have no longest length. */
   readonly lists: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: the columns say which members a row has
-  needsAttention(row: any, business: Business): Steps<boolean>;
+  judge(row: any, business: Business): Steps<Verdict>;
+}
+
+export interface Verdict {
+  needsAttention: boolean;
+  /** YYYY-MM-DD: the last day on which it holds if the row and the business stay as they are. Absent means for ever. */
+  until?: string;
 }
 
 /** What a judge knows about the business. */
@@ -90,12 +101,14 @@ export interface Business {
 type Defaulted =
   | 'isPersonal'
   | 'uniqueFields'
+  | 'uniqueTogether'
   | 'dateOrders'
   | 'requiredOneOf'
   | 'duplicateFields'
   | 'attentions'
   | 'careFields'
-  | 'hiddenFromCare';
+  | 'hiddenFromCare'
+  | 'isHiddenFromCare';
 
 export function defineResource(
   definition: Omit<Definition, Defaulted | 'searchedBy'> &
@@ -103,12 +116,14 @@ export function defineResource(
 ): Definition {
   const complete: Definition = {
     isPersonal: false,
+    uniqueTogether: [],
     dateOrders: [],
     requiredOneOf: [],
     duplicateFields: undefined,
     attentions: [],
     careFields: [],
     hiddenFromCare: [],
+    isHiddenFromCare: false,
     ...definition,
     fields: { ...withTwins(definition.fields), externalId },
     uniqueFields: ['externalId', ...(definition.uniqueFields ?? [])],
@@ -124,6 +139,7 @@ export function defineResource(
     },
   };
   refuseTakenColumns(complete);
+  refuseTakenMembers(complete);
   refuseTextsBeyondIndex(complete);
   return complete;
 }
@@ -152,6 +168,15 @@ function refuseTakenColumns(definition: Definition): void {
       );
     }
     taken.add(name);
+  }
+}
+
+/** An object has its fields and those that it refers to beside each other. */
+function refuseTakenMembers(definition: Definition): void {
+  for (const reference of referencesOf(definition)) {
+    const name = embeddedName(reference);
+    if (name in definition.fields)
+      throw new Error(`${definition.name}: "${name}" needs another name: "${name}Id" is embedded under it.`);
   }
 }
 
@@ -203,10 +228,17 @@ export function sqlType({ field }: Column): string {
   return sqlTypes[field.kind as keyof typeof sqlTypes];
 }
 
-export function columnsOf(fields: Fields, parents: readonly string[] = []): Column[] {
+const columns = new WeakMap<Fields, readonly Column[]>();
+
+/** Found once: a start asks for the same columns hundreds of times. */
+export function columnsOf(fields: Fields): readonly Column[] {
+  return columns.getOrInsertComputed(fields, () => findColumns(fields, []));
+}
+
+function findColumns(fields: Fields, parents: readonly string[]): Column[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const path = [...parents, name];
-    return field.fields ? columnsOf(field.fields, path) : [{ name: columnName(path), path, field }];
+    return field.fields ? findColumns(field.fields, path) : [{ name: columnName(path), path, field }];
   });
 }
 
@@ -214,6 +246,14 @@ export function columnsOf(fields: Fields, parents: readonly string[] = []): Colu
 export function uniqueColumnsOf({ fields, uniqueFields }: Definition): Column[] {
   const columns = columnsOf(fields);
   return uniqueFields.flatMap((name) => columns.filter(({ path }) => path.join('.') === name));
+}
+
+/** Columns whose values are unique together. */
+export function uniqueGroupsOf({ fields, uniqueTogether }: Definition): Column[][] {
+  const columns = columnsOf(fields);
+  return uniqueTogether.map((names) =>
+    names.flatMap((name) => columns.filter(({ path }) => path.join('.') === name)),
+  );
 }
 
 /** Columns that say whether a list has the known shape. The attention list need not look into it. */
@@ -226,6 +266,22 @@ export function shapeColumnsOf(definition: Definition): { name: string; list: Co
 /** address.location.lat is address_location_lat. */
 export function columnName(path: readonly string[]): string {
   return path.map((step) => step.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)).join('_');
+}
+
+/** PostgreSQL takes these as a column only in quotes, or behind a dot. A test compares them with its own list. */
+export const reservedWords: ReadonlySet<string> = new Set(
+  `all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column
+  concurrently constraint create cross current_catalog current_date current_role current_schema current_time
+  current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze from
+  full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit localtime
+  localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references returning
+  right select session_user similar some symmetric system_user table tablesample then to trailing true union unique user
+  using variadic verbose when where window with`.split(/\s+/),
+);
+
+/** A column's name where no table stands before it. */
+export function bareName(name: string): string {
+  return reservedWords.has(name) ? `"${name}"` : name;
 }
 
 /** Characters of a text that its start column holds. */
@@ -259,6 +315,11 @@ export function referencesOf(definition: Definition): Reference[] {
     const externalName = externalIdName(column.path[0]!);
     return [{ column, externalName, externalColumn: columnName([externalName]), ...reference }];
   });
+}
+
+/** The name of the object behind a reference: customerId leads to customer. */
+export function embeddedName({ column }: Reference): string {
+  return column.path[0]!.replace(/Id$/, '');
 }
 
 export function ownersOf(definition: Definition): Owner[] {

@@ -1,7 +1,10 @@
 // A definition as the web app gets it, and as the shared rules for files read it.
-import type { Definition as Description, Field as FieldDescription } from '../../../core/definition.ts';
-import { emptiableOf, type Filter, filtersOf, rangesOf, takesSeveral } from '../sql/list-filters.ts';
-import { sortNamesOf } from '../sql/list-query.ts';
+import type {
+  Definition as Description,
+  Field as FieldDescription,
+} from '../../../core/definition/definition.ts';
+import { emptiableOf, type Filter, filtersOf, rangesOf, takesSeveral } from '../read/list-filters.ts';
+import { sortNamesOf } from '../read/list-query.ts';
 import type { Definition } from './definition.ts';
 import type { Field, Fields } from './fields.ts';
 

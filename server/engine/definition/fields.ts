@@ -1,6 +1,6 @@
 // The kinds of fields that a definition is made of. A field is data: the JSON Schema that validates and documents it,
 // the type of its column, and its titles.
-import type { ObjectShape } from '../../../core/shape.ts';
+import type { ObjectShape } from '../../../core/definition/shape.ts';
 import type { Language } from '../../messages.ts';
 import type { Format } from './formats.ts';
 

@@ -1,6 +1,7 @@
 // Column titles of exports, import templates and forms.
-import { externalTitles, titledLeaves } from '../../../core/columns.ts';
-import type { Titles } from '../../../core/definition.ts';
+
+import type { Titles } from '../../../core/definition/definition.ts';
+import { externalTitles, titledLeaves } from '../../../core/table/columns.ts';
 import type { Language } from '../../messages.ts';
 import { type Definition, ownersOf } from './definition.ts';
 import { describeFields } from './description.ts';

@@ -1,6 +1,6 @@
 // Checks a body against its definition. Returns every invalid field, the ignored fields, and the row to store.
 import { Ajv, type ErrorObject } from 'ajv';
-import { hasShape } from '../../../core/shape.ts';
+import { hasShape } from '../../../core/definition/shape.ts';
 import type { FieldError } from '../../errors.ts';
 import {
   compareExactly,

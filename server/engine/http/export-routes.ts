@@ -1,20 +1,26 @@
 // Exports a list as one file for programs: CSV or NDJSON.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { byteOrderMark, toCsvLine } from '../../../core/csv.ts';
+import { byteOrderMark, guardText, toCsvLine } from '../../../core/table/csv.ts';
 import type { Database } from '../../database/database.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { readLocale } from '../../http/conventions.ts';
+import { streamConfig } from '../../http/streamed-answer.ts';
 import type { Language } from '../../messages.ts';
+import { netRecord, type WarningLog } from '../../telemetry/record-net.ts';
 import { columnsOf, type Definition, ownersOf, referencesOf } from '../definition/definition.ts';
 import type { FieldKind } from '../definition/fields.ts';
 import { titlesOf } from '../definition/titles.ts';
 import { commonHeaders, errorResponses } from '../openapi/answers.ts';
 import { searchParameterDocs } from '../openapi/list-parameters.ts';
 import { schemaName } from '../openapi/resource-schemas.ts';
-import { type ListRequest, type Query, readParameters, searchParameters } from '../sql/list-query.ts';
-import { externalIdOf, representation, timestamp } from '../sql/representation.ts';
+import { type ListRequest, type Query, readParameters, searchParameters } from '../read/list-query.ts';
+import { externalIdOf, representation, timestamp } from '../read/representation.ts';
 import { separators, toCell } from './csv.ts';
-import { encodeLines, exportConfig, sendExport, toChunks } from './export-stream.ts';
+import { encodeLines, sendExport, toChunks } from './export-stream.ts';
+
+function findId(json: string): string | undefined {
+  return /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/.exec(json)?.[0];
+}
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const ndjsonType = 'application/x-ndjson';
@@ -23,18 +29,11 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
   const docs = exportDocs(definition);
   api.get<{ Querystring: Query }>(
     `/${definition.collection}.csv`,
-    { schema: docs.csv, config: exportConfig, exposeHeadRoute: false },
+    { schema: docs.csv, config: streamConfig, exposeHeadRoute: false },
     async (request, reply) => {
       const { language, ...list } = parseCsvRequest(request);
       const cells = cellsOf(definition, list);
-      const kinds = cells.map(({ kind }) => kind);
-      const toLine = (json: string) => {
-        const values: (string | null)[] = JSON.parse(json);
-        return toCsvLine(
-          values.map((value, index) => toCell(kinds[index]!, value, language)),
-          separators[language],
-        );
-      };
+      const toLine = buildLineWriter(cells, language, request.log);
       const head = toCsvLine([...titlesOf(definition, language, list).values()], separators[language]);
       return sendExport(
         request,
@@ -52,7 +51,7 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
 
   api.get<{ Querystring: Query }>(
     `/${definition.collection}.ndjson`,
-    { schema: docs.ndjson, config: exportConfig, exposeHeadRoute: false },
+    { schema: docs.ndjson, config: streamConfig, exposeHeadRoute: false },
     async (request, reply) => {
       const fieldErrors: FieldError[] = [];
       const list = readParameters(definition, request.query, searchParameters, fieldErrors);
@@ -79,6 +78,29 @@ export function addExportRoutes(api: FastifyInstance, definition: Definition, da
     if (fieldErrors.length > 0) throw validationError(fieldErrors);
     return { ...list, language };
   }
+}
+
+/** A line that cannot be written is the record as JSON. */
+export function buildLineWriter(
+  cells: readonly { kind: FieldKind }[],
+  language: Language,
+  log: WarningLog,
+): (json: string) => string {
+  const separator = separators[language];
+  const write = (json: string) => {
+    const values: (string | null)[] = JSON.parse(json);
+    return toCsvLine(
+      values.map((value, index) => toCell(cells[index]!.kind, value, language)),
+      separator,
+    );
+  };
+  return (json) =>
+    netRecord(
+      log,
+      ['csv', findId(json)],
+      () => write(json),
+      () => toCsvLine([guardText(json)], separator),
+    );
 }
 
 /** Each column of a CSV as SQL of type text, in the order of the titles. */

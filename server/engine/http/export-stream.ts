@@ -1,16 +1,15 @@
 // Sends what a list finds as one file. Reads page by page at the pace of the client. Between two pages it holds no
 // connection and no transaction; memory holds one page.
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pace } from '../../../core/pace.ts';
-import { recordAudit } from '../../auth/audit-log.ts';
+import { recordAudit } from '../../access/audit-log.ts';
 import type { Database } from '../../database/database.ts';
-import { toReadError } from '../../database/errors.ts';
 import { validationError } from '../../errors.ts';
-import { logRequest } from '../../http/log.ts';
+import { sendStream, streamedPageBytes } from '../../http/streamed-answer.ts';
 import type { Definition } from '../definition/definition.ts';
-import { buildListQuery, type ListRequest, maxLimit, type Query, readListed } from '../sql/list-query.ts';
-import { cutPage } from '../sql/page-size.ts';
+import { buildListQuery, type ListRequest, maxLimit, type Query, readListed } from '../read/list-query.ts';
+import { cutPage } from '../read/page-size.ts';
+import { sizesOf } from '../read/representation.ts';
 
 export interface ExportFile {
   extension: string;
@@ -29,10 +28,6 @@ interface Export {
   list: ListRequest;
 }
 
-/** Bounds memory for a slow client: the current page and the next one. */
-const pageBytes = 1024 * 1024;
-export const exportConfig = { streamedBytes: 2 * pageBytes, isHeavyRead: true };
-
 /** Parameters that narrow nothing down. */
 const formParameters = ['locale', 'sort', 'include', 'columns'];
 
@@ -46,7 +41,8 @@ export async function sendExport(
 
   async function readPage(cursor: ListRequest['cursor']) {
     const page = { ...list, limit: maxLimit, cursor };
-    const statement = buildListQuery(definition, tenantId, page, file.selection, pageBytes);
+    const selection = { json: file.selection, joins: '', sizes: sizesOf(definition, 'subject') };
+    const statement = buildListQuery(definition, tenantId, page, selection, streamedPageBytes);
     const found = await database.queryInTenants<Parameters<typeof readListed>[0][number]>(
       [tenantId],
       statement,
@@ -54,7 +50,7 @@ export async function sendExport(
     const { rows, isWhole } = readListed(found.rows);
     // A file that ends properly is complete.
     if (!isWhole) throw validationError([{ path: ['q'], code: 'too_many_matches' }]);
-    const kept = cutPage(rows, maxLimit, pageBytes);
+    const kept = cutPage(rows, maxLimit, streamedPageBytes);
     const last = kept.at(-1);
     return {
       texts: kept.map(({ json }) => json),
@@ -71,26 +67,6 @@ export async function sendExport(
     }
   }
 
-  async function* readChunks(first: Awaited<ReturnType<typeof readPage>>) {
-    const chunks = file.encode(readPages(first), new Pace())[Symbol.asyncIterator]();
-    try {
-      for (;;) {
-        // While the client reads a piece, other heavy reads of the tenant have their turn.
-        await request.heavyRead?.begin();
-        const { done, value } = await chunks.next().finally(() => request.heavyRead?.end());
-        if (done) return;
-        yield value;
-      }
-    } catch (error) {
-      request.apiError = toReadError(error);
-      // A plain end looks complete to HTTP/1.0 clients, which many proxies are.
-      request.raw.socket.resetAndDestroy();
-      throw error;
-    } finally {
-      await chunks.return?.();
-    }
-  }
-
   // An error before the first line gets an ordinary error response.
   const first = await readPage(undefined);
   // Names of filters, not their values: those may name a person, and the audit record is not erased.
@@ -102,11 +78,7 @@ export async function sendExport(
     { deadline },
   );
   reply.header('Content-Disposition', attachment(file, definition)).type(file.contentType);
-  // The framework logs only answers that end.
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableEnded) logRequest(request, reply);
-  });
-  return reply.send(Readable.from(readChunks(first), { objectMode: false }));
+  return sendStream(request, reply, file.encode(readPages(first), new Pace()));
 }
 
 /** A name beyond ASCII needs the second form. */

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import { buildTenantBatches } from '../../database/tenant-batches.ts';
-import { ApiError, validationError } from '../../errors.ts';
+import { ApiError } from '../../errors.ts';
 import {
   etagOf,
   linkNextPage,
@@ -17,88 +17,92 @@ import { sendRows } from '../../http/json-rows.ts';
 import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { readDocs } from '../openapi/read-docs.ts';
-import { findCurrentIds } from '../sql/former-names.ts';
+import { findCurrentId } from '../read/former-names.ts';
 import {
   buildCountQuery,
   buildListQuery,
   encodeCursor,
-  inclusions,
   type ListRequest,
   parseListRequest,
   readListed,
-} from '../sql/list-query.ts';
-import { cutPage } from '../sql/page-size.ts';
-import { representation } from '../sql/representation.ts';
+} from '../read/list-query.ts';
+import { holdsOthers, isPlain, type ObjectForm, parseForm } from '../read/object-form.ts';
+import { cutPage } from '../read/page-size.ts';
+import { representation, selectObjects } from '../read/representation.ts';
+import type { Statement } from '../write/statement-parts.ts';
 
-export function addReadRoutes(api: FastifyInstance, definition: Definition, database: Database): void {
+export function addReadRoutes(
+  api: FastifyInstance,
+  definition: Definition,
+  all: readonly Definition[],
+  database: Database,
+): void {
   const docs = readDocs(definition);
-  const forms = {
-    plain: representation(definition, 'subject'),
-    withExternalIds: representation(definition, 'subject', { withExternalIds: true }),
+  const wholeReads = {
+    id: buildReadOne(definition, database, 'id'),
+    external_id: buildReadOne(definition, database, 'external_id'),
   };
-  const reads = {
-    id: buildReads(definition, forms, database, { column: 'id', type: 'uuid' }),
-    external_id: buildReads(definition, forms, database, { column: 'external_id', type: 'text' }),
-  };
+
+  function read({ tenantId, deadline }: FastifyRequest, form: ObjectForm, column: KeyColumn, name: string) {
+    if (isPlain(form)) return wholeReads[column](tenantId, name, deadline);
+    const { json, joins } = selectObjects(definition, 'subject', form);
+    const text = `SELECT subject.version, ${json} AS json FROM (
+        SELECT * FROM ${definition.table} AS subject
+        WHERE subject.tenant_id = $1 AND subject.${column} = $2 LIMIT 1) AS subject ${joins}`;
+    return database
+      .queryInTenants<Found>([tenantId], { text, values: [tenantId, name] }, { deadline })
+      .then(({ rows }) => rows[0]);
+  }
 
   /** Finds an object that was merged into another one too, and answers the other. */
-  async function readOne(
-    { tenantId, deadline }: FastifyRequest,
-    form: Form,
-    column: 'id' | 'external_id',
-    name: string,
-  ): Promise<Found | undefined> {
-    const found = await reads[column][form](tenantId, name, deadline);
+  async function readOne(request: FastifyRequest, form: ObjectForm, column: KeyColumn, name: string) {
+    const found = await read(request, form, column, name);
     if (found) return found;
+    const { tenantId, deadline } = request;
     const sought = column === 'id' ? name.toLowerCase() : name;
-    const find = (client: pg.ClientBase) =>
-      findCurrentIds(client, tenantId, definition.name, column, [sought]);
-    const [id] = (await database.inTenants([tenantId], find, { deadline })).values();
-    return id === undefined ? undefined : reads.id[form](tenantId, id, deadline);
+    const find = (client: pg.ClientBase) => findCurrentId(client, tenantId, definition.name, column, sought);
+    const id = await database.inTenants([tenantId], find, { deadline });
+    return id === undefined ? undefined : read(request, form, 'id', id);
+  }
+
+  async function answerOne(request: FastifyRequest, reply: FastifyReply, column: KeyColumn, name: string) {
+    refuseUnknownParameters(request, ['fields', 'include']);
+    const form = parseForm(definition, all, request.query as object);
+    const isName = column === 'id' ? isUuid(name) : isStorableText(name);
+    const stored = isName ? await readOne(request, form, column, name) : undefined;
+    if (!stored) throw new ApiError('not_found');
+    // Other objects can change while this version stays. A digest of a hidden price would let people find it by trying.
+    const { hideInRow = (json) => json } = request;
+    const etag = etagOf(stored.version, holdsOthers(definition, form) ? hideInRow(stored.json) : undefined);
+    reply.header('ETag', etag);
+    const known = (request.headers['if-none-match'] ?? '').replaceAll('W/', '');
+    return matchesEtag(known, etag) ? reply.code(304).send() : sendJson(reply, stored.json);
   }
 
   api.get<{ Params: { id: string } }>(
     `/${definition.collection}/:id`,
     { schema: docs.read },
-    async (request, reply) => {
-      const { id } = request.params;
-      const form = formOf(request);
-      if (!isUuid(id)) throw new ApiError('not_found');
-      return answerOne(request, reply, form, await readOne(request, form, 'id', id));
-    },
+    (request, reply) => answerOne(request, reply, 'id', request.params.id),
   );
 
   api.get<{ Params: { externalId: string } }>(
     `/${definition.collection}/by-external-id/:externalId`,
     { schema: docs.readByExternalId },
-    async (request, reply) => {
-      const { externalId } = request.params;
-      const form = formOf(request);
-      if (!isStorableText(externalId)) throw new ApiError('not_found');
-      return answerOne(request, reply, form, await readOne(request, form, 'external_id', externalId));
-    },
+    (request, reply) => answerOne(request, reply, 'external_id', request.params.externalId),
   );
 
-  addListRoute(api, definition, forms, database, docs.list);
-}
-
-function answerOne({ headers }: FastifyRequest, reply: FastifyReply, form: Form, stored: Found | undefined) {
-  if (!stored) throw new ApiError('not_found');
-  const etag = etagOf(stored.version);
-  reply.header('ETag', etag);
-  const known = (headers['if-none-match'] ?? '').replaceAll('W/', '');
-  // The external id of another object can change without this version.
-  if (form === 'plain' && matchesEtag(known, etag)) return reply.code(304).send();
-  return sendJson(reply, stored.json);
+  addListRoute(api, definition, all, database, docs.list);
 }
 
 function addListRoute(
   api: FastifyInstance,
   definition: Definition,
-  forms: Forms,
+  all: readonly Definition[],
   database: Database,
   schema: object,
 ): void {
+  const whole = selectObjects(definition, 'subject');
+
   async function query<Row extends object>(
     { tenantId, deadline }: FastifyRequest,
     statement: pg.QueryConfig,
@@ -108,13 +112,12 @@ function addListRoute(
     return rows;
   }
 
-  async function readPage(request: FastifyRequest, list: ListRequest) {
-    const form = list.withExternalIds ? forms.withExternalIds : forms.plain;
-    const statement = buildListQuery(definition, request.tenantId, list, form);
+  async function readPage(request: FastifyRequest, list: ListRequest, form: ObjectForm) {
+    const selection = isPlain(form) ? whole : selectObjects(definition, 'subject', form);
+    const statement = buildListQuery(definition, request.tenantId, list, selection);
     // With filters the best index depends on their values; without, it is the one of the order.
-    if (list.conditions.length > 0 || list.withExternalIds)
-      return readListed(await query(request, statement));
-    const name = `list ${definition.name} by ${list.sort.name}${list.cursor ? ', further' : ''}`;
+    if (list.conditions.length > 0 || !isPlain(form)) return readListed(await query(request, statement));
+    const name = listName(definition, list.sort.name, list.cursor !== undefined);
     return readListed(await query(request, { ...statement, name }, true));
   }
 
@@ -127,9 +130,9 @@ function addListRoute(
     `/${definition.collection}`,
     { schema, config: { isHeavyRead: isLargePage } },
     async (request, reply) => {
-      const list = parseListRequest(definition, request.query);
+      const { list, form } = parseListRequest(definition, all, request.query);
       const [{ rows, isWhole, total }, counted] = await Promise.all([
-        readPage(request, list),
+        readPage(request, list, form),
         list.wantsTotal && !list.search ? count(request, list) : undefined,
       ]);
       const page = cutPage(rows, list.limit);
@@ -145,58 +148,32 @@ function addListRoute(
   );
 }
 
-type Form = 'plain' | 'withExternalIds';
-/** SQL expressions for the object as it is answered. */
-type Forms = Record<Form, string>;
-type ReadOne = ReturnType<typeof buildReadOne>;
-
-function formOf(request: FastifyRequest): Form {
-  refuseUnknownParameters(request, ['include']);
-  const { include } = request.query as { include?: unknown };
-  if (include === undefined) return 'plain';
-  if (include === inclusions[0]) return 'withExternalIds';
-  throw validationError([{ path: ['include'], code: 'invalid_choice', params: { choices: inclusions } }]);
+/** The name of the statement that reads a page of a list without filters. */
+export function listName({ name }: Definition, sort: string, isFurther: boolean): string {
+  return `list ${name} by ${sort}${isFurther ? ', further' : ''}`;
 }
+
+type KeyColumn = 'id' | 'external_id';
 
 interface Found {
   version: number;
   json: string;
 }
 
-function buildReads(
-  definition: Definition,
-  forms: Forms,
-  database: Database,
-  key: { column: string; type: string },
-): Record<Form, ReadOne> {
-  const name = `read ${definition.name} by ${key.column}`;
+export function readStatement(definition: Definition, column: KeyColumn): Statement {
+  const type = column === 'id' ? 'uuid' : 'text';
   return {
-    plain: buildReadOne(definition, forms.plain, database, key, name),
-    withExternalIds: buildReadOne(
-      definition,
-      forms.withExternalIds,
-      database,
-      key,
-      `${name}, with external ids`,
-    ),
-  };
-}
-
-/** Objects that are requested at the same time are read with one statement, for any tenants. */
-function buildReadOne(
-  definition: Definition,
-  json: string,
-  database: Database,
-  { column, type }: { column: string; type: string },
-  name: string,
-) {
-  const statement = {
-    name,
-    text: `SELECT asked.place, subject.version, ${json} AS json
+    name: `read ${definition.name} by ${column}`,
+    text: `SELECT asked.place, subject.version, ${representation(definition, 'subject')} AS json
       FROM unnest($1::uuid[], $2::${type}[]) WITH ORDINALITY AS asked (tenant_id, name, place), LATERAL (
         SELECT * FROM ${definition.table} AS subject
         WHERE subject.tenant_id = asked.tenant_id AND subject.${column} = asked.name LIMIT 1) AS subject`,
   };
+}
+
+/** Objects that are requested at the same time are read with one statement, for any tenants. */
+function buildReadOne(definition: Definition, database: Database, column: KeyColumn) {
+  const statement = readStatement(definition, column);
   const reads = buildTenantBatches<{ tenantId: string; name: string }, Found | undefined>(database, {
     kind: 'read',
     async run(asked) {

@@ -13,6 +13,6 @@ export function addResourceRoutes(
   database: Database,
 ): void {
   addWriteRoutes(api, definition, all, database);
-  addReadRoutes(api, definition, database);
+  addReadRoutes(api, definition, all, database);
   addExportRoutes(api, definition, database);
 }

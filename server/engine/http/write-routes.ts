@@ -1,36 +1,28 @@
 // Routes that create, change and delete the objects of a definition.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 import {
-  authorOf,
   demandVersion,
   isDryRun,
   nameIgnoredFields,
   readFlag,
   refuseMisspeltDryRun,
   refuseUnknownParameters,
-  sendJson,
 } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
-import { isUuid } from '../definition/formats.ts';
 import { writeDocs } from '../openapi/write-docs.ts';
-import { readClaim } from '../sql/idempotency.ts';
-import type { Stored } from '../sql/rows.ts';
+import { readClaim } from '../write/idempotency.ts';
 import type { Intent } from '../write/intent.ts';
-import { mergeInto } from './merge-patch.ts';
-import { addMergeRoute, addPutRoute } from './upsert-routes.ts';
+import { noteDryRun } from './dry-run.ts';
+import { addMergeRoute, addPatchRoute, addPutRoute } from './upsert-routes.ts';
 import {
-  answerDryRun,
-  checkNew,
-  findForChange,
-  insertOne,
-  inTransaction,
-  merge,
-  noteChange,
+  intentOf,
   type ObjectName,
+  objectNameOf,
   openForWrites,
+  tryOut,
   type WritableResource,
 } from './write-steps.ts';
 
@@ -53,72 +45,30 @@ export function addWriteRoutes(
 }
 
 function addCreateRoute(api: FastifyInstance, resource: WritableResource, schema: object): void {
-  const { definition, creations } = resource;
+  const { definition, check, requests } = resource;
   api.post<{ Body: JsonBody }>(definition.path, { schema }, async (request, reply) => {
-    const { row, ignoredFields } = await checkNew(resource, request.body, request, reply);
-    const author = authorOf(request);
-    const claim = readClaim(request.headers['idempotency-key'], definition.path, request.body.bytes);
+    const checked = check(request.body);
+    const { ignoredFields, row } = checked;
+    nameIgnoredFields(reply, ignoredFields);
+    const creation: Intent = {
+      ...intentOf(resource, request),
+      name: undefined,
+      sent: row,
+      decide: () => checked,
+    };
+    // An invalid body is rejected before its headers and parameters are read.
+    if (checked.fieldErrors.length > 0) await requests.write(creation, request.deadline);
+    creation.claim = readClaim(request.headers['idempotency-key'], definition.path, request.body.bytes);
     refuseMisspeltDryRun(request);
     if (isDryRun(request)) {
-      return inTransaction(resource, request, async (client) => {
-        await insertOne(client, resource, { row, author, claim });
-        return answerDryRun(client, resource, request, row, ignoredFields);
-      });
+      const { notes } = await tryOut(resource, request, creation);
+      return { ...notes, ignoredFields };
     }
-    const { id, isReplay } = await creations.create({ row, author, claim }, request.deadline);
-    if (isReplay) reply.header('Idempotency-Replayed', 'true');
+    const { what, id } = await requests.write(creation, request.deadline);
+    if (what === 'repeated') reply.header('Idempotency-Replayed', 'true');
     reply.code(201);
     return { id };
   });
-}
-
-function addPatchRoute(api: FastifyInstance, resource: WritableResource, path: string, schema: object): void {
-  const { careFields } = resource.definition;
-  api.patch<{ Params: { id: string }; Body: JsonBody }>(
-    path,
-    { schema, config: { careFields } },
-    async (request, reply) => {
-      refuseUnknownParameters(request, ['dryRun']);
-      if (!isDryRun(request)) {
-        const patched = await resource.requests.write(toPatch(resource, request, reply), request.deadline);
-        noteChange(reply, { version: patched.version, isNew: false, isChanged: patched.what === 'changed' });
-        return sendJson(reply, patched.json!);
-      }
-      const patched = await inTransaction(resource, request, async (client) => {
-        const current = await findForChange(client, resource, request, 'FOR NO KEY UPDATE');
-        return merge(client, resource, current, request.body, request, reply);
-      });
-      return sendJson(reply, patched.json);
-    },
-  );
-}
-
-function toPatch(
-  { definition, check, written }: WritableResource,
-  request: FastifyRequest<{ Params: { id: string }; Body: JsonBody }>,
-  reply: FastifyReply,
-): Intent {
-  const { params, body, tenantId } = request;
-  const checkMerged = (current: Stored | undefined) => {
-    const checked = check(mergeInto(definition, current, body));
-    nameIgnoredFields(reply, checked.ignoredFields);
-    return checked;
-  };
-  return {
-    resource: written,
-    tenantId,
-    author: authorOf(request),
-    name: isUuid(params.id) ? { id: params.id.toLowerCase() } : undefined,
-    sent: check(mergeInto(definition, undefined, body)).row,
-    mayRevive: true,
-    mayWait: false,
-    wantsObject: true,
-    decide(current) {
-      if (!current) throw new ApiError('not_found');
-      demandVersion(request, current);
-      return checkMerged(current);
-    },
-  };
 }
 
 function addDeleteRoute(
@@ -130,11 +80,21 @@ function addDeleteRoute(
   api.delete<{ Params: ObjectName }>(path, { schema }, async (request, reply) => {
     refuseUnknownParameters(request, ['dryRun', 'cascade']);
     const isCascade = readFlag(request, 'cascade', false);
-    const deleted = await inTransaction(resource, request, async (client) => {
-      const { id, isFormerName } = await findForChange(client, resource, request, 'FOR UPDATE');
-      if (isFormerName) throw new ApiError('merged_object', { details: { id } });
-      return resource.writes.deleteRow(client, request.tenantId, id, authorOf(request), isCascade);
-    });
+    const deletion: Intent = {
+      ...intentOf(resource, request),
+      name: objectNameOf(request.params),
+      sent: {},
+      deletion: { isCascade },
+      demand(current) {
+        if (!current) throw new ApiError('not_found');
+        demandVersion(request, current);
+      },
+      decide: () => undefined,
+    };
+    const options = { deadline: request.deadline, isDryRun: isDryRun(request) };
+    const { id, deleted = [{ resource: resource.definition.name, ids: [id] }] } =
+      await resource.requests.writeAlone(deletion, options);
+    if (options.isDryRun) return { deleted, ...noteDryRun() };
     if (isCascade) return { deleted };
     reply.code(204);
   });

@@ -88,18 +88,27 @@ export function answer(description: string, schema: JsonSchema, headers: object 
   };
 }
 
+/** The schema of an answer to which a dry run adds what would be attended to. */
+export function orDryRun(name: string): JsonSchema {
+  return { anyOf: [{ $ref: `${name}#` }, { allOf: [{ $ref: `${name}#` }, { $ref: 'DryRun#' }] }] };
+}
+
 /** A reference with members beside it, which the generator would drop from `$ref`; `finishDocument` restores it. */
 export function reference(name: string, members: object = {}): JsonSchema {
   return { 'x-ref': name, ...members };
 }
 
+function isStyled(schema: unknown): schema is { style: string; explode: boolean } {
+  return typeof schema === 'object' && schema !== null && 'style' in schema;
+}
+
 export function finishDocument<Document extends object>(document: Document): Document {
-  const write = (member: string, value: unknown): unknown => {
+  const write = (_member: string, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
-    // @fastify/swagger writes the style of a parameter where it belongs, and leaves it in the schema too.
-    if (member === 'schema' && 'style' in value) {
-      const { style, explode, ...schema } = value as Record<string, unknown>;
-      return schema;
+    // @fastify/swagger leaves the style of a parameter in its schema, where no generator looks for it.
+    if ('schema' in value && isStyled(value.schema)) {
+      const { style, explode, ...schema } = value.schema;
+      return { ...value, style, explode, schema };
     }
     if (!('x-ref' in value)) return value;
     const { 'x-ref': name, ...members } = value;

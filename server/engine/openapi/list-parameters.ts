@@ -1,6 +1,6 @@
 // The parameters that say which objects a list or an export has, and in which order.
 import { type Definition, referencesOf } from '../definition/definition.ts';
-import type { JsonSchema } from '../definition/fields.ts';
+import { externalIdSchema, type JsonSchema } from '../definition/fields.ts';
 import {
   emptiableOf,
   type Filter,
@@ -9,19 +9,37 @@ import {
   maxListed,
   rangesOf,
   takesSeveral,
-} from '../sql/list-filters.ts';
-import { inclusions, sortNamesOf } from '../sql/list-query.ts';
+} from '../read/list-filters.ts';
+import { fileInclusions, sortNamesOf } from '../read/list-query.ts';
+import { inclusionsOf, maxFields } from '../read/object-form.ts';
+import { severalOf } from './parameters.ts';
 
-export const includeParameter = {
-  include: {
-    type: 'string',
-    enum: inclusions,
-    description: '`externalIds` adds your own ids of the objects that are referred to.',
-  },
-};
+const externalIdsWords = '`externalIds` adds your own ids of the objects that are referred to.';
 
-/** Several values in one parameter. */
-const commas = { style: 'form', explode: false };
+/** What lists and reads have of each object. */
+export function formParameterDocs(definition: Definition): Record<string, JsonSchema> {
+  const inclusions = inclusionsOf(definition);
+  const [, embedded] = inclusions;
+  const { nameField } = definition;
+  const words = embedded
+    ? `${externalIdsWords} Each other value adds the object behind that reference, if it exists, beside its id.`
+    : externalIdsWords;
+  return {
+    include: {
+      ...severalOf({ type: 'string', enum: inclusions }, maxFields),
+      description: words,
+      examples: [[embedded ?? 'externalIds']],
+    },
+    fields: {
+      ...fieldsParameter([nameField, ...(embedded ? [`${embedded}.externalId`] : ['updatedAt'])]),
+      description: `Only these fields, and \`id\`. A dot leads into a group${embedded ? ' or into an included object, and a field of it includes it' : ''}. Required fields that are not chosen are absent.`,
+    },
+  };
+}
+
+export function fieldsParameter(example: readonly string[]): JsonSchema {
+  return { ...severalOf({ type: 'string' }, maxFields), examples: [example] };
+}
 
 export function searchParameterDocs(definition: Definition): Record<string, JsonSchema> {
   const filters = filtersOf(definition).map((filter) => [filter.name, filterDocs(filter)]);
@@ -38,11 +56,7 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
       },
     ]),
   );
-  const fields = {
-    type: 'array',
-    minItems: 1,
-    items: { enum: emptiableOf(definition).map(({ name }) => name) },
-  };
+  const fields = severalOf({ type: 'string', enum: emptiableOf(definition).map(({ name }) => name) });
   const references = referencesOf(definition).map(({ externalName, column }) => [
     externalName,
     { type: 'string', description: `Filter: ${column.field.schema.description} By your own id.` },
@@ -58,22 +72,15 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
       type: 'string',
       description: `Search in ${listSearched(definition)}. All words must match, in any of these. Words may have typing errors; numbers and codes match by their beginning. Case, accents and letters of other languages do not matter: "Lodz" finds "Łódź", "Muller" and "Mueller" find "Müller". The list pages through all matches. If more than about 100,000 match, it holds 1,000 of them and says \`truncated\`; files are rejected with \`too_many_matches\`.`,
     },
-    ...includeParameter,
+    include: { type: 'string', enum: fileInclusions, description: externalIdsWords },
     updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
     ...Object.fromEntries([...filters, ...ranges]),
-    empty: { ...fields, ...commas, description: 'Filter: fields that have no value.' },
-    filled: { ...fields, ...commas, description: 'Filter: fields that have a value.' },
-    id: {
-      type: 'array',
-      items: { type: 'string', format: 'uuid' },
-      minItems: 1,
-      maxItems: maxIds,
-      ...commas,
-      description: 'Filter: ids.',
-    },
+    empty: { ...fields, description: 'Filter: fields that have no value.' },
+    filled: { ...fields, description: 'Filter: fields that have a value.' },
+    id: { ...severalOf({ type: 'string', format: 'uuid' }, maxIds), description: 'Filter: ids.' },
     externalId: {
       type: 'string',
-      description: `Filter: your own ids, up to ${maxListed}, separated by commas.`,
+      description: `Filter: your own ids, up to ${maxListed} of at most ${externalIdSchema.maxLength} characters, separated by commas.`,
       examples: ['ERP-4711,ERP-4712'],
     },
     ...Object.fromEntries(references),
@@ -86,11 +93,7 @@ function filterDocs(filter: Filter): JsonSchema {
   if (field.kind === 'flag') return { type: 'boolean', description: `Filter: ${description}` };
   if (!takesSeveral(filter)) return { ...filterSchema(schema), description: `Filter: ${description}` };
   return {
-    type: 'array',
-    items: filterSchema(schema),
-    minItems: 1,
-    maxItems: maxListed,
-    ...commas,
+    ...severalOf(filterSchema(schema), maxListed),
     description: `Filter, one or several: ${description}`,
   };
 }

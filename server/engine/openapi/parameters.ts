@@ -1,13 +1,20 @@
 // Parameters and headers that several routes declare.
 import { maxOriginLength } from '../../http/conventions.ts';
 import type { Definition } from '../definition/definition.ts';
+import { externalIdSchema, type JsonSchema } from '../definition/fields.ts';
+import { maxKeyLength } from '../write/idempotency.ts';
 
 export const etagHeader = { ETag: { type: 'string', description: 'The version, for `If-Match`.' } };
+/** Printable ASCII that is not blank. */
+export const originSchema = {
+  type: 'string',
+  maxLength: maxOriginLength,
+  pattern: '^[ -~]*[!-~][ -~]*$',
+};
+
 export const originHeader = {
   'Stamm-Origin': {
-    type: 'string',
-    maxLength: maxOriginLength,
-    pattern: '^[ -~]+$',
+    ...originSchema,
     description:
       'Name of the system that writes, in printable ASCII. The journal keeps it; readers of `/changes` can leave it out.',
     examples: ['erp'],
@@ -33,7 +40,7 @@ export function externalIdParameter({ example }: Definition) {
   return {
     type: 'object',
     properties: {
-      externalId: { type: 'string', description: 'The id in your own system.', examples: [externalId] },
+      externalId: { ...externalIdSchema, description: 'The id in your own system.', examples: [externalId] },
     },
     required: ['externalId'],
   };
@@ -56,6 +63,16 @@ export const dryRun = {
     },
   },
 };
+
+export function idempotencyKey(description: string) {
+  return { 'Idempotency-Key': { type: 'string', maxLength: maxKeyLength, pattern: '\\S', description } };
+}
+
+/** Several values in one parameter, separated by commas. */
+export function severalOf(items: JsonSchema, maxItems?: number): JsonSchema {
+  const most = maxItems === undefined ? {} : { maxItems };
+  return { type: 'array', items, minItems: 1, ...most, style: 'form', explode: false };
+}
 
 /** For writes that create an unknown external id. */
 export const revive = {

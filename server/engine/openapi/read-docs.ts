@@ -1,8 +1,8 @@
 // What the routes that read a resource declare.
 import type { Definition } from '../definition/definition.ts';
-import { defaultLimit, maxLimit } from '../sql/list-query.ts';
+import { defaultLimit, maxLimit } from '../read/list-query.ts';
 import { answer, commonHeaders, errorResponses } from './answers.ts';
-import { includeParameter, searchParameterDocs } from './list-parameters.ts';
+import { formParameterDocs, searchParameterDocs } from './list-parameters.ts';
 import { etagHeader, externalIdParameter, idParameter, pageParameters, withArticle } from './parameters.ts';
 import { schemaName } from './resource-schemas.ts';
 
@@ -10,7 +10,7 @@ export function readDocs(definition: Definition) {
   const name = schemaName(definition);
   const tags = [definition.title];
   const one = {
-    querystring: { type: 'object', properties: includeParameter },
+    querystring: { type: 'object', properties: formParameterDocs(definition) },
     headers: {
       type: 'object',
       properties: { 'If-None-Match': { type: 'string', description: 'An ETag that is known already.' } },
@@ -25,7 +25,8 @@ export function readDocs(definition: Definition) {
     read: {
       operationId: `get${name}`,
       summary: `Read ${withArticle(definition)}`,
-      description: 'The object as it is now, with its version as ETag.',
+      description:
+        'The object as it is now, with its version as ETag. With `include`, the ETag also changes with what is included; `If-Match` takes it too.',
       tags,
       params: idParameter,
       ...one,
@@ -56,6 +57,7 @@ function list(definition: Definition) {
         ...pageParameters(maxLimit, defaultLimit),
         count: { type: 'boolean', default: false, description: 'Include the total.' },
         ...searchParameterDocs(definition),
+        ...formParameterDocs(definition),
       },
     },
     response: {

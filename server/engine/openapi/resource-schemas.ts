@@ -1,6 +1,6 @@
 // The schemas of a resource: the body that creates it, the body that changes it, the object, and a page.
-import type { ObjectShape, Shape } from '../../../core/shape.ts';
-import { type Definition, ownersOf, referencesOf } from '../definition/definition.ts';
+import type { ObjectShape, Shape } from '../../../core/definition/shape.ts';
+import { type Definition, embeddedName, ownersOf, referencesOf } from '../definition/definition.ts';
 import {
   externalIdName,
   type Field,
@@ -8,11 +8,12 @@ import {
   type JsonSchema,
   objectSchema,
 } from '../definition/fields.ts';
+import { reference } from './answers.ts';
 import { patchExamples, storedExample } from './examples.ts';
 
 /** "contact-person" is ContactPerson. */
-export function schemaName(definition: Definition): string {
-  return definition.name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+export function schemaName({ name }: Pick<Definition, 'name'>): string {
+  return name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 export function resourceSchemas(definition: Definition): JsonSchema[] {
@@ -145,12 +146,17 @@ function storedSchema(definition: Definition): JsonSchema {
     name,
     field.knownItem ? listSchema(field) : field.schema,
   ]);
+  const embedded = referencesOf(definition).map((one) => [
+    embeddedName(one),
+    embeddedSchema(embeddedName(one), one.resources),
+  ]);
   return {
     type: 'object',
     properties: {
       id: { type: 'string', format: 'uuid', description: 'Identifier.' },
       ...Object.fromEntries(members),
       ...Object.fromEntries(externalIds),
+      ...Object.fromEntries(embedded),
       version: { type: 'integer', minimum: 1, description: 'Incremented on every change; also the ETag.' },
       createdAt: { type: 'string', format: 'date-time', description: 'When it was created.' },
       updatedAt: { type: 'string', format: 'date-time', description: 'When it was last changed.' },
@@ -162,6 +168,14 @@ function storedSchema(definition: Definition): JsonSchema {
       ),
     ],
   };
+}
+
+function embeddedSchema(name: string, resources: readonly string[]): JsonSchema {
+  const description = `With \`include=${name}\`: the object behind \`${name}Id\`, if it exists.`;
+  const schemas = resources.map((resource) => schemaName({ name: resource }));
+  const [first, ...others] = schemas;
+  if (others.length === 0) return reference(first!, { description });
+  return { description, anyOf: schemas.map((schema) => ({ $ref: `${schema}#` })) };
 }
 
 function listSchema({ schema, knownItem }: Field): JsonSchema {

@@ -1,5 +1,5 @@
 // The schemas that routes of several resources share: answers and errors.
-import { attentionCodes } from '../../../core/codes.ts';
+import { attentionCodes } from '../../../core/definition/codes.ts';
 import { apiErrorCodes, type ErrorCode, type FieldErrorCode, fieldErrorCodes } from '../../errors.ts';
 import { sentenceOf } from '../../messages.ts';
 import type { JsonSchema } from '../definition/fields.ts';

@@ -5,6 +5,7 @@ import {
   commonHeaders,
   errorResponses,
   ignoredFieldsHeader,
+  orDryRun,
   reference,
   requestBody,
 } from './answers.ts';
@@ -13,6 +14,7 @@ import {
   dryRun,
   etagHeader,
   externalIdParameter,
+  idempotencyKey,
   idParameter,
   ifMatch,
   originHeader,
@@ -59,11 +61,9 @@ function creation(definition: Definition) {
     headers: {
       type: 'object',
       properties: {
-        'Idempotency-Key': {
-          type: 'string',
-          maxLength: 255,
-          description: 'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
-        },
+        ...idempotencyKey(
+          'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
+        ),
         ...originHeader,
       },
     },
@@ -99,8 +99,8 @@ function upsert(definition: Definition) {
     headers: preconditions,
     response: {
       200: answer(
-        'Replaced, or unchanged; or, in a dry run, what would be attended to.',
-        { anyOf: [{ $ref: 'UpsertResponse#' }, { $ref: 'DryRun#' }] },
+        'Replaced, or unchanged. A dry run that would create answers only what would be attended to.',
+        { anyOf: [...(orDryRun('UpsertResponse').anyOf as object[]), { $ref: 'DryRun#' }] },
         changeHeaders,
         { replaced: { id: exampleId, version: 2, changed: true }, ...dryRunExample },
       ),
@@ -124,15 +124,10 @@ function patch(definition: Definition) {
     querystring: dryRun,
     body: requestBody(reference(`${name}Patch`), patchExamples(definition), mergePatchTypes),
     response: {
-      200: answer('As it is now; in a dry run, as it would be.', { anyOf: changed(name) }, changeHeaders),
+      200: answer('As it is now; in a dry run, as it would be.', orDryRun(name), changeHeaders),
       ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
     },
   };
-}
-
-/** A dry run adds what would be attended to. */
-function changed(name: string) {
-  return [{ $ref: `${name}#` }, { allOf: [{ $ref: `${name}#` }, { $ref: 'DryRun#' }] }];
 }
 
 function merge(definition: Definition) {
@@ -165,7 +160,7 @@ function merge(definition: Definition) {
     response: {
       200: answer(
         'As it is now; in a dry run, as it would be. A dry run that would create answers only what would be attended to.',
-        { anyOf: [...changed(name), { $ref: 'DryRun#' }] },
+        { anyOf: [...(orDryRun(name).anyOf as object[]), { $ref: 'DryRun#' }] },
         changeHeaders,
       ),
       201: answer('Created.', { $ref: `${name}#` }, changeHeaders),
@@ -214,7 +209,10 @@ function deletion({ title }: Definition, own: object) {
       },
     },
     response: {
-      200: answer('Deleted with everything that belonged to it.', { $ref: 'Deletion#' }),
+      200: answer(
+        'Deleted with everything that belonged to it; in a dry run, what would be deleted.',
+        orDryRun('Deletion'),
+      ),
       204: { description: 'Deleted.', headers: commonHeaders, type: 'null' },
       ...errorResponses(400, 401, 403, 404, 409, 412, 429, 500),
     },

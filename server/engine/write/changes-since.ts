@@ -4,8 +4,8 @@ import type pg from 'pg';
 import type { Author } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
 import { isObject } from '../definition/validation.ts';
-import { parseStored } from '../http/merge-patch.ts';
-import type { Stored } from '../sql/rows.ts';
+import { parseStored } from './merge-patch.ts';
+import type { Stored } from './rows.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { tableOf } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
+import { RaceError } from './races.ts';
 import { belongingOf, type WrittenResource } from './resource.ts';
 import { type Known, knownFrom, type State } from './state.ts';
 import { countDependants } from './statements.ts';
@@ -38,7 +39,7 @@ export async function readDependants(
   }
 }
 
-/** Locks and notes everything below `roots`. False if it is too much for one transaction. */
+/** Locks and notes everything below `roots`. False, and nothing is noted, if it is too much for one transaction. */
 export async function readCascades(
   client: pg.ClientBase,
   resources: readonly WrittenResource[],
@@ -75,7 +76,9 @@ export async function readCascades(
     const ids = [...new Set(roots.filter((root) => root.resource === resource).map(({ id }) => id))];
     if (ids.length > 0) await readBelow(resource, ids);
   }
-  return count <= maxDependants;
+  state.hasTooManyDependants = count > maxDependants;
+  if (state.hasTooManyDependants) state.dependants.clear();
+  return !state.hasTooManyDependants;
 }
 
 function noteNone(state: State, ownerId: string, belonging: string): void {
@@ -85,7 +88,7 @@ function noteNone(state: State, ownerId: string, belonging: string): void {
 /** Of an object that has any: what an error says about them. */
 export function describeDependants({ id, resource }: Known, state: State) {
   return resource.dependants.flatMap(({ resource: dependant, column }) => {
-    const own = state.dependants.get(`${id} ${belongingOf(dependant, column)}`);
+    const own = state.dependantsOf(id, belongingOf(dependant, column));
     if (!own || own.count === 0) return [];
     return [
       { resource: dependant, count: own.count, ids: [...own.ids].toSorted().slice(0, listedDependants) },
@@ -96,7 +99,7 @@ export function describeDependants({ id, resource }: Known, state: State) {
 export function hasDependants({ id, resource }: Known, state: State): boolean {
   return resource.dependants.some(
     ({ resource: dependant, column }) =>
-      (state.dependants.get(`${id} ${belongingOf(dependant, column)}`)?.count ?? 0) > 0,
+      (state.dependantsOf(id, belongingOf(dependant, column))?.count ?? 0) > 0,
   );
 }
 
@@ -106,11 +109,13 @@ export function collectCascade(root: Known, state: State): Map<WrittenResource, 
   let count = 0;
   const collect = (owner: Known): boolean =>
     owner.resource.dependants.every(({ resource: name, column }) => {
-      const own = state.dependants.get(`${owner.id} ${belongingOf(name, column)}`);
-      const below = [...(own?.ids ?? [])].map((id) => state.objects.get(id)!);
-      // More than were read: there are too many.
+      const own = state.dependantsOf(owner.id, belongingOf(name, column));
+      if (!own && !state.hasTooManyDependants)
+        throw new RaceError('The object moved here, and nobody read what belongs to it.');
+      if (!own) return false;
+      const below = [...own.ids].flatMap((id) => state.objects.get(id) ?? []);
       count += below.length;
-      if (count > maxDependants || below.length < (own?.count ?? 0)) return false;
+      if (count > maxDependants || below.length < own.count) return false;
       return below.every((known) => {
         if (!collect(known)) return false;
         found.getOrInsertComputed(known.resource, () => new Map()).set(known.id, known);
@@ -118,9 +123,11 @@ export function collectCascade(root: Known, state: State): Map<WrittenResource, 
       });
     });
   if (!collect(root)) return undefined;
-  const ordered = [...found].map(
-    ([kind, objects]) =>
-      [kind, [...objects.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1))] as const,
-  );
+  const ordered = [...found]
+    .toSorted(([one], [other]) => other.place - one.place)
+    .map(
+      ([kind, objects]) =>
+        [kind, [...objects.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1))] as const,
+    );
   return new Map([...ordered, [root.resource, [root]]]);
 }

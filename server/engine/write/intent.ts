@@ -2,11 +2,20 @@
 import type { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import type { Checked, Row } from '../definition/validation.ts';
-import type { Deleted, Stored } from '../sql/rows.ts';
 import type { Since } from './changes-since.ts';
 import type { WrittenResource } from './resource.ts';
+import type { Deleted, Stored } from './rows.ts';
 
 export type ObjectName = { id: string } | { externalId: string };
+
+/** An Idempotency-Key, and what was sent with it. */
+export interface Claim {
+  /** A hash: a key may name a person, and must stay taken after an erasure. */
+  key: string;
+  fingerprint: string;
+  /** Whether nobody else can send it at the same time. A large import would need too many locks. */
+  isAlone?: boolean;
+}
 
 export interface Intent {
   resource: WrittenResource;
@@ -19,24 +28,34 @@ export interface Intent {
   /** The version that the sender of a change has read. */
   since?: number | undefined;
   deletion?: { isCascade: boolean } | undefined;
+  /** The object gets a greater version than this one, even if nothing differs. */
+  above?: number | undefined;
+  /** Of a creation that brings an object back: how the bin has it. */
+  restored?: { id: string; version: number } | undefined;
   /** Whether it creates an object whose external id is in the bin. */
   mayRevive: boolean;
   /** Whether it waits for an owner, or for the deletion of dependants, that a later intent brings. */
   mayWait: boolean;
   /** Whether the object is answered, beside its id. */
   wantsObject?: boolean;
-  /** What the object becomes; throws an ApiError that refuses the intent. Not called for a deletion. */
-  decide(current: Stored | undefined, since: Since | undefined): Checked;
+  /** Its Idempotency-Key, taken in the transaction that writes the object. */
+  claim?: Claim | undefined;
+  /** Throws an ApiError where the sender does not want to write over this version, or over nothing. */
+  demand?(current: { version: number } | undefined): void;
+  /** What the object becomes, undefined for a deletion. Throws an ApiError that rejects the intent. */
+  decide(current: Stored | undefined, since: Since | undefined): Checked | undefined;
 }
 
-export type Outcome =
-  | {
-      what: 'created' | 'changed' | 'unchanged' | 'deleted';
-      id: string;
-      version: number;
-      /** As it is answered, for an intent that wants it. */
-      json?: string | undefined;
-      /** What a cascade deleted. */
-      deleted?: readonly Deleted[];
-    }
-  | ApiError;
+export interface Written {
+  /** `repeated`: an earlier intent with the same Idempotency-Key has written it. */
+  what: 'created' | 'changed' | 'unchanged' | 'deleted' | 'repeated';
+  id: string;
+  /** 0 if it is unknown, for a repeated intent. */
+  version: number;
+  /** As it is answered, for an intent that wants it. */
+  json?: string | undefined;
+  /** What a cascade deleted. */
+  deleted?: readonly Deleted[];
+}
+
+export type Outcome = Written | ApiError;

@@ -1,17 +1,21 @@
 // Reads everything that intents name, before they are decided: a few statements for any number of them.
 import type pg from 'pg';
+import { isDay } from '../../../core/calendar/calendar-days.ts';
+import { Pace, type Steps } from '../../../core/pace.ts';
 import { isStorableText } from '../../http/json-body.ts';
+import type { Column } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
-import { findDeleted } from '../sql/bin-look-up.ts';
-import { RaceError } from '../sql/races.ts';
-import type { Stored } from '../sql/rows.ts';
+import type { Row } from '../definition/validation.ts';
 import { readChangesSince } from './changes-since.ts';
 import { readCascades, readDependants } from './dependants.ts';
 import type { Intent, ObjectName } from './intent.ts';
-import { factsOf, keyOf, rowOf, type Writing, type WrittenResource } from './resource.ts';
+import { RaceError } from './races.ts';
+import { factsOf, keyOf, rowOf, togetherKey, type Writing, type WrittenResource } from './resource.ts';
+import type { Stored } from './rows.ts';
 import { buildState, type State } from './state.ts';
+import type { Statement } from './statement-parts.ts';
 
-type States = Map<string, State>;
+export type States = ReadonlyMap<string, State>;
 
 /** Sends statements in their order, all of them before it returns. */
 export type Send = (statements: readonly pg.QueryConfig[]) => Promise<readonly pg.QueryResult[]>;
@@ -19,7 +23,36 @@ export type Send = (statements: readonly pg.QueryConfig[]) => Promise<readonly p
 /** A statement, and what its rows say. */
 interface Look {
   statement: pg.QueryConfig;
-  note(rows: pg.QueryResultRow[]): void;
+  note(rows: pg.QueryResultRow[]): Steps<void>;
+}
+
+/** Asks for any number of things by one statement, whose rows name them by their place. */
+function lookFor<Sought, Found>(
+  statement: Statement,
+  sought: readonly Sought[],
+  toRow: (one: Sought) => object,
+  noteOne: (one: Sought, found: Found) => void,
+): Look[] {
+  if (sought.length === 0) return [];
+  function* note(rows: pg.QueryResultRow[]): Steps<void> {
+    for (const row of rows) {
+      yield;
+      noteOne(sought[row.place]!, row as Found);
+    }
+  }
+  const asked = sought.map((one, place) => ({ place, ...toRow(one) }));
+  return [{ statement: { ...statement, values: [JSON.stringify(asked)] }, note }];
+}
+
+async function look(send: Send, looks: readonly Look[]): Promise<void> {
+  const results = await send(looks.map(({ statement }) => statement));
+  const pace = new Pace();
+  for (const [place, { note }] of looks.entries()) await pace.run(note(results[place]!.rows));
+}
+
+/** By tenant, with nothing in them yet. */
+export function buildStates(intents: readonly Intent[]): States {
+  return new Map(intents.map(({ tenantId }) => [tenantId, buildState()]));
 }
 
 /** By tenant, everything that intents name. For a deletion `readBelow` adds what belongs to its object. */
@@ -29,15 +62,15 @@ export async function readStates(
   intents: readonly Intent[],
   isLocking: boolean,
 ): Promise<States> {
-  const states: States = new Map();
-  for (const { tenantId } of intents) states.getOrInsertComputed(tenantId, buildState);
+  const states = buildStates(intents);
   const kinds = resources.filter((resource) => intents.some((intent) => intent.resource === resource));
-  const looks = [
+  await look(send, [
     ...kinds.flatMap((resource) => lookForObjects(resource, intents, states, isLocking)),
     ...kinds.flatMap((resource) => lookForNames(resource, intents, states)),
-  ];
-  const results = await send(looks.map(({ statement }) => statement));
-  for (const [place, { note }] of looks.entries()) note(results[place]!.rows);
+    ...kinds.flatMap((resource) => lookForDeleted(resource, intents, states)),
+  ]);
+  const together = kinds.flatMap((resource) => lookTogether(resource, intents, states));
+  if (together.length > 0) await look(send, together);
   return states;
 }
 
@@ -52,13 +85,46 @@ export async function readMore(
     const own = intents.filter((intent) => intent.tenantId === tenantId);
     await readBelow(client, resources, tenantId, own, state);
     await readSince(client, tenantId, own, state);
-    await readDeleted(client, resources, tenantId, own, state);
   }
 }
 
-interface Found extends Stored {
-  place: number;
-  isFormerName: boolean;
+/** Who holds the values that are unique together. References among them are known by now. */
+function lookTogether(resource: WrittenResource, intents: readonly Intent[], states: States): Look[] {
+  return resource.uniqueGroups.flatMap(({ columns, find }) => {
+    const sought = intents.flatMap((intent) => {
+      const state = states.get(intent.tenantId)!;
+      const row = intent.resource === resource && rowToBe(intent, columns, state);
+      return row ? [{ tenantId: intent.tenantId, state, row }] : [];
+    });
+    return lookFor(
+      find,
+      sought,
+      ({ tenantId, row }) => ({ tenant_id: tenantId, ...row }),
+      ({ state, row }, { id }: { id: string }) =>
+        state.hold(togetherKey(resource, columns, row)!, { id, isFormer: false }),
+    );
+  });
+}
+
+/** The columns as they will be: as sent, or as stored. Undefined if one is missing or invalid. */
+function rowToBe(intent: Intent, columns: readonly Column[], state: State): Row | undefined {
+  const { resource, sent } = intent;
+  const json = state.find(intent)?.known.json;
+  const row: Row = {};
+  const stored = json === undefined ? {} : rowOf(resource, json);
+  for (const { name, field } of columns) {
+    const reference = resource.references.find(({ column }) => column.name === name);
+    const externalId = reference && sent[reference.externalColumn];
+    const named = reference?.resources.flatMap(
+      (kind) => state.holders.get(keyOf(kind, 'external_id', String(externalId)))?.id ?? [],
+    )[0];
+    const value = (externalId === undefined ? sent[name] : named) ?? stored[name];
+    const isValid = field.kind === 'uuid' ? isUuid : field.kind === 'date' ? isDay : isStorableText;
+    if (typeof value !== 'string' || !isValid(value)) return undefined;
+    row[name] =
+      field.kind === 'uuid' ? (state.currentIds.get(value.toLowerCase()) ?? value.toLowerCase()) : value;
+  }
+  return row;
 }
 
 function lookForObjects(
@@ -69,23 +135,20 @@ function lookForObjects(
 ): Look[] {
   const { name: kind } = resource.definition;
   const sought = new Map<string, { tenantId: string; name: ObjectName }>();
-  for (const intent of intents) {
-    if (intent.resource !== resource || !intent.name) continue;
-    sought.set(`${intent.tenantId} ${JSON.stringify(intent.name)}`, { ...intent, name: intent.name });
-  }
-  if (sought.size === 0) return [];
-  const places = [...sought.values()];
-  const asked = places.map(({ tenantId, name }, place) => ({
-    place,
-    tenant_id: tenantId,
-    ...('id' in name ? { id: name.id } : { external_id: name.externalId }),
-  }));
-  for (const { tenantId, name } of places) {
+  for (const { resource: own, tenantId, name } of intents) {
+    if (own !== resource || !name) continue;
+    sought.set(`${tenantId} ${JSON.stringify(name)}`, { tenantId, name });
     if ('externalId' in name) states.get(tenantId)!.hold(keyOf(kind, 'external_id', name.externalId), null);
   }
-  const note = (rows: pg.QueryResultRow[]) => {
-    for (const { place, isFormerName, id, version, json } of rows as Found[]) {
-      const { tenantId, name } = places[place]!;
+  return lookFor(
+    resource[isLocking ? 'lock' : 'read'],
+    [...sought.values()],
+    ({ tenantId, name }) => ({
+      tenant_id: tenantId,
+      ...('id' in name ? name : { external_id: name.externalId }),
+    }),
+    ({ tenantId, name }, { isFormerName, id, version, json }: Stored & { isFormerName: boolean }) => {
+      if (id === null) throw new RaceError('The object was deleted, or merged into another one.');
       const state = states.get(tenantId)!;
       const row = rowOf(resource, json);
       if (!state.objects.has(id))
@@ -99,9 +162,15 @@ function lookForObjects(
         state.touched.add(key);
       } else if (row.external_id !== name.externalId)
         throw new RaceError('The object got another name meanwhile.');
-    }
-  };
-  return [{ statement: { ...resource[isLocking ? 'lock' : 'read'], values: [JSON.stringify(asked)] }, note }];
+    },
+  );
+}
+
+/** Whether it can be written without a look: a creation that names nothing by external id. */
+export function needsNoLook({ name, resource, sent, deletion, claim }: Intent): boolean {
+  const isNamed = sent.external_id !== undefined;
+  const names = resource.references.some(({ externalColumn }) => sent[externalColumn] !== undefined);
+  return !name && !deletion && !claim && !isNamed && !names;
 }
 
 interface Name {
@@ -139,25 +208,25 @@ function lookForNames(resource: WrittenResource, intents: readonly Intent[], sta
       if (!holders.has(key)) sought.set(`${tenantId} ${key}`, { ...name, tenantId });
     }
   }
-  if (sought.size === 0) return [];
-  const places = [...sought.values()];
-  const asked = places.map(({ tenantId, ...name }, place) => ({ place, tenant_id: tenantId, ...name }));
-  const note = (rows: pg.QueryResultRow[]) => {
-    for (const { place, current_id: currentId, id, is_former: isFormer } of rows as FoundName[]) {
-      const { tenantId, kind, id: sentId, value } = places[place]!;
+  return lookFor(
+    resource.findNames,
+    [...sought.values()],
+    ({ tenantId, ...name }) => ({ tenant_id: tenantId, ...name }),
+    (
+      { tenantId, kind, id: sentId, value },
+      { current_id: currentId, id, is_former: isFormer }: FoundName,
+    ) => {
       const state = states.get(tenantId)!;
       if (value !== undefined) state.hold(`${kind} ${value}`, id === null ? null : { id, isFormer });
       else {
         state.currentIds.set(sentId!, currentId!);
         if (kind !== '' && id === null) state.absent.add(keyOf(kind, 'id', currentId!));
       }
-    }
-  };
-  return [{ statement: { ...resource.findNames, values: [JSON.stringify(asked)] }, note }];
+    },
+  );
 }
 
 interface FoundName {
-  place: number;
   current_id: string | null;
   id: string | null;
   is_former: boolean;
@@ -201,24 +270,19 @@ async function readSince(
 }
 
 /** The external ids that must not be revived. */
-async function readDeleted(
-  client: pg.ClientBase,
-  resources: readonly WrittenResource[],
-  tenantId: string,
-  intents: readonly Intent[],
-  state: State,
-): Promise<void> {
-  for (const { definition } of resources) {
-    const externalIds = intents
-      .filter(({ resource, mayRevive }) => !mayRevive && resource.definition === definition)
-      .flatMap(({ sent: { external_id: externalId } }) => (isText(externalId) ? [externalId] : []));
-    const sought = [...new Set(externalIds)].map((externalId) => ({ tenantId, externalId }));
-    const errors = await findDeleted(client, definition, sought);
-    for (const [place, { externalId }] of sought.entries()) {
-      const id = errors[place]?.details.id;
-      if (id !== undefined) state.deleted.set(keyOf(definition.name, 'external_id', externalId), String(id));
-    }
-  }
+function lookForDeleted(resource: WrittenResource, intents: readonly Intent[], states: States): Look[] {
+  const sought = intents.flatMap((intent) => {
+    const { external_id: externalId } = intent.sent;
+    const isSought = intent.resource === resource && !intent.mayRevive && isText(externalId);
+    return isSought ? [{ tenantId: intent.tenantId, externalId }] : [];
+  });
+  return lookFor(
+    resource.findDeleted,
+    sought,
+    ({ tenantId, externalId }) => ({ tenant_id: tenantId, external_id: externalId }),
+    ({ tenantId, externalId }, { id }: { id: string }) =>
+      states.get(tenantId)!.deleted.set(keyOf(resource.definition.name, 'external_id', externalId), id),
+  );
 }
 
 /** A text that cannot be stored would fail the statement for everybody in it. */

@@ -5,69 +5,114 @@ import type { Database } from '../../database/database.ts';
 import { DeadlineError, isDatabaseAway, OutcomeUnknownError, toReadError } from '../../database/errors.ts';
 import { buildTenantBatches, runApart } from '../../database/tenant-batches.ts';
 import { ApiError } from '../../errors.ts';
-import { retryRaces } from '../sql/races.ts';
-import type { Intent, Outcome } from './intent.ts';
-import type { Send } from './reading.ts';
+import { expected } from '../../telemetry/expected.ts';
+import type { Intent, Outcome, Written } from './intent.ts';
+import { retryRaces } from './races.ts';
+import { needsNoLook, type Send } from './reading.ts';
 import type { Writing } from './resource.ts';
-import { tryObjects, writeObjects } from './write.ts';
-
-type Written = Exclude<Outcome, ApiError>;
+import { tryObjects, tryUnread, writeObjects } from './write.ts';
 
 export interface RequestWrites {
   /** Resolves when the object is durable; rejects with the error that refuses it. */
   write(intent: Intent, deadline: number): Promise<Written>;
+  /** The same in a transaction of its own. A deletion needs one: it locks what belongs to its object. */
+  writeAlone(intent: Intent, options: { deadline: number; isDryRun: boolean }): Promise<Written>;
 }
 
 const maxIntents = 500;
 /** One tenant whose journal somebody else holds, such as a large import, must not hold up the others. */
 const longestSharedWaitMs = 50;
 
-export function buildRequestWrites(database: Database, writing: Writing): RequestWrites {
-  const batches = buildTenantBatches<Asked, Outcome>(database, {
-    kind: 'write',
-    run: write,
-    tenantOf,
-    maxItems: maxIntents,
-    paceMs: 8,
-  });
+type Run = (asked: readonly Asked[]) => Promise<(Outcome | Promise<Outcome>)[]>;
+type Attempt = (tenantIds: readonly string[], intents: readonly Intent[]) => Promise<Map<Intent, Outcome>>;
 
-  async function write(asked: readonly Asked[]): Promise<(Outcome | Promise<Outcome>)[]> {
-    const tenantIds = [...new Set(asked.map(tenantOf))];
-    const lockTimeoutMs = tenantIds.length > 1 ? longestSharedWaitMs : undefined;
-    let isWriting = false;
-    const send = {
-      read: sendTogether(database, tenantIds, { isPlannedOnce: true, isBatch: true }),
-      write: (statements: readonly pg.QueryConfig[]) => {
-        isWriting = true;
-        return sendTogether(database, tenantIds, { lockTimeoutMs, isBatch: true })(statements);
-      },
-    };
-    try {
-      const outcomes = await tryObjects(
-        send,
-        writing,
-        asked.map(({ intent }) => intent),
-      );
-      noteWritten(outcomes);
-      return asked.map((one) => outcomes.get(one.intent) ?? writeAlone(one));
-    } catch (error) {
-      if (isDatabaseAway(error)) throw isWriting ? error : toReadError(error);
-      // The transaction wrote nothing, and one of them is to blame.
-      return tenantIds.length === 1 ? asked.map(writeAlone) : runApart(asked, write, tenantOf);
-    }
+export function buildRequestWrites(database: Database, writing: Writing): RequestWrites {
+  const runAlone: Run = async (asked) => runApart(asked, writeInTurn, tenantOf);
+  const runLooked = buildRun(tryLooked, runAlone);
+  const batches = {
+    // Those that are stored are answered before it is known why others were not written.
+    unread: openBatches('creation', buildRun(tryUnlooked, runLooked)),
+    looked: openBatches('write', runLooked),
+    claimed: openBatches('write with key', buildRun(tryClaimed, runAlone)),
+  };
+
+  function openBatches(kind: string, run: Run) {
+    const options = { kind, run, tenantOf, maxItems: maxIntents, paceMs: 8 };
+    return buildTenantBatches<Asked, Outcome>(database, options);
   }
 
-  async function writeAlone({ intent, deadline }: Asked): Promise<Outcome> {
+  /** `attempt` answers without the intents that it could not write, and `writeLost` writes those. */
+  function buildRun(attempt: Attempt, writeLost: Run): Run {
+    return async function run(asked: readonly Asked[]): ReturnType<Run> {
+      const tenantIds = [...new Set(asked.map(tenantOf))];
+      try {
+        const outcomes = await attempt(
+          tenantIds,
+          asked.map(({ intent }) => intent),
+        );
+        noteWritten(outcomes);
+        const lost = asked.filter(({ intent }) => !outcomes.has(intent));
+        if (lost.length === 0) return asked.map(({ intent }) => outcomes.get(intent)!);
+        const later = writeLost(lost);
+        const places = new Map(lost.map((one, place) => [one, place]));
+        return asked.map(
+          (one) => outcomes.get(one.intent) ?? later.then((written) => written[places.get(one)!]!),
+        );
+      } catch (error) {
+        if (isDatabaseAway(error)) throw error;
+        // The transaction wrote nothing, and one of them is to blame.
+        return runApart(asked, tenantIds.length === 1 ? writeInTurn : run, tenantOf);
+      }
+    };
+  }
+
+  const waitOf = (tenantIds: readonly string[]) => ({
+    lockTimeoutMs: tenantIds.length > 1 ? longestSharedWaitMs : undefined,
+  });
+
+  function tryUnlooked(tenantIds: readonly string[], intents: readonly Intent[]) {
+    return tryUnread(sendTogether(database, tenantIds, waitOf(tenantIds)), writing, intents);
+  }
+
+  function tryLooked(tenantIds: readonly string[], intents: readonly Intent[]) {
+    const read = sendTogether(database, tenantIds, { isPlannedOnce: true });
+    const write = sendTogether(database, tenantIds, waitOf(tenantIds));
+    const readOnly: Send = (statements) =>
+      read(statements).catch((error) => {
+        throw isDatabaseAway(error) ? toReadError(error) : error;
+      });
+    return tryObjects({ read: readOnly, write }, writing, intents);
+  }
+
+  function tryClaimed(tenantIds: readonly string[], intents: readonly Intent[]) {
+    const work = (client: pg.ClientBase) => writeObjects(client, writing, intents);
+    return database.inTenants(tenantIds, work, waitOf(tenantIds));
+  }
+
+  /** Those of one tenant. In parallel they would hold every connection and wait for its journal. */
+  async function writeInTurn(asked: readonly Asked[]): Promise<Promise<Outcome>[]> {
+    let last: Promise<unknown> = Promise.resolve();
+    return asked.map((one) => {
+      const outcome = last.then(() => writeAlone(one.intent, { deadline: one.deadline, isDryRun: false }));
+      last = outcome.catch(expected);
+      return outcome;
+    });
+  }
+
+  async function writeAlone(
+    intent: Intent,
+    options: { deadline: number; isDryRun: boolean },
+  ): Promise<Outcome> {
     const work = (client: pg.ClientBase) => writeObjects(client, writing, [intent]);
-    const outcomes = await retryRaces(() => database.inTenants([intent.tenantId], work, { deadline }));
-    noteWritten(outcomes);
+    const outcomes = await retryRaces(() => database.inTenants([intent.tenantId], work, options));
+    if (!options.isDryRun) noteWritten(outcomes);
     return outcomes.get(intent)!;
   }
 
   function noteWritten(outcomes: ReadonlyMap<Intent, Outcome>): void {
     const rows: Record<string, number> = {};
     for (const [{ resource }, outcome] of outcomes) {
-      if (outcome instanceof ApiError || outcome.what === 'unchanged') continue;
+      if (outcome instanceof ApiError || ['unchanged', 'repeated'].includes(outcome.what)) continue;
       rows[resource.definition.table] = (rows[resource.definition.table] ?? 0) + 1;
     }
     void database.noteWritten(rows);
@@ -75,14 +120,20 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
 
   return {
     async write(intent, deadline) {
-      const outcome = await batches.add({ intent, deadline }, deadline).catch((error) => {
+      const kind = intent.claim ? 'claimed' : needsNoLook(intent) ? 'unread' : 'looked';
+      const outcome = await batches[kind].add({ intent, deadline }, deadline).catch((error) => {
         const mayBeStored = error instanceof DeadlineError && error.wasSent;
         throw mayBeStored ? new OutcomeUnknownError(error) : error;
       });
-      if (outcome instanceof ApiError) throw outcome;
-      return outcome;
+      return demandWritten(outcome);
     },
+    writeAlone: async (intent, options) => demandWritten(await writeAlone(intent, options)),
   };
+}
+
+function demandWritten(outcome: Outcome): Written {
+  if (outcome instanceof ApiError) throw outcome;
+  return outcome;
 }
 
 interface Asked {
@@ -98,11 +149,11 @@ function tenantOf({ intent }: Asked): string {
 function sendTogether(
   database: Database,
   tenantIds: readonly string[],
-  options: { lockTimeoutMs?: number | undefined; isPlannedOnce?: boolean; isBatch: boolean },
+  options: { lockTimeoutMs?: number | undefined; isPlannedOnce?: boolean },
 ): Send {
   return async ([first, ...followedBy]) => {
     if (!first) return [];
-    const result = await database.queryInTenants(tenantIds, first, { ...options, followedBy });
+    const result = await database.queryInTenants(tenantIds, first, { ...options, followedBy, isBatch: true });
     return [result, ...result.following];
   };
 }

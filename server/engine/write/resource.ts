@@ -1,37 +1,54 @@
 // A definition, and what is built from it once to write its objects.
+
+import { buildDelete } from '../bin/bin.ts';
 import {
   type Column,
   type Definition,
   dependantsOf,
+  looseReferencesOf,
   type Owner,
   ownersOf,
   type Reference,
   referencesOf,
   uniqueColumnsOf,
+  uniqueGroupsOf,
 } from '../definition/definition.ts';
 import { buildCheck, type Check, isObject, type Row } from '../definition/validation.ts';
-import { parseStored } from '../http/merge-patch.ts';
-import { buildDelete } from '../sql/bin.ts';
-import { buildLinks, type Links } from '../sql/links.ts';
-import type { Statement } from '../sql/statements.ts';
-import { buildGuardedUpdate } from '../sql/upsert-statements.ts';
-import { buildFindNames, buildInsert, buildRead } from './statements.ts';
+import { buildLinks, type Links } from './links.ts';
+import type { Statement } from './statement-parts.ts';
+import {
+  buildFindDeleted,
+  buildFindNames,
+  buildFindTogether,
+  buildInsert,
+  buildRead,
+  buildRestore,
+  buildUpdate,
+} from './statements.ts';
 
 export interface WrittenResource {
   definition: Definition;
+  /** Owners have smaller places than what they own. */
+  place: number;
   check: Check;
   owners: readonly Owner[];
   references: readonly Reference[];
   uniqueColumns: readonly Column[];
+  /** Columns whose values are unique together. */
+  uniqueGroups: readonly { columns: readonly Column[]; find: Statement }[];
+  /** Whether a reference can mean this resource or another one. */
+  hasRivals: boolean;
   /** The ways in which others belong to objects of this resource. */
   dependants: readonly Belonging[];
   findNames: Statement;
+  findDeleted: Statement;
   read: Statement;
   lock: Statement;
   insert: Statement;
   update: Statement;
   delete: Statement;
-  links: Links;
+  restore: Statement;
+  linksAfter: Links;
 }
 
 export interface Belonging {
@@ -54,24 +71,34 @@ export function prepareWriting(all: readonly Definition[]): Writing {
 }
 
 function prepareAll(all: readonly Definition[]): Writing {
-  const resources = all.map((definition) => ({
+  const resources = all.map((definition, place) => ({
     definition,
+    place,
     check: buildCheck(definition),
     owners: ownersOf(definition),
     references: referencesOf(definition),
     uniqueColumns: uniqueColumnsOf(definition),
+    uniqueGroups: uniqueGroupsOf(definition).map((columns) => ({
+      columns,
+      find: buildFindTogether(definition, columns),
+    })),
+    hasRivals: all
+      .flatMap(looseReferencesOf)
+      .some(({ resources: rivals }) => rivals.length > 1 && rivals.includes(definition.name)),
     dependants: dependantsOf(definition, all).flatMap((dependant) =>
       ownersOf(dependant)
         .filter((owner) => owner.resource === definition.name)
         .map(({ column }) => ({ resource: dependant.name, column: column.name })),
     ),
     findNames: buildFindNames(definition),
+    findDeleted: buildFindDeleted(definition),
     read: buildRead(definition),
     lock: buildRead(definition, 'FOR UPDATE'),
     insert: buildInsert(definition),
-    update: buildGuardedUpdate(definition),
+    update: buildUpdate(definition),
     delete: buildDelete(definition),
-    links: buildLinks(definition, all),
+    restore: buildRestore(definition),
+    linksAfter: buildLinks(definition, all),
   }));
   return { resources };
 }
@@ -84,38 +111,62 @@ export interface Facts {
   waitsFor: string[];
 }
 
-export function factsOf({ definition, owners, references, uniqueColumns }: WrittenResource, row: Row): Facts {
+export function factsOf(resource: WrittenResource, row: Row): Facts {
+  const { definition, owners, references, uniqueColumns, uniqueGroups } = resource;
   const facts: Facts = { keys: [], owners: [], waitsFor: [] };
   for (const { name } of uniqueColumns) {
     if (row[name] != null) facts.keys.push(keyOf(definition.name, name, String(row[name])));
+  }
+  for (const { columns } of uniqueGroups) {
+    const key = togetherKey(resource, columns, row);
+    if (key) facts.keys.push(key);
   }
   for (const { column } of owners) {
     const id = row[column.name];
     if (id != null)
       facts.owners.push({ belonging: belongingOf(definition.name, column.name), id: String(id) });
   }
-  for (const { isOwner, externalColumn, resources } of references) {
-    const externalId = row[externalColumn];
-    if (isOwner || externalId == null) continue;
-    for (const resource of resources) facts.waitsFor.push(keyOf(resource, 'external_id', String(externalId)));
-  }
+  facts.waitsFor = awaitedNames(references, ({ externalColumn }) => row[externalColumn]);
   return facts;
 }
 
+/** What an object waits for, if its references have these external ids. */
+export function awaitedNames(
+  references: readonly Reference[],
+  externalIdOf: (reference: Reference) => unknown,
+): string[] {
+  return references.flatMap((reference) => {
+    const externalId = externalIdOf(reference);
+    if (reference.isOwner || externalId == null) return [];
+    return reference.resources.map((resource) => keyOf(resource, 'external_id', String(externalId)));
+  });
+}
+
 /** The columns of `factsOf`, read from an object as it is answered. */
-export function rowOf({ references, uniqueColumns }: WrittenResource, json: string): Row {
-  const { value } = parseStored(json);
+export function rowOf({ references, uniqueColumns, uniqueGroups }: WrittenResource, json: string): Row {
+  const value: Row = JSON.parse(json);
   const row: Row = {};
-  for (const { name, path } of uniqueColumns) {
+  for (const { name, path } of [...uniqueColumns, ...uniqueGroups.flatMap(({ columns }) => columns)]) {
     let member: unknown = value;
     for (const step of path) member = isObject(member) ? member[step] : undefined;
     row[name] = member;
   }
   for (const { column, externalName, externalColumn } of references) {
-    row[column.name] = (value as Row)[column.path[0]!];
-    row[externalColumn] = (value as Row)[externalName];
+    row[column.name] = value[column.path[0]!];
+    row[externalColumn] = value[externalName];
   }
   return row;
+}
+
+/** The key of values that are unique together; undefined if one is missing. */
+export function togetherKey(
+  { definition }: WrittenResource,
+  columns: readonly Column[],
+  row: Row,
+): string | undefined {
+  const values = columns.map(({ name }) => row[name]);
+  if (values.some((value) => value == null)) return undefined;
+  return keyOf(definition.name, columns.map(({ name }) => name).join(','), JSON.stringify(values));
 }
 
 export function keyOf(resource: string, column: string, value: string): string {

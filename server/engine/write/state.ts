@@ -3,11 +3,12 @@ import type { FieldError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import type { Fields } from '../definition/fields.ts';
 import { type Checked, isObject, type Row } from '../definition/validation.ts';
-import { parseStored } from '../http/merge-patch.ts';
-import type { Stored } from '../sql/rows.ts';
 import { type Since, sinceKey } from './changes-since.ts';
 import type { Intent } from './intent.ts';
-import { belongingOf, type Facts, factsOf, keyOf, type WrittenResource } from './resource.ts';
+import { parseStored } from './merge-patch.ts';
+import { RaceError } from './races.ts';
+import { type Facts, factsOf, keyOf, type WrittenResource } from './resource.ts';
+import type { Stored } from './rows.ts';
 
 /** An object as it will be. */
 export interface Known {
@@ -16,7 +17,11 @@ export interface Known {
   version: number;
   /** Absent of an object that is known only as a dependant. */
   json?: string | undefined;
+  /** Whether `json` was made of `value`, and lacks what only the database knows. */
+  isComposed?: boolean;
   value?: Record<string, unknown> | undefined;
+  /** Makes `value` of a new object. Few are looked at again. */
+  compose?: () => Record<string, unknown>;
   facts: Facts;
   /** What intents have changed so far. */
   made: { version: number; changes: Record<string, { from?: unknown }>; author: Author }[];
@@ -46,6 +51,8 @@ export function buildState() {
   /** Ids that nothing has, each behind its resource. */
   const absent = new Set<string>();
   const dependants = new Map<string, Dependants>();
+  /** New objects: nothing belongs to them but what intents bring. */
+  const created = new Set<string>();
   const waitingFor = new Map<string, Set<Known>>();
   const changesSince = new Map<string, Since>();
   /** External ids in the bin, and the objects that had them. */
@@ -78,10 +85,17 @@ export function buildState() {
     for (const key of known.facts.waitsFor) waitingFor.get(key)?.delete(known);
   }
 
+  function dependantsOf(ownerId: string, belonging: string): Dependants | undefined {
+    const key = `${ownerId} ${belonging}`;
+    if (created.has(ownerId))
+      return dependants.getOrInsertComputed(key, () => ({ count: 0, ids: new Set() }));
+    return dependants.get(key);
+  }
+
   function belong({ facts, id }: Known, step: 1 | -1): string[] {
     const left: string[] = [];
     for (const owner of facts.owners) {
-      const own = dependants.get(`${owner.id} ${owner.belonging}`);
+      const own = dependantsOf(owner.id, owner.belonging);
       if (!own) continue;
       own.count += step;
       if (step > 0) own.ids.add(id);
@@ -97,10 +111,13 @@ export function buildState() {
     currentIds,
     absent,
     dependants,
+    dependantsOf,
     changesSince,
     deleted,
     awaited,
     touched,
+    /** Whether a cascade is too large for one transaction, so that only the dependants of its root are counted. */
+    hasTooManyDependants: false,
     hold,
     load: put,
 
@@ -118,8 +135,9 @@ export function buildState() {
 
     create(known: Known): void {
       put(known);
-      for (const { resource, column } of known.resource.dependants)
-        dependants.set(`${known.id} ${belongingOf(resource, column)}`, { count: 0, ids: new Set() });
+      currentIds.delete(known.id);
+      absent.delete(keyOf(known.resource.definition.name, 'id', known.id));
+      created.add(known.id);
       belong(known, 1);
     },
 
@@ -203,7 +221,12 @@ export function buildState() {
 /** As a request would find it. */
 export function toStored(known: Known, isFormerName: boolean): Stored {
   const { id, version } = known;
-  known.json ??= JSON.stringify({ id, ...known.value, version });
+  if (known.json === undefined) {
+    if (!known.value && !known.compose)
+      throw new RaceError('The object came while it was read, as a dependant of another one.');
+    known.json = JSON.stringify({ id, ...storedValue(known), version });
+    known.isComposed = true;
+  }
   return { id, version, json: known.json, isFormerName };
 }
 
@@ -233,9 +256,9 @@ function withoutEmptyGroups(fields: Fields, value: Record<string, unknown>): Rec
   return kept;
 }
 
-/** The value of a stored object, parsed once. */
+/** The value of an object, made once. */
 export function storedValue(known: Known): Record<string, unknown> {
-  known.value ??= known.resource.check(parseStored(known.json!)).value;
+  known.value ??= known.compose?.() ?? known.resource.check(parseStored(known.json!)).value;
   return known.value;
 }
 

@@ -1,14 +1,13 @@
 // The business's API key as the office manages it, and who still uses an ended one.
 import type { FastifyInstance } from 'fastify';
-import { describeKey, describeNewKey, endApiKey, keyPrefix, replaceApiKey } from '../../auth/api-keys.ts';
-import { recordAudit } from '../../auth/audit-log.ts';
-import type { Notices } from '../../auth/notices.ts';
-import { sessionOf } from '../../auth/office-access.ts';
+import { describeKey, describeNewKey, endApiKey, keyPrefixOf, replaceApiKey } from '../../access/api-keys.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { sessionOf } from '../../access/office-access.ts';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
+import type { Notices } from '../../mail/notices.ts';
 
-const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
-const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
+const withProof = { config: { needsRecentProof: true } } as const;
 const shownEndedKeys = 10;
 const shownUses = 20;
 
@@ -16,10 +15,11 @@ export async function keyRoutes(
   app: FastifyInstance,
   { database, notices }: { database: Database; notices: Notices },
 ): Promise<void> {
-  app.get('/key', forVerwaltung, async ({ tenantId, deadline }) =>
+  app.get('/key', async ({ tenantId, deadline }) =>
     database.inTenants(
       [tenantId],
       async (client) => {
+        const prefix = await keyPrefixOf(client, tenantId);
         const live = await client.query(
           `SELECT last_four AS "lastFour", created_at AS "createdAt", created_by AS "createdBy",
                created_by_id AS "createdById", last_used_at AS "lastUsedAt",
@@ -39,7 +39,7 @@ export async function keyRoutes(
              ORDER BY key.ended_at DESC LIMIT ${shownEndedKeys}`,
           [tenantId],
         );
-        return { key: live.rows[0] ? { prefix: keyPrefix, ...live.rows[0] } : null, ended: ended.rows };
+        return { key: live.rows[0] ? { prefix, ...live.rows[0] } : null, ended: ended.rows };
       },
       { deadline },
     ),
@@ -49,7 +49,8 @@ export async function keyRoutes(
   app.addContentTypeParser('*', async () => undefined);
   const creation = { config: { ...withProof.config, takesNoBody: true } };
   app.post('/key', creation, async (request, reply) => {
-    const { tenantId, person } = sessionOf(request);
+    const { tenantId } = request;
+    const { person } = sessionOf(request);
     const { key } = await database.inTenants([tenantId], async (client) => {
       const made = await replaceApiKey(client, tenantId, person);
       if (!made) throw new ApiError('not_found');
@@ -62,7 +63,8 @@ export async function keyRoutes(
   });
 
   app.delete('/key', withProof, async (request, reply) => {
-    const { tenantId, person } = sessionOf(request);
+    const { tenantId } = request;
+    const { person } = sessionOf(request);
     await database.inTenants([tenantId], async (client) => {
       const lastFour = await endApiKey(client, tenantId, 'DELETED');
       if (!lastFour) throw new ApiError('not_found');

@@ -1,33 +1,34 @@
 // The attention list: everything that should be looked at, over all resources.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { attentionCodes } from '../../../core/codes.ts';
+import { attentionCodes } from '../../../core/definition/codes.ts';
 import type { Database } from '../../database/database.ts';
-import type { Definition } from '../../engine/definition/definition.ts';
-import type { JsonSchema } from '../../engine/definition/fields.ts';
-import { answer, errorResponses } from '../../engine/openapi/answers.ts';
-import { pageParameters } from '../../engine/openapi/parameters.ts';
 import {
   type AttentionCheck,
   type AttentionEntry,
   attentionChecksOf,
-} from '../../engine/sql/attention-checks.ts';
+} from '../../engine/attention/attention-checks.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
+import type { JsonSchema } from '../../engine/definition/fields.ts';
+import { answer, errorResponses } from '../../engine/openapi/answers.ts';
+import { pageParameters } from '../../engine/openapi/parameters.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
+import { InterruptedPages } from '../../http/interrupted-pages.ts';
 import { paceOf } from '../../http/request-pace.ts';
 import { type Language, text } from '../../messages.ts';
-import { InterruptedPages, type PageRequest, readPage } from './attention-page.ts';
-import { type Pass, passesOf } from './attention-passes.ts';
+import { type Counting, countEntries } from './attention-counts.ts';
+import { type PageRequest, readPage } from './attention-page.ts';
+import { passesOf } from './attention-passes.ts';
 import {
   encodeCursor,
   type Finding,
   firstPlace,
-  openOnly,
   type Part,
   type Place,
   type Reader,
   readCursor,
-  readPart,
 } from './attention-scan.ts';
+import { CatchUp } from './catch-up.ts';
 
 const defaultLimit = 50;
 const maxLimit = 500;
@@ -57,23 +58,34 @@ export async function attentionRoutes(
   api: FastifyInstance,
   { database, resources }: { database: Database; resources: readonly Definition[] },
 ): Promise<void> {
-  const checks = resources.flatMap(attentionChecksOf).map(openOnly);
+  const checks = resources.flatMap(attentionChecksOf);
   const resourceNames = resources.map(({ name }) => name);
-  const interrupted = new InterruptedPages();
+  const interrupted = new InterruptedPages<Place>();
+  const totals = new InterruptedPages<Counting>();
+  const catchUp = new CatchUp(passesOf(checks));
+  api.addHook('onClose', () => catchUp.stop());
 
   const heavy = { schema: docsFor(resourceNames), config: { isHeavyRead: true } };
   api.get('/attention', heavy, async (request) => {
     const asked = parseRequest(request, checks, resourceNames);
     const reader = readerOf(database, request);
-    const page = readPage(reader, asked, interrupted);
-    const total = asked.wantsTotal ? countEntries(reader, asked.passes) : undefined;
-    const [{ findings, next }, counted] = await Promise.all([page, total]);
+    const { findings, next, total } = await catchUp.behind(reader, async () => {
+      const page = await readPage(reader, asked, interrupted);
+      return { ...page, total: asked.wantsTotal ? await readTotal(reader, asked, page) : undefined };
+    });
     return {
       data: findings.map((finding) => toEntry(finding, languageOf(request))),
       nextCursor: next ? encodeCursor(asked.filters, next) : null,
-      ...(counted !== undefined && { total: counted }),
+      ...(total !== undefined && { total }),
     };
   });
+
+  async function readTotal(reader: Reader, { passes, from, filters }: PageRequest, page: Part) {
+    const isWhole = from === firstPlace && !page.next;
+    if (isWhole) return page.findings.length;
+    const counts = await countEntries(reader, passes, filters, totals);
+    return counts.reduce((sum, { count }) => sum + count, 0);
+  }
 }
 
 export function readerOf(database: Database, request: FastifyRequest): Reader {
@@ -87,16 +99,6 @@ export function toEntry({ check, id, others }: Finding, language: Language): Att
     ...{ resource, id, field, code, message: text(code, language) },
     ...(others && { duplicateIds: others }),
   };
-}
-
-async function countEntries(reader: Reader, passes: readonly Pass[]): Promise<number> {
-  let total = 0;
-  for (let place: Place | undefined = firstPlace; place; ) {
-    const part: Part = await readPart(reader, passes, place);
-    total += part.findings.length;
-    place = part.next;
-  }
-  return total;
 }
 
 function parseRequest(
@@ -129,11 +131,12 @@ function parseRequest(
   const from = readCursor(cursor, filters);
   if (!from) fieldErrors.push({ path: ['cursor'], code: 'invalid_cursor' });
   if (fieldErrors.length > 0) throw validationError(fieldErrors);
-  const checks = allChecks.filter(
+  const passes = passesOf(
+    allChecks,
     (check) =>
       (code === undefined || check.code === code) && (resource === undefined || check.resource === resource),
   );
-  return { limit: entries!, passes: passesOf(checks), from: from!, filters, wantsTotal: count === 'true' };
+  return { limit: entries!, passes, from: from!, filters, wantsTotal: count === 'true' };
 }
 
 function docsFor(resourceNames: readonly string[]) {

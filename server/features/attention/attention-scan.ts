@@ -1,21 +1,22 @@
 // Reads the attention list: one statement looks at the next rows of all resources, in the order of their ids. (Decision 86.)
-import type pg from 'pg';
-import type { Pace } from '../../../core/pace.ts';
+import type { Pace, Steps } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
-import { isUuid } from '../../engine/definition/formats.ts';
-import type { AttentionCheck } from '../../engine/sql/attention-checks.ts';
+import type { AttentionCheck } from '../../engine/attention/attention-checks.ts';
 import {
   businessQuery,
   findMet,
-  isJudged,
   type Judged,
+  judgeRow,
   readBusiness,
   selectJudged,
   valuesFor,
-  type WarningLog,
-} from '../../engine/sql/attention-findings.ts';
-import { jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
+} from '../../engine/attention/attention-findings.ts';
+import type { Business } from '../../engine/definition/definition.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
+import { jsonBytes, selectWithinPage } from '../../engine/read/page-size.ts';
+import type { WarningLog } from '../../telemetry/record-net.ts';
 import type { Pass } from './attention-passes.ts';
+import { type KeptVerdict, keepVerdicts, keptVerdict, rulesOf } from './attention-verdicts.ts';
 import { leftEntry } from './left-entries.ts';
 
 /** Rows that one statement looks at. */
@@ -34,6 +35,7 @@ export interface Finding {
   check: AttentionCheck;
   id: string;
   others: string[] | null;
+  at: Place;
 }
 
 export interface Part {
@@ -49,16 +51,23 @@ export interface Reader {
   deadline: number;
   pace: Pace;
   log: WarningLog;
+  business?: Promise<Business>;
 }
 
-const nothing = '00000000-0000-0000-0000-000000000000';
-const behindAll = 999;
+export const nothing = '00000000-0000-0000-0000-000000000000';
+export const behindAll = 999;
+/** A statement and its answer take less. */
+const reserveMs = 900;
+
+export function isTimeUp({ deadline }: Reader): boolean {
+  return performance.now() > deadline - reserveMs;
+}
+
 export const firstPlace: Place = { pass: 0, id: nothing, check: behindAll };
 
 /** Without the entries that the office has left as they are, and one entry for each group of duplicates. */
-export function openOnly(check: AttentionCheck): AttentionCheck {
-  const condition = check.group?.isFirst ?? check.condition;
-  return { ...check, condition: `${condition} AND NOT EXISTS (SELECT ${leftEntry(check)})` };
+export function isOpen(check: AttentionCheck): string {
+  return `(${check.group?.isFirst ?? check.condition}) AND NOT EXISTS (SELECT ${leftEntry(check)})`;
 }
 
 interface FoundRow {
@@ -67,40 +76,79 @@ interface FoundRow {
   /** Null where the statement has looked at enough rows: it ends with this one. */
   met: number[] | null;
   others: string[] | null;
-  /** Null in a judged pass where the row is beyond the bound of a page. */
+  version: number;
+  /** Checks that no kept verdict decides. */
+  unjudged: number[];
+  /** The values for them; null where the row is beyond the bound of a page. */
   judged: Judged | null;
 }
 
 /** At most `limit` findings, by one statement. */
 export async function readPart(
-  { database, tenantId, deadline, pace, log }: Reader,
+  reader: Reader,
   passes: readonly Pass[],
   from: Place,
   limit = scannedRows,
   maxRows = scannedRows,
 ): Promise<Part> {
   if (from.pass >= passes.length) return { findings: [], next: undefined };
-  const query = scanQuery(passes, from, [tenantId, from.id, limit, maxRows]);
-  const followedBy = passes.some(({ isJudged }) => isJudged) ? [businessQuery(tenantId)] : [];
-  const { rows, following } = await database.queryInTenants<FoundRow>([tenantId], query, {
-    deadline,
-    followedBy,
-  });
-  const business = following[0] && readBusiness(following[0].rows);
+  const { database, tenantId, deadline } = reader;
+  const business = passes.some(({ isJudged }) => isJudged) ? await businessOf(reader) : undefined;
+  const values = [
+    tenantId,
+    from.id,
+    limit,
+    maxRows,
+    ...(business ? [rulesOf(business), business.today] : []),
+  ];
+  const query = { text: scanText(passes, from), values };
+  const { rows } = await database.queryInTenants<FoundRow>([tenantId], query, { deadline });
+  const verdicts: KeptVerdict[] = [];
+  const part = await collect(reader, rows, { passes, from, limit, business, verdicts });
+  if (business) await keepVerdicts(database, tenantId, business, verdicts);
+  return part;
+}
+
+/** Read once per request. */
+export async function businessOf(reader: Reader): Promise<Business> {
+  const { database, tenantId, deadline } = reader;
+  reader.business ??= database
+    .queryInTenants([tenantId], businessQuery(tenantId), { deadline })
+    .then(({ rows }) => readBusiness(rows));
+  return reader.business;
+}
+
+interface Collection {
+  passes: readonly Pass[];
+  from: Place;
+  limit: number;
+  business: Business | undefined;
+  /** Made on the way. */
+  verdicts: KeptVerdict[];
+}
+
+async function collect(
+  { pace, log }: Reader,
+  rows: readonly FoundRow[],
+  { passes, from, limit, business, verdicts }: Collection,
+): Promise<Part> {
   const findings: Finding[] = [];
   let last = from;
   let judgedCount = 0;
-  for (const { pass: place, id, met, others, judged } of rows) {
+  for (const row of rows) {
+    const { pass: place, id, met, others } = row;
     const pass = passes[place]!;
     if (met === null) return { findings, next: { pass: place, id, check: behindAll } };
-    if (pass.isJudged && judged === null) return { findings, next: last };
+    if (row.unjudged.length > 0 && row.judged === null) return { findings, next: last };
+    const verdict = row.unjudged.length > 0 ? await pace.run(judge(pass, row, business, log)) : undefined;
+    if (verdict) verdicts.push(verdict);
     for (const number of met) {
       if (place === from.pass && id === from.id && number <= from.check) continue;
       const check = pass.checks[number]!;
-      const row = { id, judged: valuesFor(pass.checks, number, judged) };
-      if (!(await pace.run(isJudged(check, row, business, log)))) continue;
-      findings.push({ check, id, others: check.group ? others : null });
-      if (findings.length === limit) return { findings, next: { pass: place, id, check: number } };
+      if (verdict && !verdict.codes.has(check.code)) continue;
+      const at = { pass: place, id, check: number };
+      findings.push({ check, id, others: check.group ? others : null, at });
+      if (findings.length === limit) return { findings, next: at };
     }
     last = { pass: place, id, check: behindAll };
     if (pass.isJudged && ++judgedCount === judgedRows) return { findings, next: last };
@@ -108,8 +156,25 @@ export async function readPart(
   return { findings, next: undefined };
 }
 
-/** Parameters: tenant, first id, how many findings and how many rows at most. */
-function scanQuery(passes: readonly Pass[], from: Place, values: unknown[]): pg.QueryConfig {
+function* judge(
+  { checks }: Pass,
+  { id, version, unjudged, judged }: FoundRow,
+  business: Business | undefined,
+  log: WarningLog,
+): Steps<KeptVerdict> {
+  const codes = new Set<string>();
+  let until: string | undefined;
+  for (const number of unjudged) {
+    const check = checks[number]!;
+    const verdict = yield* judgeRow(check, { id, judged: valuesFor(checks, number, judged) }, business, log);
+    if (verdict.needsAttention) codes.add(check.code);
+    if (verdict.until && (until === undefined || verdict.until < until)) until = verdict.until;
+  }
+  return { id, version, codes, until };
+}
+
+/** Parameters: tenant, first id, how many findings and how many rows at most; with judged passes the rules and today. */
+function scanText(passes: readonly Pass[], from: Place): string {
   const numbered = passes.map((pass, place) => ({ pass, place })).slice(from.pass);
   const rows = ({ pass, place }: NumberedPass) => `FROM ${pass.table} AS piece
     WHERE piece.tenant_id = $1 ${place === from.pass ? `AND piece.id ${from.check === behindAll ? '>' : '>='} $2` : 'AND $2::uuid IS NOT NULL'}`;
@@ -122,7 +187,7 @@ function scanQuery(passes: readonly Pass[], from: Place, values: unknown[]): pg.
     numbered.filter(({ pass }) => pass.isJudged === isJudged).map((one) => branch(one, rows(one)));
   const definite = branches(false);
   const most = definite.length > 0 ? `(SELECT count(met) FROM definite)` : '0';
-  const text = `WITH room_${from.pass} AS MATERIALIZED (SELECT $4::bigint AS rows), ${rooms.join(', ')}
+  return `WITH room_${from.pass} AS MATERIALIZED (SELECT $4::bigint AS rows), ${rooms.join(', ')}
     ${definite.length > 0 ? `, definite AS MATERIALIZED (SELECT * FROM (${definite.join(' UNION ALL ')}) AS passes LIMIT $3 + ${numbered.length + 1})` : ''}
     ${[
       ...(definite.length > 0 ? ['SELECT * FROM definite'] : []),
@@ -131,7 +196,6 @@ function scanQuery(passes: readonly Pass[], from: Place, values: unknown[]): pg.
           `(SELECT * FROM (${judged}) AS passes LIMIT (CASE WHEN ${most} > $3 THEN 0 ELSE ${judgedRows + 1} END))`,
       ),
     ].join(' UNION ALL ')}`;
-  return { text, values };
 }
 
 interface NumberedPass {
@@ -140,22 +204,42 @@ interface NumberedPass {
 }
 
 /** The rows that meet a check, and one without `met` if there was no room for all rows of the table. */
-function branch({ pass: { checks, isJudged }, place }: NumberedPass, rows: string): string {
+function branch({ pass, place }: NumberedPass, rows: string): string {
   const piece = `(SELECT * ${rows} ORDER BY piece.id LIMIT (SELECT rows FROM room_${place}))`;
+  return `(SELECT ${place} AS pass, subject.id, ${pass.isJudged ? selectToJudge(pass, piece) : selectDefinite(pass, piece)})
+    UNION ALL (SELECT ${place}, (SELECT piece.id ${rows} ORDER BY piece.id OFFSET (SELECT rows - 1 FROM room_${place}) LIMIT 1),
+      NULL, NULL, NULL, NULL, NULL FROM room_${place} CROSS JOIN room_${place + 1}
+      WHERE room_${place}.rows > 0 AND room_${place + 1}.rows = 0)`;
+}
+
+function selectDefinite({ checks }: Pass, piece: string): string {
   const group = checks.findIndex((check) => check.group);
   const others =
     group < 0
       ? 'NULL::uuid[]'
       : `CASE WHEN ${group} = ANY (found.met) THEN ${checks[group]!.group!.others} END`;
-  const sizes = [...new Set(checks.flatMap(({ judge }) => judge?.lists ?? []))].map(jsonBytes);
-  const judged = isJudged
-    ? selectWithinPage(selectJudged(checks), { sizes, order: 'subject.id' })
-    : 'NULL::json';
-  return `(SELECT ${place} AS pass, subject.id, found.met, ${others} AS others, ${judged} AS judged
-      FROM ${findMet(piece, checks)} WHERE found.met <> '{}')
-    UNION ALL (SELECT ${place}, (SELECT piece.id ${rows} ORDER BY piece.id OFFSET (SELECT rows - 1 FROM room_${place}) LIMIT 1),
-      NULL, NULL, NULL FROM room_${place} CROSS JOIN room_${place + 1}
-      WHERE room_${place}.rows > 0 AND room_${place + 1}.rows = 0)`;
+  const open = checks.map((check) => ({ condition: isOpen(check) }));
+  return `found.met, ${others} AS others, subject.version, '{}'::integer[] AS unjudged, NULL::json AS judged
+      FROM ${findMet(piece, open)} WHERE found.met <> '{}'`;
+}
+
+/** Rows that the kept verdict puts on the list, and those without one. */
+function selectToJudge({ checks, isWanted }: Pass, piece: string): string {
+  const unjudged = checks.map(({ condition }) => ({ condition: `kept.codes IS NULL AND ${condition}` }));
+  const listed = checks.map((check, place) =>
+    isWanted(check)
+      ? `CASE WHEN (kept.codes IS NULL OR '${check.code}' = ANY (kept.codes)) AND ${isOpen(check)} THEN ${place} END`
+      : 'NULL',
+  );
+  const sizes = [...new Set(checks.flatMap(({ judge }) => judge?.lists ?? []))].map(
+    (list) => `CASE WHEN found.met = '{}' THEN 0 ELSE ${jsonBytes(list)} END`,
+  );
+  const judged = selectWithinPage(selectJudged(checks), { sizes, order: 'subject.id' });
+  return `listed.met, NULL::uuid[] AS others, subject.version, found.met AS unjudged, ${judged} AS judged
+      FROM ${findMet(piece, unjudged, keptVerdict('$5', '$6'))}
+      CROSS JOIN LATERAL (SELECT CASE WHEN kept.codes = '{}' THEN '{}'
+        ELSE array_remove(ARRAY[${listed.join(', ')}]::integer[], NULL) END AS met OFFSET 0) AS listed
+      WHERE found.met <> '{}' OR listed.met <> '{}'`;
 }
 
 /** A cursor is good for the filters that it was made with: a place in another list says nothing. */

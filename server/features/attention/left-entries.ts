@@ -1,17 +1,17 @@
 // Entries that the office has looked at and left as they are. They come back when the check finds something else.
 import type pg from 'pg';
 import { Pace } from '../../../core/pace.ts';
-import type { AttentionCheck } from '../../engine/sql/attention-checks.ts';
+import type { AttentionCheck } from '../../engine/attention/attention-checks.ts';
 import {
   businessQuery,
   findMet,
-  isJudged,
   type Judged,
+  judgeRow,
   readBusiness,
   selectJudged,
   valuesFor,
-  type WarningLog,
-} from '../../engine/sql/attention-findings.ts';
+} from '../../engine/attention/attention-findings.ts';
+import type { WarningLog } from '../../telemetry/record-net.ts';
 import type { Pass } from './attention-passes.ts';
 
 const maxListed = 500;
@@ -67,8 +67,8 @@ export async function readLeft(
     const [number] = met as [number];
     const { checks } = passes[pass]!;
     const check = checks[number]!;
-    if (!(await pace.run(isJudged(check, { id, judged: valuesFor(checks, number, judged) }, business, log))))
-      continue;
+    const values = valuesFor(checks, number, judged);
+    if (!(await pace.run(judgeRow(check, { id, judged: values }, business, log))).needsAttention) continue;
     const { resource, field, code } = check;
     entries.push({ resource, field, code, id, reason, leftAt, leftBy: names.get(person_id) ?? null });
   }

@@ -1,19 +1,19 @@
 // The office leaves entries as they are, takes them back, and sees how many there are.
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { oneOf, optional, readForm, uuid, words } from '../../auth/form.ts';
-import { sessionOf } from '../../auth/office-access.ts';
+import { oneOf, optional, readForm, uuid, words } from '../../access/form.ts';
+import { sessionOf } from '../../access/office-access.ts';
 import type { Database } from '../../database/database.ts';
+import { type AttentionCheck, attentionChecksOf } from '../../engine/attention/attention-checks.ts';
+import { findAttentionOf } from '../../engine/attention/attention-findings.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
-import { type AttentionCheck, attentionChecksOf } from '../../engine/sql/attention-checks.ts';
-import { findAttentionOf } from '../../engine/sql/attention-findings.ts';
-import { ApiError, validationError } from '../../errors.ts';
+import { ApiError } from '../../errors.ts';
 import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
-import { countFrom } from './attention-counts.ts';
-import { isTimeUp } from './attention-page.ts';
+import { InterruptedPages } from '../../http/interrupted-pages.ts';
+import { type Counting, countEntries } from './attention-counts.ts';
 import { passesOf } from './attention-passes.ts';
 import { readerOf, toEntry } from './attention-routes.ts';
-import { encodeCursor, firstPlace, openOnly, readCursor, readPart } from './attention-scan.ts';
+import { firstPlace, readPart } from './attention-scan.ts';
 import { hashedFinding, readLeft } from './left-entries.ts';
 
 const maxReasonLength = 150;
@@ -44,7 +44,7 @@ export async function leftEntryRoutes(
     return check;
   }
 
-  const passes = passesOf(checks.map(openOnly));
+  const passes = passesOf(checks);
 
   // On each page of the office: the first entries, and how many there are, by one statement that stops early.
   office.get('/attention/overview', async (request) => {
@@ -63,20 +63,16 @@ export async function leftEntryRoutes(
     };
   });
 
-  // A business with very many sites is counted in several requests, whose counts add up.
+  const interrupted = new InterruptedPages<Counting>();
   office.get('/attention/counts', { config: { isHeavyRead: true } }, async (request) => {
-    refuseUnknownParameters(request, ['cursor']);
-    const from = readCursor((request.query as { cursor?: unknown }).cursor, 'counts');
-    if (!from) throw validationError([{ path: ['cursor'], code: 'invalid_cursor' }]);
-    const reader = readerOf(database, request);
-    const { counts, next } = await countFrom(reader, passes, from, () => isTimeUp(reader));
-    return { data: counts, nextCursor: next ? encodeCursor('counts', next) : null };
+    refuseUnknownParameters(request, []);
+    return { data: await countEntries(readerOf(database, request), passes, '', interrupted) };
   });
 
   office.get('/attention/left', { config: { isHeavyRead: true } }, async (request) => {
     refuseUnknownParameters(request, []);
     const { tenantId, deadline } = request;
-    const read = (client: pg.ClientBase) => readLeft(client, tenantId, passesOf(checks), request.log);
+    const read = (client: pg.ClientBase) => readLeft(client, tenantId, passes, request.log);
     return { data: await database.inTenants([tenantId], read, { deadline }) };
   });
 

@@ -1,8 +1,8 @@
 // The query string of the audit record as a statement, and its rows as the office sees them.
 import type { FastifyRequest } from 'fastify';
-import { type AuditEvent, auditEvents } from '../../auth/audit-log.ts';
+import { type AuditEvent, auditEvents } from '../../access/audit-log.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
-import { isTimestamp } from '../../engine/sql/list-query.ts';
+import { isTimestamp } from '../../engine/read/list-query.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import type { Language } from '../../messages.ts';

@@ -1,13 +1,11 @@
 // The audit record for Verwaltung: a list with filters, and the same as a file.
-import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { byteOrderMark, guardText, toCsvLine } from '../../../core/csv.ts';
-import { auditEvents, recordAudit } from '../../auth/audit-log.ts';
+import { byteOrderMark, guardText, toCsvLine } from '../../../core/table/csv.ts';
+import { auditEvents, recordAudit } from '../../access/audit-log.ts';
 import type { Database } from '../../database/database.ts';
-import { toReadError } from '../../database/errors.ts';
 import { separators } from '../../engine/http/csv.ts';
 import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
-import { logRequest } from '../../http/log.ts';
+import { sendStream, streamConfig } from '../../http/streamed-answer.ts';
 import type { Language } from '../../messages.ts';
 import {
   type AuditFilters,
@@ -22,8 +20,7 @@ import {
 } from './audit-list.ts';
 import { actorTypeTitles, columnTitles } from './titles.ts';
 
-const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
-const heavy = { config: { ...forVerwaltung.config, isHeavyRead: true } } as const;
+const heavy = { config: { isHeavyRead: true } } as const;
 const exportedRowsPerPage = 500;
 
 export async function auditRoutes(app: FastifyInstance, { database }: { database: Database }): Promise<void> {
@@ -44,43 +41,34 @@ export async function auditRoutes(app: FastifyInstance, { database }: { database
     };
   });
 
-  app.get('/audit/events', forVerwaltung, async (request) => {
+  app.get('/audit/events', async (request) => {
     refuseUnknownParameters(request, []);
     const language = languageOf(request);
     return { data: auditEvents.map((event) => ({ event, title: titleOf(event, language) })) };
   });
 
-  app.get('/audit.csv', { ...heavy, exposeHeadRoute: false }, async (request, reply) => {
+  app.get('/audit.csv', { config: { ...streamConfig }, exposeHeadRoute: false }, async (request, reply) => {
     const { filters, language = languageOf(request) } = readAuditExport(request);
     const { tenantId } = request;
     const first = await readPage(tenantId, filters, undefined, exportedRowsPerPage);
     await recordExport(request);
     const day = new Date().toISOString().slice(0, 10);
     reply.header('Content-Disposition', `attachment; filename="audit-${day}.csv"`);
-    // The framework reports only answers that end.
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableEnded) logRequest(request, reply);
-    });
+    reply.type('text/csv; charset=utf-8; header=present');
+    return sendStream(request, reply, writeFile());
 
-    async function* readChunks() {
+    async function* writeFile() {
       yield byteOrderMark + toCsvLine(columnTitles[language], separators[language]) + toLines(first.page);
-      try {
-        for (let { last } = first; last; ) {
-          const next = await readPage(tenantId, filters, [last.at, last.id], exportedRowsPerPage);
-          last = next.last;
-          yield toLines(next.page);
-        }
-      } catch (error) {
-        request.apiError = toReadError(error);
-        // A mere end would look complete to an HTTP/1.0 client, as many proxies are.
-        request.raw.socket.resetAndDestroy();
-        throw error;
+      for (let { last } = first; last; ) {
+        const next = await readPage(tenantId, filters, [last.at, last.id], exportedRowsPerPage);
+        last = next.last;
+        yield toLines(next.page);
       }
     }
-    const toLines = (rows: readonly AuditRow[]) => rows.map((row) => toLine(row, language)).join('');
-    return reply
-      .type('text/csv; charset=utf-8; header=present')
-      .send(Readable.from(readChunks(), { objectMode: false }));
+
+    function toLines(rows: readonly AuditRow[]): string {
+      return rows.map((row) => toLine(row, language)).join('');
+    }
   });
 
   async function recordExport(request: FastifyRequest): Promise<void> {

@@ -1,5 +1,5 @@
 // What the office calls the events and the columns of the audit record.
-import type { AuditEvent } from '../../auth/audit-log.ts';
+import type { AuditEvent } from '../../access/audit-log.ts';
 import type { Language } from '../../messages.ts';
 
 type Titles = Record<Language, string>;
@@ -33,6 +33,10 @@ export const eventTitles: Record<AuditEvent, Titles> = {
   SETTINGS_CHANGED: { en: 'Settings changed', de: 'Einstellungen geändert' },
   BUSINESS_CREATED: { en: 'Business created', de: 'Betrieb angelegt' },
   BUSINESS_RESTORED: { en: 'Backup restored', de: 'Sicherung eingespielt' },
+  TEST_BUSINESS_CREATED: { en: 'Test business created', de: 'Testbetrieb angelegt' },
+  TEST_BUSINESS_FILLED: { en: 'Test business filled', de: 'Testbetrieb befüllt' },
+  TEST_BUSINESS_RESET: { en: 'Test business reset', de: 'Testbetrieb zurückgesetzt' },
+  TEST_BUSINESS_REMOVED: { en: 'Test business removed', de: 'Testbetrieb entfernt' },
 };
 
 export const actorTypeTitles: Record<string, Titles> = {

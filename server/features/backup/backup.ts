@@ -2,8 +2,8 @@
 import { access } from 'node:fs/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { readTenantGroups } from '../../auth/tenants.ts';
-import { findShards } from '../../database/shards.ts';
+import { readTenantGroups } from '../../access/tenants.ts';
+import { findShards } from '../../database/citus/shards.ts';
 import { cut } from '../../database/timeouts.ts';
 import { seeTenants } from '../../database/transactions.ts';
 import { UsageError } from '../../errors.ts';
@@ -17,6 +17,8 @@ export interface BackupOptions {
   passphrase: string | undefined;
   /** The one business to back up, or all. */
   tenantId?: string | undefined;
+  /** Ends it before it takes more of its disk. */
+  mostBytes?: number;
   onRows?: (totals: Totals) => void;
 }
 
@@ -28,7 +30,7 @@ const oneSnapshotPerWorker = 'SET LOCAL citus.max_adaptive_executor_pool_size = 
 
 /** `client` belongs to the owner of the database and runs nothing else meanwhile. */
 export async function makeBackup(client: pg.ClientBase, options: BackupOptions): Promise<Totals> {
-  const { path, passphrase, tenantId = null, onRows } = options;
+  const { path, tenantId = null } = options;
   await access(path).then(
     () => {
       throw new UsageError(`${path} exists already.`);
@@ -46,7 +48,7 @@ export async function makeBackup(client: pg.ClientBase, options: BackupOptions):
     );
     const header = { stamm: version, ...server[0], tenantId, migrations };
     const groups = await groupTenants(client, tenantId);
-    return await writeBackup(path, header, passphrase, readSections(client, groups), onRows);
+    return await writeBackup(options, header, readSections(client, groups));
   } finally {
     await client.query('ROLLBACK').catch(expected);
   }

@@ -45,11 +45,19 @@ export interface Totals {
 
 /** Writes beside `path` and renames at the end: a file of that name is always whole. */
 export async function writeBackup(
-  path: string,
+  {
+    path,
+    passphrase,
+    mostBytes = Number.POSITIVE_INFINITY,
+    onRows = () => {},
+  }: {
+    path: string;
+    passphrase: string | undefined;
+    mostBytes?: number;
+    onRows?: (totals: Totals) => void;
+  },
   header: Omit<Header, 'encryption'>,
-  passphrase: string | undefined,
   sections: AsyncIterable<Section>,
-  onRows: (totals: Totals) => void = () => {},
 ): Promise<Totals> {
   const encryption = passphrase === undefined ? null : newEncryption();
   const head = `${JSON.stringify({ ...header, encryption } satisfies Header)}\n`;
@@ -66,8 +74,9 @@ export async function writeBackup(
     const content = checkedContent(head, sections, totals, onRows);
     const output = file.createWriteStream({ flush: true });
     const key = encryption && (await deriveKey(passphrase!, encryption));
-    if (key) await pipeline(content, createZstdCompress(), encrypt(key, head), output);
-    else await pipeline(content, createZstdCompress(), output);
+    const limit = (chunks: AsyncIterable<Buffer>) => limitBytes(chunks, path, mostBytes);
+    if (key) await pipeline(content, createZstdCompress(), encrypt(key, head), limit, output);
+    else await pipeline(content, createZstdCompress(), limit, output);
     await rename(partial, path);
     await syncToDisk(dirname(path));
     return totals;
@@ -76,6 +85,33 @@ export async function writeBackup(
     await rm(partial, { force: true });
     throw (error as NodeJS.ErrnoException).syscall ? unwritable(path, error as NodeJS.ErrnoException) : error;
   }
+}
+
+async function* limitBytes(
+  chunks: AsyncIterable<Buffer>,
+  path: string,
+  mostBytes: number,
+): AsyncGenerator<Buffer> {
+  let written = 0;
+  for await (const chunk of chunks) {
+    written += chunk.length;
+    if (written > mostBytes) throw new NoRoomError(dirname(path), written);
+    yield chunk;
+  }
+}
+
+export class NoRoomError extends UsageError {
+  readonly needed: number;
+  constructor(folder: string, needed: number) {
+    super(
+      `${folder} has no room for a backup of ${formatBytes(needed)}. Make room, or set BACKUP_DIR to another disk.`,
+    );
+    this.needed = needed;
+  }
+}
+
+export function formatBytes(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 function unwritable(path: string, error: NodeJS.ErrnoException): UsageError {

@@ -1,15 +1,17 @@
 // Loads a backup: a whole one into an empty database, or one business beside others. The file is read to its end before
 // anything is written, and everything is written in one transaction.
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { recordCommand } from '../../auth/audit-log.ts';
-import { reachTenants } from '../../auth/tenants.ts';
+import { recordCommand } from '../../access/audit-log.ts';
+import { reachTenants } from '../../access/tenants.ts';
+import { findShards } from '../../database/citus/shards.ts';
 import { asDatabaseOwner } from '../../database/connection.ts';
-import { appliedMigrations, migrate, unknownMigration } from '../../database/migrations.ts';
-import { findShards } from '../../database/shards.ts';
+import { appliedMigrations, compareMigrations, migrate } from '../../database/migrations/migrations.ts';
 import { commit, seeTenants } from '../../database/transactions.ts';
-import { writeMissingWords } from '../../engine/sql/search-words.ts';
+import { writeMissingWords } from '../../engine/write/search-words.ts';
 import { UsageError } from '../../errors.ts';
 import { resources } from '../../resources/index.ts';
 import { expected } from '../../telemetry/expected.ts';
@@ -46,14 +48,49 @@ export async function verifyBackup(
   return { header, ...(await readBackup(path, passphrase, async () => {}, signal)) };
 }
 
-export async function restoreBackup(connection: pg.ClientConfig, options: RestoreOptions): Promise<Totals> {
-  const { header } = await verifyBackup(options.path, options.passphrase, options.signal);
-  const unknown = await unknownMigration(header.migrations);
-  if (unknown !== undefined) {
+type Wanted = Pick<RestoreOptions, 'path' | 'passphrase' | 'tenantId' | 'signal'>;
+
+/** Everything that can be refused before a database is opened, or made for it. */
+export async function checkRestorable({ path, passphrase, tenantId, signal }: Wanted): Promise<Header> {
+  const tenants = new Set<string>();
+  const header = await readHeader(path);
+  const noteTenants = async ({ table, columns, rows }: Section) => {
+    if (table !== 'tenant') return;
+    const place = columns.indexOf('tenant_id');
+    for await (const line of createInterface(Readable.from(rows))) tenants.add(line.split('\t')[place]!);
+  };
+  await readBackup(path, passphrase, noteTenants, signal);
+  const { stamm, migrations, tenantId: only } = header;
+  const { unknown, isBeforeBaseline, isOlder } = await compareMigrations(migrations);
+  if (isBeforeBaseline) {
     throw new UsageError(
-      `${options.path} was made by Stamm ${header.stamm}, whose database is newer (${unknown}). Use that version or a newer one.`,
+      `${path} was made before the first release (Stamm ${stamm}). Restore it with that version and export its data over the API.`,
     );
   }
+  if (unknown !== undefined) {
+    throw new UsageError(
+      `${path} was made by Stamm ${stamm}, whose database is newer (${unknown}). Use that version or a newer one.`,
+    );
+  }
+  if (tenantId !== undefined && only !== null && only !== tenantId)
+    throw new UsageError(`${path} holds the tenant ${only} only.`);
+  if (tenantId !== undefined && !tenants.has(tenantId))
+    throw new UsageError(`${path} holds no tenant ${tenantId}.`);
+  if (isOlder && (tenantId !== undefined || only !== null)) {
+    throw new UsageError(
+      `The backup is of an older Stamm (${stamm}). Restore it whole into a new database, and back the tenant up from there.`,
+    );
+  }
+  return header;
+}
+
+/** `checked` is what checkRestorable returned, where the caller had to know it first. */
+export async function restoreBackup(
+  connection: pg.ClientConfig,
+  options: RestoreOptions,
+  checked?: Header,
+): Promise<Totals> {
+  const header = checked ?? (await checkRestorable(options));
   if (options.tenantId !== undefined || header.tenantId !== null) {
     return restoreTenant(connection, options, header);
   }
@@ -118,9 +155,6 @@ async function restoreAll(
 
 /** Words need the newest schema. If the restore ends before it has it, the service writes them. */
 async function promiseWords(client: pg.ClientBase): Promise<void> {
-  // Before that table, a migration promises the words.
-  const { rows } = await client.query(`SELECT to_regclass('missing_words') IS NOT NULL AS is_there`);
-  if (!rows[0].is_there) return;
   const tables = resources.map(({ table }) => table);
   await client.query('ALTER TABLE missing_words NO FORCE ROW LEVEL SECURITY');
   for (const tenantId of await listTenants(client))
@@ -151,18 +185,9 @@ async function restoreTenant(
   header: Header,
 ): Promise<Totals> {
   const tenantId = options.tenantId ?? header.tenantId!;
-  if (header.tenantId !== null && header.tenantId !== tenantId) {
-    throw new UsageError(`${options.path} holds the tenant ${header.tenantId} only.`);
-  }
   await migrate(connection, { signal: options.signal });
   const restore = (client: pg.Client) =>
     inTransaction(client, async () => {
-      const applied = await appliedMigrations(client);
-      if (applied.length !== header.migrations.length) {
-        throw new UsageError(
-          `The backup is of an older Stamm (${header.stamm}). Restore it whole into a new database, and back the tenant up from there.`,
-        );
-      }
       await client.query(seeTenants([tenantId]));
       const { rowCount } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (rowCount !== 0) throw new UsageError(`The tenant ${tenantId} exists already.`);
@@ -175,8 +200,6 @@ async function restoreTenant(
           condition: (options.withoutAccess && rowsOfNobody[table.name]) || 'true',
         }),
       );
-      const { rowCount: found } = await client.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
-      if (found === 0) throw new UsageError(`${options.path} holds no tenant ${tenantId}.`);
       await writeMissingWords(reached, resources, [tenantId]);
       if (options.isRecorded) await recordRestore(client, header, tenantId);
       return totals;

@@ -6,6 +6,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   schema_migration: 'the header of a backup names the migrations',
   service_login: 'each installation makes its own login',
   background_work: 'says what this installation did last',
+  backup_folder: 'says where this installation keeps its backups',
   setup_link: 'works only while the service that printed it runs',
   session: 'people sign in again',
   pending_sign_in: 'people sign in again',
@@ -13,6 +14,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   passkey_challenge: 'lives for minutes',
   request_window: 'counts one minute',
   sign_in_attempt: 'counts minutes',
+  attention_verdict: 'the attention list judges again',
   missing_words: 'the restore makes all words',
   search_word: 'the restore makes the words from the rows',
 };

@@ -1,20 +1,23 @@
 // What the routes of the bin declare.
+
+import { binDays } from '../../engine/bin/bin.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
-import { answer, errorResponses } from '../../engine/openapi/answers.ts';
+import { answer, errorResponses, orDryRun } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
 import {
   dryRun,
   idParameter,
   originHeader,
   pageParameters,
+  severalOf,
   withArticle,
 } from '../../engine/openapi/parameters.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
-import { binDays } from '../../engine/sql/bin.ts';
 
 export const defaultLimit = 50;
 export const maxLimit = 200;
+export const longestSearch = 200;
 
 const resourceName = { type: 'string', description: 'Type of the object.', examples: ['site'] };
 const objectId = { type: 'string', format: 'uuid', description: 'The object.' };
@@ -119,7 +122,7 @@ export function binSchemas(resources: readonly Definition[]): readonly JsonSchem
   ];
 }
 
-export const listDocs = {
+export const listDocs = (names: readonly string[]) => ({
   operationId: 'listDeleted',
   summary: 'List what was deleted',
   description: `Deletions of the last ${binDays} days, the newest first. Objects that went with their owner are counted in \`included\`; \`resource\`, \`q\` and \`id\` find them, too. Follow \`nextCursor\`: a page may be shorter than \`limit\` and still have a next one.`,
@@ -129,11 +132,15 @@ export const listDocs = {
     properties: {
       ...pageParameters(maxLimit, defaultLimit),
       resource: {
-        type: 'string',
-        description: 'Only objects of these types, separated by commas.',
-        examples: ['site,contact-person'],
+        ...severalOf({ type: 'string', enum: names }),
+        description: 'Only objects of these types.',
+        examples: [['site', 'contact-person']],
       },
-      q: { type: 'string', description: 'Only objects whose texts hold all these words.' },
+      q: {
+        type: 'string',
+        maxLength: longestSearch,
+        description: 'Only objects whose texts hold all these words.',
+      },
       id: { type: 'string', format: 'uuid', description: 'Only this object.' },
     },
   },
@@ -141,7 +148,7 @@ export const listDocs = {
     200: answer('A page.', { $ref: 'DeletedPage#' }),
     ...errorResponses(400, 401, 403, 429, 500),
   },
-};
+});
 
 export function restoreDocs(definition: Definition) {
   return {
@@ -156,7 +163,7 @@ export function restoreDocs(definition: Definition) {
     response: {
       200: answer(
         'Restored.',
-        { $ref: 'Restoration#' },
+        orDryRun('Restoration'),
         { ETag: { type: 'string', description: 'The version, for `If-Match`.' } },
         {
           restored: {

@@ -1,20 +1,22 @@
 // The bin: lists what was deleted, and restores it.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
+import { binDays, binRepresentation, isRestorable } from '../../engine/bin/bin.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
-import { binDays, binRepresentation, isRestorable } from '../../engine/sql/bin.ts';
-import { actorTypeOf } from '../../engine/sql/journal.ts';
-import { isTimestamp } from '../../engine/sql/list-query.ts';
-import { cutPage, jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
-import { retryRaces } from '../../engine/sql/races.ts';
-import { timestamp } from '../../engine/sql/representation.ts';
-import { buildRestoration } from '../../engine/sql/restoration.ts';
+import { buildDryRunNotes } from '../../engine/http/dry-run.ts';
+import { isTimestamp } from '../../engine/read/list-query.ts';
+import { cutPage, jsonBytes, selectWithinPage } from '../../engine/read/page-size.ts';
+import { timestamp } from '../../engine/read/representation.ts';
+import { actorTypeOf } from '../../engine/write/journal.ts';
+import { retryRaces } from '../../engine/write/races.ts';
+import { prepareWriting } from '../../engine/write/resource.ts';
+import { restoreObject } from '../../engine/write/restoration.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { authorOf, etagOf, isDryRun, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { isStorableText } from '../../http/json-body.ts';
 import { sendRows } from '../../http/json-rows.ts';
-import { defaultLimit, listDocs, maxLimit, restoreDocs } from './bin-docs.ts';
+import { defaultLimit, listDocs, longestSearch, maxLimit, restoreDocs } from './bin-docs.ts';
 
 interface BinRow {
   id: string;
@@ -29,38 +31,35 @@ export async function binRoutes(
 ): Promise<void> {
   const names = resources.map(({ name }) => name);
   const data = binRepresentation(resources);
-  const { restore } = buildRestoration(resources);
+  const writing = prepareWriting(resources);
 
   // In the office for those who may restore: entries hold whole records.
-  api.get(
-    '/deleted',
-    { schema: listDocs, config: { access: 'VERWALTUNG', isHeavyRead: true } },
-    async (request, reply) => {
-      refuseUnknownParameters(request, ['limit', 'cursor', 'resource', 'q', 'id']);
-      const asked = parseBinRequest(request.query as Record<string, unknown>, names);
-      const { tenantId, deadline } = request;
-      const query = buildBinQuery(data, tenantId, asked);
-      const { rows } = await database.queryInTenants<BinRow>([tenantId], query, { deadline });
-      const page = cutPage(rows, asked.limit);
-      const last = page.at(-1);
-      const next = last && rows.length > page.length ? encodeCursor(last) : null;
-      return sendRows(request, reply, { data: page }, { nextCursor: next });
-    },
-  );
+  api.get('/deleted', { schema: listDocs(names), config: { isHeavyRead: true } }, async (request, reply) => {
+    refuseUnknownParameters(request, ['limit', 'cursor', 'resource', 'q', 'id']);
+    const asked = parseBinRequest(request.query as Record<string, unknown>, names);
+    const { tenantId, deadline } = request;
+    const query = buildBinQuery(data, tenantId, asked);
+    const { rows } = await database.queryInTenants<BinRow>([tenantId], query, { deadline });
+    const page = cutPage(rows, asked.limit);
+    const last = page.at(-1);
+    const next = last && rows.length > page.length ? encodeCursor(last) : null;
+    return sendRows(request, reply, { data: page }, { nextCursor: next });
+  });
 
   for (const definition of resources) {
     const path = `/${definition.collection}/:id/restore`;
     const options = { schema: restoreDocs(definition), config: { takesNoBody: true } };
     api.post<{ Params: { id: string } }>(path, options, async (request, reply) => {
       refuseUnknownParameters(request, ['dryRun']);
-      const restored = await restoreObject(request, definition, request.params.id.toLowerCase());
+      const restored = await restore(request, definition, request.params.id.toLowerCase());
       reply.header('ETag', etagOf(restored.version));
       return restored;
     });
   }
 
-  async function restoreObject(request: FastifyRequest, { name, table }: Definition, id: string) {
+  async function restore(request: FastifyRequest, definition: Definition, id: string) {
     if (!isUuid(id)) throw new ApiError('not_found');
+    const { name, table } = definition;
     const { tenantId, deadline } = request;
     const author = authorOf(request);
     const options = { isDryRun: isDryRun(request), deadline };
@@ -68,13 +67,14 @@ export async function binRoutes(
       database.inTenants(
         [tenantId],
         async (client) => {
-          const restored = await restore(client, tenantId, { resource: name, id }, author);
+          const restored = await restoreObject(client, writing, tenantId, { resource: name, id }, author);
           const { rows } = await client.query<{ version: number }>(
             `SELECT version FROM ${table} WHERE tenant_id = $1 AND id = $2`,
             [tenantId, id],
           );
           if (!rows[0]) throw new ApiError('not_found');
-          return { id, version: rows[0].version, restored: restored ?? [] };
+          const notes = options.isDryRun && (await buildDryRunNotes(definition)(client, request, id));
+          return { id, version: rows[0].version, restored: restored ?? [], ...notes };
         },
         options,
       ),
@@ -131,15 +131,13 @@ interface BinRequest {
   id: string | undefined;
 }
 
-const mostCharacters = 200;
-
 function parseBinRequest(query: Record<string, unknown>, names: readonly string[]): BinRequest {
   const fieldErrors: FieldError[] = [];
   const reject = (name: string, code: FieldError['code'], params?: FieldError['params']) =>
     fieldErrors.push({ path: [name], code, params });
   const read = (name: string): string | undefined => {
     const { [name]: value } = query;
-    if (value === undefined || typeof value === 'string') return value || undefined;
+    if (value === undefined || typeof value === 'string') return value;
     reject(name, 'repeated_parameter');
     return undefined;
   };
@@ -149,14 +147,16 @@ function parseBinRequest(query: Record<string, unknown>, names: readonly string[
   if (resources?.some((name) => !names.includes(name)))
     reject('resource', 'invalid_choice', { choices: names });
   const id = read('id')?.toLowerCase();
-  if (id && !isUuid(id)) reject('id', 'invalid_uuid');
-  const words = read('q')?.slice(0, mostCharacters).split(/\s+/).filter(Boolean);
-  if (words?.some((word) => !isStorableText(word))) reject('q', 'invalid_text');
-  const cursor = read('cursor');
+  if (id !== undefined && !isUuid(id)) reject('id', 'invalid_uuid');
+  const q = read('q') ?? '';
+  const words = q.split(/\s+/).filter(Boolean);
+  if (q.length > longestSearch) reject('q', 'too_long', { max: longestSearch });
+  else if (words.some((word) => !isStorableText(word))) reject('q', 'invalid_text');
+  const cursor = read('cursor') || undefined;
   const before = cursor === undefined ? undefined : decodeCursor(cursor);
   if (cursor !== undefined && !before) reject('cursor', 'invalid_cursor');
   if (fieldErrors.length > 0) throw validationError(fieldErrors);
-  return { limit: limit!, before, resources, words: words?.length ? words : undefined, id };
+  return { limit: limit!, before, resources, words: words.length > 0 ? words : undefined, id };
 }
 
 function encodeCursor({ deleted_at: deletedAt, id }: BinRow): string {

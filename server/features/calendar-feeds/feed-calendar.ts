@@ -5,11 +5,14 @@ import ical, {
   ICalCalendarMethod,
   ICalEvent,
   type ICalEventData,
+  ICalEventStatus,
   ICalEventTransparency,
 } from 'ical-generator';
-import { fromDayNumber, toDayNumber } from '../../../core/calendar-days.ts';
+import { fromDayNumber, toDayNumber } from '../../../core/calendar/calendar-days.ts';
+import type { PlannedVisit } from '../../../core/calendar/visit-plan.ts';
 import type { Steps } from '../../../core/pace.ts';
-import type { PlannedVisit } from '../../../core/visit-plan.ts';
+import type { StoredAppointment } from '../../resources/plan-exceptions.ts';
+import { netRecord, type WarningLog } from '../../telemetry/record-net.ts';
 import type { Feed, FeedSite, FeedSites } from './feed-data.ts';
 import { feedTexts } from './feed-texts.ts';
 import { describeTimeZone } from './time-zone.ts';
@@ -33,13 +36,15 @@ export interface FeedVisits {
   includedSites: number | null;
 }
 
-/** Day by day: a full calendar ends early instead of leaving out sites. */
+export function feedDays(today: string = Temporal.Now.plainDateISO('UTC').toString()) {
+  return { first: toDayNumber(today) - weeksBack * 7, last: toDayNumber(today) + weeksAhead * 7 };
+}
+
+/** Day by day: a full calendar ends early instead of leaving out sites. Cancelled visits stay, so that programs show it. */
 export function* collectVisits(
-  { sites, hasMore }: FeedSites,
-  today: string = Temporal.Now.plainDateISO('UTC').toString(),
+  { sites, hasMore, isWanted }: FeedSites,
+  { first, last }: ReturnType<typeof feedDays>,
 ): Steps<FeedVisits> {
-  const first = toDayNumber(today) - weeksBack * 7;
-  const last = toDayNumber(today) + weeksAhead * 7;
   const visits: FeedVisits['visits'] = [];
   let bytes = 0;
   let day = first;
@@ -48,7 +53,7 @@ export function* collectVisits(
     for (const site of sites) {
       yield;
       const found = yield* site.visits.on(day);
-      const taking = found.filter(({ status }) => status !== 'SKIPPED');
+      const taking = found.filter((visit) => visit.status !== 'SKIPPED' && isWanted(site, visit));
       visits.push(...taking.map((visit) => ({ site, visit })));
       bytes += taking.length * (entryBytes + Buffer.byteLength(site.comment ?? ''));
     }
@@ -69,7 +74,12 @@ export function* collectVisits(
 const end = 'END:VCALENDAR';
 
 /** Entry by entry: the library would write a whole calendar in one turn. */
-export function* writeCalendar(feed: Feed, found: FeedVisits, origin: string): Steps<string> {
+export function* writeCalendar(
+  feed: Feed,
+  found: FeedVisits,
+  origin: string,
+  log: WarningLog,
+): Steps<string> {
   const texts = feedTexts[feed.language];
   const { from, until, visits } = found;
   const notes = [
@@ -87,7 +97,9 @@ export function* writeCalendar(feed: Feed, found: FeedVisits, origin: string): S
   const parts = [calendar.toString().slice(0, -end.length)];
   const isTimed = ({ visit: { windows } }: FeedVisits['visits'][number]) => windows.length > 0;
   for (const zone of new Set(visits.filter(isTimed).map(({ site }) => site.time_zone))) {
-    parts.push(`${describeTimeZone(zone, from, until)}\r\n`);
+    // Calendar programs know the usual zones without a description.
+    const describe = () => `${describeTimeZone(zone, from, until)}\r\n`;
+    parts.push(netRecord(log, ['calendar', zone], describe, () => ''));
     yield;
   }
   const write = (event: ICalEventData) => parts.push(foldLines(new ICalEvent(event, calendar).toString()));
@@ -104,7 +116,16 @@ export function* writeCalendar(feed: Feed, found: FeedVisits, origin: string): S
     });
   }
   for (const { site, visit } of visits) {
-    write(toEvent(feed, site, visit, origin));
+    netRecord(
+      log,
+      ['calendar', site.id],
+      () => {
+        write(toEvent(feed, site, visit, origin));
+        const preparation = toPreparation(feed, site, visit);
+        if (preparation) write(preparation);
+      },
+      () => write(toMark(feed, site, visit)),
+    );
     yield;
   }
   return [...parts, end].join('');
@@ -125,10 +146,8 @@ function toLines(text: string): string {
 function toEvent({ language }: Feed, site: FeedSite, visit: PlannedVisit, origin: string): ICalEventData {
   const address = toLine(`${site.street}, ${site.zip_code} ${site.city}`);
   return {
-    id: `${site.id}-${visit.movedFrom ?? visit.date}-${visit.rule}@stamm`,
-    // Calendar programs take a change only with a higher number. It grows with each change of the site.
-    sequence: site.version,
-    stamp: site.updated_at,
+    id: idOf(site, visit),
+    ...revisionOf(site, visit),
     summary: toLine([site.name, site.customer].filter(Boolean).join(' – ')),
     location:
       site.lat !== null && site.lng !== null
@@ -140,8 +159,58 @@ function toEvent({ language }: Feed, site: FeedSite, visit: PlannedVisit, origin
   };
 }
 
+/** A visit keeps its id when an appointment replaces it: programs then move it. */
+function idOf(site: FeedSite, { plannedDate, rule, appointment }: PlannedVisit): string {
+  return rule === undefined ? `${appointment?.id}@stamm` : `${site.id}-${plannedDate}-${rule}@stamm`;
+}
+
+const eventStatuses = {
+  PROPOSED: ICalEventStatus.TENTATIVE,
+  CONFIRMED: ICalEventStatus.CONFIRMED,
+  CANCELLED: ICalEventStatus.CANCELLED,
+};
+
+/** Calendar programs take a change only with a higher number. It grows with each change of the site or appointment. */
+function revisionOf(site: FeedSite, { appointment }: PlannedVisit) {
+  if (!appointment) return { sequence: site.version, stamp: site.updated_at };
+  const { version, updatedAt } = appointment as StoredAppointment;
+  return {
+    sequence: site.version + version,
+    stamp: updatedAt > site.updated_at ? updatedAt : site.updated_at,
+    status: eventStatuses[appointment.status],
+  };
+}
+
+/** Keeps the time before an appointment free. */
+function toPreparation({ language }: Feed, site: FeedSite, visit: PlannedVisit): ICalEventData | undefined {
+  const minutes = Number(site.preparation ?? 0);
+  const { appointment, windows } = visit;
+  if (minutes === 0 || !appointment?.timeFrom || windows.length === 0) return undefined;
+  const { start } = timesOf(site, visit);
+  return {
+    id: `preparation-${idOf(site, visit)}`,
+    ...revisionOf(site, visit),
+    summary: toLine(`${feedTexts[language].preparation}: ${site.name}`),
+    start: (start as Temporal.ZonedDateTime).subtract({ minutes }),
+    end: start,
+    timezone: site.time_zone,
+  };
+}
+
+/** A visit that cannot be written: its day says that something is missing. */
+function toMark({ language }: Feed, site: FeedSite, visit: PlannedVisit): ICalEventData {
+  return {
+    id: idOf(site, visit),
+    stamp: new Date(`${visit.date}T00:00:00Z`),
+    summary: feedTexts[language].incomplete,
+    start: Temporal.PlainDate.from(visit.date),
+    allDay: true,
+    transparency: ICalEventTransparency.TRANSPARENT,
+  };
+}
+
 /** From the first window on, as long as the visit takes. Without known times, the whole day. */
-function timesOf({ time_zone: timeZone }: FeedSite, { date, windows, interval }: PlannedVisit) {
+function timesOf({ time_zone: timeZone }: FeedSite, { date, windows, durationInMinutes }: PlannedVisit) {
   const [window] = windows;
   if (!window) {
     return {
@@ -159,6 +228,6 @@ function timesOf({ time_zone: timeZone }: FeedSite, { date, windows, interval }:
   const start = at(day, window.from);
   const isOverMidnight = window.until <= window.from;
   const closing = at(isOverMidnight ? day.add({ days: 1 }) : day, window.until);
-  const end = interval.durationInMinutes ? start.add({ minutes: interval.durationInMinutes }) : closing;
+  const end = durationInMinutes ? start.add({ minutes: durationInMinutes }) : closing;
   return { start, end, timezone: timeZone };
 }

@@ -1,9 +1,19 @@
 // What a feed is made of: whom or what it is for, and the sites to visit.
 import type pg from 'pg';
-import type { HolidayRule } from '../../../core/visit-plan.ts';
+import { coveredBy, toCover } from '../../../core/calendar/absences.ts';
+import { fromDayNumber, toDayNumber } from '../../../core/calendar/calendar-days.ts';
+import type { HolidayRule, PlannedVisit } from '../../../core/calendar/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
-import { jsonBytes, selectWithinPage, textBytes } from '../../engine/sql/page-size.ts';
+import { jsonBytes, selectWithinPage, textBytes } from '../../engine/read/page-size.ts';
 import type { Language } from '../../messages.ts';
+import {
+  type AppointmentRow,
+  absencesQuery,
+  addAppointments,
+  appointmentsQuery,
+  hasAppointment,
+  toAbsence,
+} from '../../resources/plan-exceptions.ts';
 import {
   type PlanRow,
   planColumns,
@@ -75,6 +85,7 @@ interface SiteRow extends Omit<PlanRow, 'intervals'> {
   /** Null where the row is beyond the bound of a feed. */
   intervals: string | null;
   id: string;
+  assigned_employee_id: string | null;
   version: number;
   updated_at: Date;
   name: string;
@@ -99,12 +110,18 @@ export interface FeedSites {
   sites: FeedSite[];
   /** Whether more sites exist than a feed takes. */
   hasMore: boolean;
+  /** Whether the visit belongs into the feed: somebody else may come. */
+  isWanted(site: FeedSite, visit: PlannedVisit): boolean;
 }
 
 /** More than anybody visits in half a year. Their lists and comments have at most about 4 MB. */
 const maxSites = 2000;
 
-const conditions = { employee: 'subject.assigned_employee_id = $2', site: 'subject.id = $2' };
+const conditions = {
+  employee: `(subject.assigned_employee_id = ANY ($2::uuid[])
+          OR ${hasAppointment('$3', '$4', ' AND agreed.employee_id = ANY ($2::uuid[])')})`,
+  site: 'subject.id = ANY ($2::uuid[])',
+};
 const inOrder = { sizes: [...planLists.map(jsonBytes), textBytes('subject.comment')], order: 'subject.id' };
 const columns = {
   ...planColumns,
@@ -118,11 +135,20 @@ const selection = Object.entries(columns).map(([name, sql]) => `${sql} AS ${name
 export async function readFeedSites(
   { database, tenantId, deadline, report }: Reader & { report: ReportFailure },
   feed: Feed,
+  days: { first: number; last: number },
 ): Promise<FeedSites> {
+  const found = await database.queryInTenants<Parameters<typeof toAbsence>[0]>(
+    [tenantId],
+    absencesQuery(tenantId, days),
+    { deadline },
+  );
+  const absences = found.rows.map(toAbsence);
+  const cover = toCover(absences);
+  const ids = feed.resource === 'employee' ? coveredBy(absences, new Set([feed.id])) : [feed.id];
   const { rows } = await database.queryInTenants<SiteRow>(
     [tenantId],
     {
-      text: `SELECT subject.id, subject.version, subject.updated_at, subject.name, ${selection.join(', ')},
+      text: `SELECT subject.id, subject.assigned_employee_id, subject.version, subject.updated_at, subject.name, ${selection.join(', ')},
           left(concat_ws(' ', subject.address_street_name, nullif(subject.address_house_number, '')), 200) AS street,
           subject.address_location_lat AS lat, subject.address_location_lng AS lng, subject.has_key, subject.needs_appointment,
           subject.appointment_preparation_time_in_minutes AS preparation,
@@ -131,14 +157,35 @@ export async function readFeedSites(
         FROM site AS subject
         LEFT JOIN customer ON customer.tenant_id = $1 AND customer.id = subject.customer_id
         LEFT JOIN contact_person AS contact ON contact.tenant_id = $1 AND contact.id = subject.contact_person_id
-        WHERE subject.tenant_id = $1 AND ${conditions[feed.resource]} AND subject.attending_intervals IS NOT NULL
+        WHERE subject.tenant_id = $1 AND ${conditions[feed.resource]}
+          AND (subject.attending_intervals IS NOT NULL OR ${hasAppointment('$3', '$4')})
         ORDER BY subject.id LIMIT ${maxSites + 1}`,
-      values: [tenantId, feed.id],
+      values: [tenantId, ids, fromDayNumber(days.first), fromDayNumber(days.last)],
     },
     { deadline },
   );
   const cut = rows.findIndex(({ intervals }) => intervals === null);
   const read = rows.slice(0, cut === -1 ? maxSites : Math.min(cut, maxSites)) as (SiteRow & PlanRow)[];
-  const sites = read.map((row) => ({ ...row, visits: new RowVisits(row, feed.holidayRule, report) }));
-  return { sites, hasMore: rows.length > sites.length };
+  const agreed = await database.queryInTenants<AppointmentRow>(
+    [tenantId],
+    appointmentsQuery(
+      tenantId,
+      read.map(({ id }) => id),
+      days,
+    ),
+    { deadline },
+  );
+  const sites = addAppointments(read, agreed.rows).map((row) => ({
+    ...row,
+    visits: new RowVisits(row, feed.holidayRule, report),
+  }));
+  return {
+    sites,
+    hasMore: rows.length > sites.length,
+    isWanted(site, visit) {
+      if (feed.resource === 'site') return true;
+      const assigned = visit.appointment?.employeeId ?? site.assigned_employee_id;
+      return assigned !== null && cover(assigned, toDayNumber(visit.date)) === feed.id;
+    },
+  };
 }

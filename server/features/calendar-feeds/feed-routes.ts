@@ -1,28 +1,33 @@
 // Calendar feeds: the office makes and removes their secret addresses, calendar programs read them without a session.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { recordAudit } from '../../auth/audit-log.ts';
-import { oneOf, readForm } from '../../auth/form.ts';
-import { networkOf } from '../../auth/network.ts';
-import { sessionOf } from '../../auth/office-access.ts';
-import { addressOf } from '../../auth/one-time-links.ts';
-import { buildFailureCounter, secondsUntil } from '../../auth/rate-limit.ts';
-import { hashToken, isToken, makeToken } from '../../auth/secrets.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { oneOf, readForm } from '../../access/form.ts';
+import { networkOf } from '../../access/network.ts';
+import { sessionOf } from '../../access/office-access.ts';
+import { addressOf } from '../../access/one-time-links.ts';
+import { buildFailureCounter, secondsUntil } from '../../access/rate-limit.ts';
+import { hashToken, isToken, makeToken } from '../../access/secrets.ts';
 import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
 import { matchesEtag } from '../../http/conventions.ts';
 import { awaitTurn, HeavyRead, type HeavyReads } from '../../http/heavy-reads.ts';
 import { paceOf } from '../../http/request-pace.ts';
-import { reportTo } from '../../resources/site-plan.ts';
-import { collectVisits, writeCalendar } from './feed-calendar.ts';
-import { type FeedSubject, feedResources, findFeed, readFeedSites, readSubject } from './feed-data.ts';
+import { reporterOf } from '../../telemetry/record-net.ts';
+import { collectVisits, feedDays, writeCalendar } from './feed-calendar.ts';
+import {
+  type Feed,
+  type FeedSubject,
+  feedResources,
+  findFeed,
+  readFeedSites,
+  readSubject,
+} from './feed-data.ts';
 
-const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
-const heavy = { config: { ...forVerwaltung.config, isHeavyRead: true } } as const;
-const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
-const bodiless = { config: { ...forVerwaltung.config, takesNoBody: true } } as const;
-const isPublic = { config: { access: 'PUBLIC' } } as const;
+const heavy = { config: { isHeavyRead: true } } as const;
+const withProof = { config: { needsRecentProof: true } } as const;
+const bodiless = { config: { takesNoBody: true } } as const;
 
 /** Calendar programs ask every few minutes at most. */
 const maxReadsPerMinute = 30;
@@ -44,6 +49,11 @@ export async function feedRoutes(app: FastifyInstance, options: Options): Promis
   addCalendarRoute(app, options);
 }
 
+async function collectFor(read: Parameters<typeof readFeedSites>[0], feed: Feed) {
+  const days = feedDays();
+  return collectVisits(await readFeedSites(read, feed, days), days);
+}
+
 function addOfficeRoutes(app: FastifyInstance, { database, publicUrl }: Options): void {
   app.get<SubjectRoute>('/calendar-feeds/:resource/:id', heavy, async (request) => {
     const { resource, id } = subjectOf(request);
@@ -59,9 +69,9 @@ function addOfficeRoutes(app: FastifyInstance, { database, publicUrl }: Options)
     );
     if (!rows[0]) return { feed: null };
     const { hash, ...made } = rows[0];
-    const read = { database, tenantId, deadline, report: reportTo(log) };
+    const read = { database, tenantId, deadline, report: reporterOf(log, 'visits') };
     const feed = await findFeed(read, hash);
-    const found = feed && (await paceOf(request).run(collectVisits(await readFeedSites(read, feed))));
+    const found = feed && (await paceOf(request).run(await collectFor(read, feed)));
     return {
       feed: {
         ...made,
@@ -75,7 +85,8 @@ function addOfficeRoutes(app: FastifyInstance, { database, publicUrl }: Options)
   app.put<SubjectRoute>('/calendar-feeds/:resource/:id', withProof, async (request, reply) => {
     const { resource, id } = subjectOf(request);
     const { language } = readForm(request, { language: oneOf(['de', 'en']) });
-    const { tenantId, person } = sessionOf(request);
+    const { tenantId } = request;
+    const { person } = sessionOf(request);
     const token = makeToken();
     await database.inTenants(
       [tenantId],
@@ -122,7 +133,6 @@ function addCalendarRoute(app: FastifyInstance, { database, publicUrl, heavyRead
 
   app.get<{ Params: { tenantId: string; file: string } }>(
     '/calendar/:tenantId/:file',
-    isPublic,
     async (request, reply) => {
       const calendar = await readCalendar(request, reply);
       // Only misses wait: wrong addresses must not close the right ones behind the same proxy.
@@ -148,13 +158,13 @@ function addCalendarRoute(app: FastifyInstance, { database, publicUrl, heavyRead
     if (!isUuid(params.tenantId) || !isToken(token)) return undefined;
     const tenantId = params.tenantId.toLowerCase();
     demandRate(reply, countReads(token, 1), maxReadsPerMinute);
-    const read = { database, tenantId, deadline, report: reportTo(log) };
+    const read = { database, tenantId, deadline, report: reporterOf(log, 'visits') };
     const feed = await findFeed(read, hashToken(token));
     if (!feed) return undefined;
     await awaitTurn(request, new HeavyRead(heavyReads, tenantId, 'calendar', reply));
     const pace = paceOf(request);
-    const found = await pace.run(collectVisits(await readFeedSites(read, feed)));
-    return pace.run(writeCalendar(feed, found, addressOf(request, publicUrl)));
+    const found = await pace.run(await collectFor(read, feed));
+    return pace.run(writeCalendar(feed, found, addressOf(request, publicUrl), log));
   }
 }
 

@@ -1,7 +1,7 @@
 // Recorded calls as the office sees them, and the query string of their list as a statement.
 import type { FastifyRequest } from 'fastify';
 import { isUuid, lowestUuidAt, timeOfUuid } from '../../engine/definition/formats.ts';
-import { isTimestamp } from '../../engine/sql/list-query.ts';
+import { isTimestamp } from '../../engine/read/list-query.ts';
 import { type ErrorCode, type FieldError, type FieldErrorCode, validationError } from '../../errors.ts';
 import { readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { isCode, type Language, text } from '../../messages.ts';

@@ -1,8 +1,8 @@
 // The tenant's API calls of the last 30 days, for Verwaltung: what arrived, what was refused and why.
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { oneOf, readForm, uuid } from '../../auth/form.ts';
-import { sessionOf } from '../../auth/office-access.ts';
+import { oneOf, readForm, uuid } from '../../access/form.ts';
+import { sessionOf } from '../../access/office-access.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid, lowestUuidAt, timeOfUuid } from '../../engine/definition/formats.ts';
@@ -16,11 +16,9 @@ import {
   requestColumns,
   toRequest,
 } from './call-list.ts';
-import { RequestStreams } from './live-streams.ts';
 import { maskBody } from './masked-body.ts';
 
-const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
-const heavy = { config: { ...forVerwaltung.config, isHeavyRead: true } } as const;
+const heavy = { config: { isHeavyRead: true } } as const;
 /** Groups the newest errors only: those are the ones to fix. */
 const groupedRequests = 20_000;
 const maxGroups = 200;
@@ -37,7 +35,6 @@ export async function requestRoutes(app: FastifyInstance, options: Options): Pro
   addDetailRoute(app, options);
   addCorrectionRoute(app, options);
   addStatisticRoutes(app, options);
-  addLiveRoute(app, options);
 }
 
 function addListRoute(app: FastifyInstance, { database }: Options): void {
@@ -53,7 +50,7 @@ function addListRoute(app: FastifyInstance, { database }: Options): void {
 }
 
 function addDetailRoute(app: FastifyInstance, { database, resources }: Options): void {
-  app.get<{ Params: { id: string } }>('/requests/:id', forVerwaltung, async (request) => {
+  app.get<{ Params: { id: string } }>('/requests/:id', async (request) => {
     refuseUnknownParameters(request, ['reveal']);
     const { id } = request.params;
     if (!isUuid(id)) throw new ApiError('not_found');
@@ -86,7 +83,7 @@ function addDetailRoute(app: FastifyInstance, { database, resources }: Options):
 }
 
 function addCorrectionRoute(app: FastifyInstance, { database, resources }: Options): void {
-  app.post<{ Params: { id: string } }>('/requests/:id/correction', forVerwaltung, async (request, reply) => {
+  app.post<{ Params: { id: string } }>('/requests/:id/correction', async (request, reply) => {
     if (!isUuid(request.params.id)) throw new ApiError('not_found');
     const { resource, id } = readForm(request, {
       resource: oneOf(resources.map(({ name }) => name)),
@@ -132,18 +129,6 @@ function addStatisticRoutes(app: FastifyInstance, { database }: Options): void {
       values: [request.tenantId, from, until],
     });
     return { data: rows };
-  });
-}
-
-function addLiveRoute(app: FastifyInstance, { database }: Options): void {
-  const streams = new RequestStreams(database);
-  app.addHook('preClose', async () => streams.close());
-
-  app.get('/requests/live', { ...forVerwaltung, exposeHeadRoute: false }, async (request, reply) => {
-    refuseUnknownParameters(request, []);
-    const stream = await streams.open(sessionOf(request), languageOf(request));
-    // Keeps proxies from buffering events.
-    return reply.type('text/event-stream; charset=utf-8').header('X-Accel-Buffering', 'no').send(stream);
   });
 }
 

@@ -1,6 +1,6 @@
 // Masks personal data in a recorded body and keeps its shape. Choices, ids, days, numbers and flags of the definition stay
 // visible if they are valid. Every other value is hidden: a person's name may stand in any field.
-import { isDay } from '../../../core/calendar-days.ts';
+import { isDay } from '../../../core/calendar/calendar-days.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { Field, Fields } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts';
 import { longStatementMs, type TimedQuery } from '../../database/timeouts.ts';
 import { lowestUuidAt } from '../../engine/definition/formats.ts';
 import type { ApiError, FieldError } from '../../errors.ts';
-import { maskKeys } from '../../http/key-mask.ts';
+import { maskKeys } from '../../http/log.ts';
 
 const maxTextLength = 500;
 const maxIgnoredFields = 50;

@@ -19,11 +19,15 @@ export function addCareRoleRules(office: FastifyInstance, resources: readonly De
     )
     .map(({ collection }) => `/${collection}`);
 
-  const hide = (json: string) => withoutMembers(json, hidden);
+  const hiddenResources = resources.filter(({ isHiddenFromCare }) => isHiddenFromCare);
+
+  const hiddenNames = new Set(hiddenResources.map(({ name }) => name));
+  const hide = (json: string) => withoutMembers(json, hidden, hiddenNames);
 
   office.addHook('preHandler', async (request) => {
     if (!isCarer(request)) return;
     request.hideInRow = hide;
+    refuseHiddenResources(request, hiddenResources);
     refuseHiddenQuestions(request, hidden);
     refuseHiddenNumbers(request, hiddenNumbers);
     const { careFields } = request.routeOptions.config;
@@ -38,10 +42,24 @@ export function addCareRoleRules(office: FastifyInstance, resources: readonly De
   });
 }
 
+/** Its own routes, and those that name it in a parameter. */
+function refuseHiddenResources(
+  { routeOptions, params }: FastifyRequest,
+  hidden: readonly Definition[],
+): void {
+  const steps = (routeOptions.url ?? '').split(/[/.]/);
+  const { resource } = (params ?? {}) as { resource?: unknown };
+  const isHidden = hidden.some(
+    ({ name, collection }) =>
+      steps.includes(collection) || steps.at(-1) === name || [name, collection].includes(String(resource)),
+  );
+  if (isHidden) throw new ApiError('role_insufficient');
+}
+
 /** A filter or an order by a price would tell it, and so would a file. */
 function refuseHiddenQuestions(request: FastifyRequest, hidden: ReadonlySet<string>): void {
   const query = Object.entries(request.query as Record<string, unknown>);
-  const namesFields = ['sort', 'empty', 'filled'];
+  const namesFields = ['sort', 'empty', 'filled', 'fields'];
   const names = query.flatMap(([name, value]) =>
     namesFields.includes(name) ? [name, String(value)] : [name],
   );
@@ -65,8 +83,17 @@ function demandCareFields(body: JsonBody, careFields: readonly string[]): void {
   if (!isAllowed) throw new ApiError('role_insufficient');
 }
 
-function withoutMembers(json: string, hidden: ReadonlySet<string>): string {
+/** What an entry of the journal says about its object. */
+const contents: ReadonlySet<string> = new Set(['externalId', 'changes', 'data']);
+
+/** An entry about an object of a hidden resource stays, so a feed has no gaps, but says nothing about it. */
+function withoutMembers(json: string, hidden: ReadonlySet<string>, hiddenNames: ReadonlySet<string>): string {
   // Most answers hold none of them, and reading them costs more than looking.
-  if (![...hidden].some((name) => json.includes(`"${name}"`))) return json;
-  return JSON.stringify(parseExactly(json, (name, value) => (hidden.has(name) ? undefined : value)));
+  if (![...hidden, ...hiddenNames].some((name) => json.includes(`"${name}"`))) return json;
+  const hide = (name: string, value: unknown) => {
+    if (hidden.has(name)) return undefined;
+    if (!isObject(value) || !hiddenNames.has(String(value.resource))) return value;
+    return Object.fromEntries(Object.entries(value).filter(([member]) => !contents.has(member)));
+  };
+  return JSON.stringify(parseExactly(json, hide));
 }

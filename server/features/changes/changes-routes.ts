@@ -4,18 +4,23 @@ import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
-import { buildObjectQuery, type CurrentObject } from '../../engine/sql/current-objects.ts';
-import { entryRepresentation } from '../../engine/sql/journal.ts';
-import { cutPage, jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
-import { type FieldError, validationError } from '../../errors.ts';
-import { maxOriginLength, originError, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
+import { fieldsParameter } from '../../engine/openapi/list-parameters.ts';
+import { originSchema, severalOf } from '../../engine/openapi/parameters.ts';
+import { buildObjectQuery, type CurrentObject } from '../../engine/read/current-objects.ts';
+import { inclusionsOf, maxFields, type ObjectForm, readForms } from '../../engine/read/object-form.ts';
+import { cutPage, jsonBytes, selectWithinPage } from '../../engine/read/page-size.ts';
+import { entryRepresentation } from '../../engine/write/journal.ts';
+import { ApiError, type FieldError, validationError } from '../../errors.ts';
+import { originError, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
+import { InterruptedPages } from '../../http/interrupted-pages.ts';
 import { sendRows } from '../../http/json-rows.ts';
 
 const defaultLimit = 100;
 const maxLimit = 1000;
-/** A filter that matches little reads no more of the journal than this in one request. */
-const scannedEntries = 10_000;
-const inclusions = ['data', 'externalIds'];
+/** How many entries of the journal one statement looks at. A filter that matches little needs several. */
+const [firstScan, maxScan] = [10_000, 160_000];
+/** A statement takes less. */
+const reserveMs = 600;
 
 /** Entries in `order`. `condition` begins with $1, the tenant; $3 is one entry more than the page. */
 export function buildEntryQuery(condition: string, order: string): string {
@@ -34,8 +39,9 @@ export interface EntryRow {
   json: string | null;
 }
 
+/** Parameters: tenant, place, one entry more than the page, resources, excluded origin, how many entries to look at. */
 const matchingEntries = buildEntryQuery(
-  `entry.position > $2 AND entry.position <= $2 + ${scannedEntries}
+  `entry.position > $2 AND entry.position <= $2::bigint + $6::bigint
     AND ($4::text[] IS NULL OR entry.resource = ANY ($4))
     AND ($5::text IS NULL OR entry.origin IS DISTINCT FROM $5)`,
   'entry.position',
@@ -43,8 +49,8 @@ const matchingEntries = buildEntryQuery(
 
 /** With the head in the same snapshot: later commits are after the next cursor. */
 const feedQuery = `
-  SELECT head.last_position >= $2 AS is_known, head.last_position > $2 + ${scannedEntries} AS has_more,
-    least(head.last_position, $2 + ${scannedEntries}) AS scanned_up_to, page.*
+  SELECT head.last_position >= $2 AS is_known, head.last_position > $2::bigint + $6 AS has_more,
+    least(head.last_position, $2::bigint + $6) AS scanned_up_to, page.*
   FROM journal_head AS head LEFT JOIN (${matchingEntries}) AS page ON true
   WHERE head.tenant_id = $1 ORDER BY page.position`;
 
@@ -100,7 +106,7 @@ export const journalSchemas: readonly JsonSchema[] = [
       data: {
         type: 'object',
         additionalProperties: true,
-        description: 'With `include=data`: the object as it is now; absent once it is deleted.',
+        description: 'With `include=data` or `fields`: the object as it is now; absent once it is deleted.',
       },
     },
     required: ['cursor', 'at', 'resource', 'id', 'action', 'version', 'actor', 'actorType'],
@@ -118,12 +124,18 @@ export const journalSchemas: readonly JsonSchema[] = [
   },
 ];
 
-const docs = {
+const ownInclusions = ['data'];
+
+function feedInclusionsOf(resources: readonly Definition[]): string[] {
+  return [...new Set([...ownInclusions, ...resources.flatMap(inclusionsOf)])];
+}
+
+const docsFor = (resources: readonly Definition[]) => ({
   operationId: 'listChanges',
   summary: 'Follow what changes',
   description: `Everything that was created, changed or deleted, in the order in which it was committed, each once and without gaps. Begin without \`after\`, keep \`nextCursor\`, and ask again with it whenever you like. A deletion stays in the feed.
 
-An answer ends at about 4 MB, and a filter looks at ${scannedEntries.toLocaleString('en')} entries per request. So an answer may be shorter than \`limit\`, or empty: read on while \`hasMore\` is true.`,
+An answer ends at about 4 MB or when its time is up, so it may be shorter than \`limit\`: read on while \`hasMore\` is true. Only the last one is empty. A filter that finds nothing in time is 500 \`overloaded\`, and a retry goes on where it ended.`,
   tags: ['Changes'],
   querystring: {
     type: 'object',
@@ -140,21 +152,25 @@ An answer ends at about 4 MB, and a filter looks at ${scannedEntries.toLocaleStr
         description: 'Entries per answer.',
       },
       resource: {
-        type: 'string',
-        description: 'Only changes of these types, separated by commas.',
-        examples: ['site,contact-person'],
+        ...severalOf({ type: 'string', enum: resources.map(({ name }) => name) }),
+        description: 'Only changes of these types.',
+        examples: [['site', 'contact-person']],
       },
       excludeOrigin: {
-        type: 'string',
-        maxLength: maxOriginLength,
+        ...originSchema,
         description: 'Leave out writes that named this system in `Stamm-Origin`, such as your own.',
         examples: ['erp'],
       },
       include: {
-        type: 'string',
+        ...severalOf({ type: 'string', enum: feedInclusionsOf(resources) }, maxFields),
         description:
-          '`data` adds each object as it is now; a deleted one has none. `externalIds` adds it with the external ids of its references.',
-        examples: inclusions,
+          '`data` adds each object as it is now; a deleted one has none. `externalIds` adds it with the external ids of its references, `customer` or another reference with the object behind it.',
+        examples: [['data'], ['externalIds'], ['customer', 'contactPerson']],
+      },
+      fields: {
+        ...fieldsParameter(['name', 'customer.companyName']),
+        description:
+          'Adds only these fields of each object as it is now, and `id`. Types that do not have a field leave it out.',
       },
     },
   },
@@ -162,7 +178,7 @@ An answer ends at about 4 MB, and a filter looks at ${scannedEntries.toLocaleStr
     200: answer('Entries after the cursor.', { $ref: 'ChangePage#' }),
     ...errorResponses(400, 401, 403, 429, 500),
   },
-};
+});
 
 interface ChangeRoutesOptions {
   database: Database;
@@ -173,31 +189,52 @@ export async function changeRoutes(
   api: FastifyInstance,
   { database, resources }: ChangeRoutesOptions,
 ): Promise<void> {
-  const names = resources.map(({ name }) => name);
+  const interrupted = new InterruptedPages<string>();
 
-  api.get('/changes', { schema: docs, config: { isHeavyRead: true } }, async (request, reply) => {
-    refuseUnknownParameters(request, ['after', 'limit', 'resource', 'excludeOrigin', 'include']);
-    const feed = parseFeedRequest(request.query as Record<string, unknown>, names);
-    if (feed.after === 'now')
-      return sendRows(request, reply, { data: [] }, { nextCursor: await readHead(request), hasMore: false });
-    const { rows } = await database.queryInTenants<FeedRow>(
-      [request.tenantId],
-      {
-        name: 'changes',
-        text: feedQuery,
-        values: [request.tenantId, feed.after, feed.limit + 1, feed.resources, feed.excludedOrigin],
-      },
-      { deadline: request.deadline },
-    );
-    const [first] = rows;
-    if (!first?.is_known) throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);
-    const entries = rows.filter((row): row is FeedRow & EntryRow => row.position !== null);
-    const cut = cutPage(entries, feed.limit);
-    const page = feed.includesData ? cutPage(await addData(request, feed, cut), feed.limit) : cut;
-    const isCut = entries.length > page.length;
-    const nextCursor = isCut ? page.at(-1)!.position : first.scanned_up_to;
-    return sendRows(request, reply, { data: page }, { nextCursor, hasMore: isCut || first.has_more });
-  });
+  api.get(
+    '/changes',
+    { schema: docsFor(resources), config: { isHeavyRead: true } },
+    async (request, reply) => {
+      refuseUnknownParameters(request, ['after', 'limit', 'resource', 'excludeOrigin', 'include', 'fields']);
+      const feed = parseFeedRequest(request.query as Record<string, unknown>, resources);
+      if (feed.after === 'now')
+        return sendRows(
+          request,
+          reply,
+          { data: [] },
+          { nextCursor: await readHead(request), hasMore: false },
+        );
+      const rows = await readFeed(request, feed);
+      const [first] = rows;
+      if (!first?.is_known) throw validationError([{ path: ['after'], code: 'invalid_cursor' }]);
+      const entries = rows.filter((row): row is FeedRow & EntryRow => row.position !== null);
+      const cut = cutPage(entries, feed.limit);
+      const page = feed.forms ? cutPage(await addData(request, feed.forms, cut), feed.limit) : cut;
+      const isCut = entries.length > page.length;
+      const nextCursor = isCut ? page.at(-1)!.position : first.scanned_up_to;
+      return sendRows(request, reply, { data: page }, { nextCursor, hasMore: isCut || first.has_more });
+    },
+  );
+
+  /** Reads on until an entry matches or the journal ends. */
+  async function readFeed({ tenantId, deadline, signal }: FastifyRequest, feed: FeedRequest) {
+    const { limit, resources, excludedOrigin } = feed;
+    const key = JSON.stringify([feed.after, resources, excludedOrigin]);
+    let after = interrupted.find(tenantId, key) ?? feed.after;
+    for (let scanned = firstScan; ; scanned = Math.min(2 * scanned, maxScan)) {
+      const values = [tenantId, after, limit + 1, resources, excludedOrigin, scanned];
+      const query = { name: 'changes', text: feedQuery, values };
+      const { rows } = await database.queryInTenants<FeedRow>([tenantId], query, { deadline });
+      const [first] = rows;
+      if (first?.position !== null || !first.has_more) {
+        interrupted.forget(tenantId, key);
+        return rows;
+      }
+      after = first.scanned_up_to;
+      interrupted.keep(tenantId, key, after);
+      if (signal.aborted || performance.now() > deadline - reserveMs) throw new ApiError('overloaded');
+    }
+  }
 
   async function readHead({ tenantId, deadline }: FastifyRequest): Promise<string> {
     const { rows } = await database.queryInTenants<{ last_position: string }>(
@@ -215,10 +252,10 @@ export async function changeRoutes(
   /** Entries with their objects, until the objects fill a page. */
   async function addData(
     { tenantId, deadline }: FastifyRequest,
-    feed: FeedRequest,
+    forms: ReadonlyMap<string, ObjectForm>,
     entries: readonly (EntryRow & { json: string })[],
   ): Promise<EntryRow[]> {
-    const query = buildObjectQuery(resources, tenantId, entries, feed);
+    const query = buildObjectQuery(resources, tenantId, entries, forms);
     if (!query) return [...entries];
     const { rows } = await database.queryInTenants<CurrentObject>([tenantId], query, { deadline });
     const objects = new Map(rows.map((object) => [`${object.resource} ${object.resource_id}`, object.json]));
@@ -235,20 +272,13 @@ interface FeedRequest {
   limit: number;
   resources: string[] | undefined;
   excludedOrigin: string | undefined;
-  includesData: boolean;
-  withExternalIds: boolean;
+  /** What to add of each object, by its resource; undefined for nothing. */
+  forms: ReadonlyMap<string, ObjectForm> | undefined;
 }
 
-function parseFeedRequest(query: Record<string, unknown>, names: readonly string[]): FeedRequest {
-  const { after = '0', limit = String(defaultLimit), resource, excludeOrigin, include } = query;
+function parseFeedRequest(query: Record<string, unknown>, all: readonly Definition[]): FeedRequest {
+  const { after = '0', limit = String(defaultLimit), resource, excludeOrigin, include, fields } = query;
   const fieldErrors: FieldError[] = [];
-  const choose = (name: string, value: unknown, choices: readonly string[]): string[] | undefined => {
-    if (value === undefined) return undefined;
-    const chosen = String(value).split(',');
-    if (typeof value === 'string' && chosen.every((one) => choices.includes(one))) return chosen;
-    fieldErrors.push({ path: [name], code: 'invalid_choice', params: { choices } });
-    return undefined;
-  };
   if (typeof after !== 'string' || !/^(\d{1,18}|now)$/.test(after)) {
     fieldErrors.push({ path: ['after'], code: 'invalid_cursor' });
   }
@@ -256,8 +286,18 @@ function parseFeedRequest(query: Record<string, unknown>, names: readonly string
   if (entries === undefined) {
     fieldErrors.push({ path: ['limit'], code: 'out_of_range', params: { min: 1, max: maxLimit } });
   }
-  const resources = choose('resource', resource, names);
-  const included = choose('include', include, inclusions);
+  const choices = all.map(({ name }) => name);
+  const resources = resource === undefined ? undefined : String(resource).split(',');
+  if (Array.isArray(resource) || resources?.some((name) => !choices.includes(name)))
+    fieldErrors.push({ path: ['resource'], code: 'invalid_choice', params: { choices } });
+  const wanted = all.filter(({ name }) => resources?.includes(name) ?? true);
+  const forms = readForms(
+    wanted.length > 0 ? wanted : all,
+    all,
+    { fields, include },
+    fieldErrors,
+    ownInclusions,
+  );
   if (Array.isArray(excludeOrigin)) fieldErrors.push({ path: ['excludeOrigin'], code: 'repeated_parameter' });
   else if (excludeOrigin !== undefined) {
     const fieldError = originError(String(excludeOrigin));
@@ -269,7 +309,6 @@ function parseFeedRequest(query: Record<string, unknown>, names: readonly string
     limit: entries!,
     resources,
     excludedOrigin: excludeOrigin as string | undefined,
-    includesData: included !== undefined,
-    withExternalIds: included?.includes('externalIds') ?? false,
+    forms: include === undefined && fields === undefined ? undefined : forms,
   };
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
-import { cutPage } from '../../engine/sql/page-size.ts';
+import { cutPage } from '../../engine/read/page-size.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { isStorableText } from '../../http/json-body.ts';

@@ -1,22 +1,17 @@
 // The first steps of a new business, derived from its data and calls.
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { optional, readForm, yes } from '../../auth/form.ts';
+import { optional, readForm, yes } from '../../access/form.ts';
 import { report } from '../../database/background.ts';
 import type { Database } from '../../database/database.ts';
 import { timeOfUuid } from '../../engine/definition/formats.ts';
 
-const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
-
 export async function checklistRoutes(app: FastifyInstance, { database }: { database: Database }) {
-  app.get(
-    '/checklist',
-    { config: { ...forVerwaltung.config, isHeavyRead: true } },
-    async ({ tenantId, deadline }) =>
-      database.inTenants([tenantId], (client) => readChecklist(client, tenantId), { deadline }),
+  app.get('/checklist', { config: { isHeavyRead: true } }, async ({ tenantId, deadline }) =>
+    database.inTenants([tenantId], (client) => readChecklist(client, tenantId), { deadline }),
   );
 
-  app.patch('/checklist', forVerwaltung, async (request) => {
+  app.patch('/checklist', async (request) => {
     const { tenantId, deadline } = request;
     const { hasCopiedCall, isDismissed } = readForm(request, {
       hasCopiedCall: optional(yes),

@@ -1,10 +1,10 @@
 // Whether the stored data agrees with itself. Each check is a statement that returns what disagrees; nothing is
 // changed.
 import type pg from 'pg';
-import { reachTenants } from '../../auth/tenants.ts';
+import { reachTenants } from '../../access/tenants.ts';
 import { seeTenants } from '../../database/transactions.ts';
 import { type Definition, ownersOf } from '../../engine/definition/definition.ts';
-import { detailsName, selectWords, storedRows } from '../../engine/sql/search-words.ts';
+import { detailsName, selectWords, storedRows } from '../../engine/write/search-words.ts';
 import { expected } from '../../telemetry/expected.ts';
 
 export interface Finding {

@@ -1,6 +1,6 @@
 // The definitions as the web app needs them: its tables, forms and import follow from what this answers.
 import type { FastifyInstance } from 'fastify';
-import type { Definition as Description } from '../../../core/definition.ts';
+import type { Definition as Description } from '../../../core/definition/definition.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { describeDefinition } from '../../engine/definition/description.ts';
 
@@ -10,12 +10,10 @@ export async function definitionRoutes(
 ): Promise<void> {
   const described = resources.map(describeDefinition);
   // What a role does not see, its tables and forms do not offer.
-  const forCare = described.map((definition, index) =>
-    withoutFields(definition, resources[index]!.hiddenFromCare),
-  );
-  app.get('/definitions', { config: { access: 'SELF' } }, async ({ session }) =>
-    session?.person.role === 'PFLEGE' ? forCare : described,
-  );
+  const forCare = resources
+    .filter(({ isHiddenFromCare }) => !isHiddenFromCare)
+    .map((definition) => withoutFields(describeDefinition(definition), definition.hiddenFromCare));
+  app.get('/definitions', async ({ session }) => (session?.person.role === 'PFLEGE' ? forCare : described));
 }
 
 function withoutFields(described: Description, hidden: readonly string[]): Description {

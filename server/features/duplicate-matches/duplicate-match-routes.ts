@@ -1,7 +1,7 @@
 // Finds objects that rows of a file probably repeat, before the import writes anything.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { ComparedRow } from '../../../core/compared-rows.ts';
-import { type Input, oneOf, type Reading, readForm } from '../../auth/form.ts';
+import type { ComparedRow } from '../../../core/table/compared-rows.ts';
+import { type Input, oneOf, type Reading, readForm } from '../../access/form.ts';
 import type { Database } from '../../database/database.ts';
 import {
   columnName,
@@ -11,12 +11,15 @@ import {
 } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { isObject } from '../../engine/definition/validation.ts';
-import { representation } from '../../engine/sql/representation.ts';
-import { detailsName } from '../../engine/sql/search-words.ts';
+import { maxPageBytes, selectWithinPage } from '../../engine/read/page-size.ts';
+import { representation, sizesOf } from '../../engine/read/representation.ts';
+import { detailsName } from '../../engine/write/search-words.ts';
 import { sendRows } from '../../http/json-rows.ts';
 
 const maxRows = 100;
 const maxLength = 300;
+/** Objects of one name that a row is compared with. */
+const maxNamesakes = 5000;
 
 /** What rows are compared by; the strongest reason first. */
 const reasons = ['number', 'name', 'email', 'phone'] as const;
@@ -72,9 +75,14 @@ export async function duplicateMatchRoutes(
     const entities = await readEntities(request, definition, [
       ...new Set([...found.values()].map(({ id }) => id)),
     ]);
+    let length = 0;
     const data = [...found].flatMap(([row, { id, reason }]) => {
       const entity = entities.get(id);
-      return entity ? [{ json: `{"row":${row},"reason":"${reason}","entity":${entity}}` }] : [];
+      if (entity === undefined) return [];
+      length += entity.length;
+      // Many rows can repeat one large object.
+      const shown = length > maxPageBytes ? JSON.stringify({ id }) : entity;
+      return [{ json: `{"row":${row},"reason":"${reason}","entity":${shown}}` }];
     });
     return sendRows(request, reply, { data }, {});
   });
@@ -96,12 +104,17 @@ export async function duplicateMatchRoutes(
     return new Set((await query<{ id: string }>(request, text, [ids])).map(({ id }) => id));
   }
 
+  /** Beyond the size of a page, an object is only its id. */
   async function readEntities(request: FastifyRequest, definition: Definition, ids: readonly string[]) {
     if (ids.length === 0) return new Map<string, string>();
-    const text = `SELECT subject.id, ${representation(definition, 'subject')} AS json FROM ${definition.table} AS subject
+    const json = selectWithinPage(representation(definition, 'subject'), {
+      sizes: sizesOf(definition, 'subject'),
+      order: 'subject.id',
+    });
+    const text = `SELECT subject.id, ${json} AS json FROM ${definition.table} AS subject
       WHERE subject.tenant_id = $1 AND subject.id = ANY ($2)`;
-    const rows = await query<{ id: string; json: string }>(request, text, [ids]);
-    return new Map(rows.map(({ id, json }) => [id, json]));
+    const rows = await query<{ id: string; json: string | null }>(request, text, [ids]);
+    return new Map(rows.map(({ id, json }) => [id, json ?? JSON.stringify({ id })]));
   }
 }
 
@@ -113,11 +126,15 @@ function statementsOf(definition: Definition): Partial<Record<Reason, string>> {
   const sameName = nameCondition(definition, has);
   const select = (lateral: string) =>
     `SELECT sent.row, found.id FROM ${sent}, LATERAL (${lateral} LIMIT 1) AS found`;
-  const subject = `SELECT subject.id FROM ${table} AS subject WHERE subject.tenant_id = $1`;
+  const rows = `FROM ${table} AS subject WHERE subject.tenant_id = $1`;
   const words = `known.tenant_id = $1 AND known.resource = '${detailsName(table)}'`;
   return {
-    ...(number && { number: select(`${subject} AND subject.${number.name} = sent.number`) }),
-    ...(sameName && { name: select(`${subject} AND subject.sort_name = fold(sent.name) AND ${sameName}`) }),
+    ...(number && { number: select(`SELECT subject.id ${rows} AND subject.${number.name} = sent.number`) }),
+    ...(sameName && {
+      name: select(`SELECT subject.id FROM (
+          SELECT subject.* ${rows} AND subject.sort_name = fold(sent.name) ORDER BY subject.id LIMIT ${maxNamesakes}) AS subject
+        WHERE ${sameName}`),
+    }),
     ...(has('email') && {
       // The longest word of an address is the rarest.
       email: select(`SELECT subject.id FROM (

@@ -11,6 +11,7 @@ const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.tgz': 'application/gzip',
+  '.yaml': 'application/yaml',
 };
 
 const firstPage = 'first-call.html';
@@ -40,8 +41,7 @@ export async function guideRoutes(app: FastifyInstance): Promise<void> {
     const etag = `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
     const headers = {
       'Content-Type': types[extension]!,
-      // Styles and scripts have their hash in their name.
-      'Cache-Control': isPage || extension === '.tgz' ? 'no-cache' : 'public, max-age=31536000, immutable',
+      'Cache-Control': hasHash(extension) ? 'public, max-age=31536000, immutable' : 'no-cache',
       ETag: etag,
       ...(isPage && { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'same-origin' }),
     };
@@ -51,6 +51,11 @@ export async function guideRoutes(app: FastifyInstance): Promise<void> {
       return reply.send(content);
     });
   }
+}
+
+/** Styles and scripts have it in their name. */
+function hasHash(extension: string): boolean {
+  return extension === '.css' || extension === '.js';
 }
 
 function addressOf(name: string): string {

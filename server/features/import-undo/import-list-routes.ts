@@ -2,28 +2,27 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { oneOf, readForm, words } from '../../auth/form.ts';
+import { oneOf, readForm, words } from '../../access/form.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { type IdRoute, idOf } from '../../engine/http/route-conventions.ts';
-import { binDays } from '../../engine/sql/bin.ts';
-import { actorTypeOf } from '../../engine/sql/journal.ts';
-import { retryRaces } from '../../engine/sql/races.ts';
+import { actorTypeOf } from '../../engine/write/journal.ts';
+import { retryRaces } from '../../engine/write/races.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { authorOf, refuseUnknownParameters } from '../../http/conventions.ts';
+import { returnNames } from './former-names.ts';
+import { isUndoable, type RunRow, runColumns } from './runs.ts';
 import { buildUndo } from './undo.ts';
 import { takeTurn, undoStep } from './undo-step.ts';
 
 const maxFileNameLength = 255;
-const maxRuns = 50;
 const maxKept = 100;
 /** The rest of a request's time is for its commit, and for one slow group of entries. */
 const stepShare = 0.4;
 
-const verwaltung = { config: { access: 'VERWALTUNG' } } as const;
-const heavy = { config: { ...verwaltung.config, isHeavyRead: true } } as const;
-const bodiless = { config: { ...verwaltung.config, takesNoBody: true } } as const;
+const heavy = { config: { isHeavyRead: true } } as const;
+const bodiless = { config: { takesNoBody: true } } as const;
 
 export async function importListRoutes(
   office: FastifyInstance,
@@ -36,7 +35,7 @@ export async function importListRoutes(
   const undoEntries = buildUndo(resources);
 
   /** Begins an import of a file. Its parts name it in the header Stamm-Import. */
-  office.post('/imports', verwaltung, async (request, reply) => {
+  office.post('/imports', async (request, reply) => {
     const { fileName, resource } = readForm(request, form);
     const { actor, actorId } = authorOf(request);
     const id = randomUUIDv7();
@@ -47,28 +46,6 @@ export async function importListRoutes(
     });
     reply.code(201);
     return { id };
-  });
-
-  /** Those that stored something, the newest first. */
-  office.get('/imports', heavy, async (request) => {
-    refuseUnknownParameters(request, ['before']);
-    const { before } = request.query as { before?: unknown };
-    if (before !== undefined && !isUuid(String(before)))
-      throw validationError([{ path: ['before'], code: 'invalid_cursor' }]);
-    const { rows } = await database.queryInTenants<RunRow>(
-      [request.tenantId],
-      {
-        text: `SELECT ${runColumns} FROM import_run AS run
-          WHERE run.tenant_id = $1 AND run.created + run.changed + run.deleted > 0 AND ${isUndoable}
-            AND ($2::uuid IS NULL OR (run.started_at, run.id) <
-              (SELECT last.started_at, last.id FROM import_run AS last WHERE last.tenant_id = $1 AND last.id = $2))
-          ORDER BY run.started_at DESC, run.id DESC LIMIT ${maxRuns + 1}`,
-        values: [request.tenantId, before ?? null],
-      },
-      { deadline: request.deadline },
-    );
-    const page = rows.slice(0, maxRuns);
-    return { data: page, next: rows.length > maxRuns ? page.at(-1)!.id : null };
   });
 
   /** Objects that undoing left as they are, and who wrote them since. */
@@ -105,27 +82,15 @@ export async function importListRoutes(
           if (!run.isOpen) return run;
           if (!(await takeTurn(client, importId))) throw new ApiError('request_in_progress');
           await undoStep(undoEntries, { client, tenantId, importId, author, until });
-          return readRun(client, tenantId, importId);
+          const after = await readRun(client, tenantId, importId);
+          if (!after.isOpen) await returnNames(client, tenantId, importId);
+          return after;
         },
         { deadline },
       ),
     );
   });
 }
-
-interface RunRow {
-  id: string;
-  isOpen: boolean;
-}
-
-const isUndoable = `run.written_at > now() - interval '${binDays} days'`;
-
-const runColumns = `run.id, run.file_name AS "fileName", run.resource, run.started_at AS "startedAt", run.actor,
-  ${actorTypeOf('run')} AS "actorType", run.actor_id AS "actorId", run.created, run.changed, run.deleted, run.settled, run.kept,
-  run.undo_started_at AS "undoStartedAt", run.undo_actor AS "undoActor",
-  run.written_at + interval '${binDays} days' AS "undoableUntil",
-  EXISTS (SELECT FROM import_chunk AS chunk WHERE chunk.tenant_id = $1 AND chunk.import_id = run.id
-    AND chunk.open_until >= chunk.first_position) AS "isOpen"`;
 
 async function readRun(client: pg.ClientBase, tenantId: string, id: string): Promise<RunRow> {
   const { rows } = await client.query<RunRow>(
@@ -136,10 +101,11 @@ async function readRun(client: pg.ClientBase, tenantId: string, id: string): Pro
   return rows[0];
 }
 
-/** File names are free text, and may name a person. */
+/** File names are free text, and may name a person. So may external ids. */
 export async function eraseFileNames(client: pg.ClientBase, tenantId: string): Promise<void> {
   await client.query(
-    'UPDATE import_run SET file_name = NULL WHERE tenant_id = $1 AND file_name IS NOT NULL',
+    `UPDATE import_run SET file_name = NULL, former_names = NULL
+     WHERE tenant_id = $1 AND (file_name IS NOT NULL OR former_names IS NOT NULL)`,
     [tenantId],
   );
 }

@@ -1,6 +1,7 @@
 // One step of undoing an import: as many entries as fit into the time of a request, in one transaction. The next step goes on
 // from there, on any process.
 import type pg from 'pg';
+import { noteOwnEntries, readJournalHead } from '../../engine/write/undo-log.ts';
 import type { Author } from '../../http/conventions.ts';
 import type { Entry, Kept, UndoEntries, Undoing } from './undo.ts';
 
@@ -29,7 +30,7 @@ export async function takeTurn(client: pg.ClientBase, importId: string): Promise
 /** Not locked: an import that still runs locks the journal's head before this row. */
 export async function undoStep(undoEntries: UndoEntries, step: Step): Promise<void> {
   const { client, tenantId, importId, author } = step;
-  const head = await readHead(client, tenantId);
+  const head = await readJournalHead(client, tenantId);
   let settled = 0;
   let kept = 0;
   do {
@@ -47,16 +48,10 @@ export async function undoStep(undoEntries: UndoEntries, step: Step): Promise<vo
       [tenantId, importId, chunk.first_position, nextOpen],
     );
   } while (performance.now() < step.until);
-  await noteOwnEntries(step, head);
+  // What undoing wrote is no change by somebody else.
+  const { requestId } = author;
+  await noteOwnEntries(client, { tenantId, runId: importId, head, requestId, isUndoable: false });
   await noteProgress(step, author, settled, kept);
-}
-
-async function readHead(client: pg.ClientBase, tenantId: string): Promise<string> {
-  const { rows } = await client.query<{ last_position: string }>(
-    'SELECT last_position FROM journal_head WHERE tenant_id = $1',
-    [tenantId],
-  );
-  return rows[0]?.last_position ?? '0';
 }
 
 async function findOpenChunk({ client, tenantId, importId }: Step): Promise<Chunk | undefined> {
@@ -105,16 +100,6 @@ async function noteKept({ client, tenantId, importId }: Step, kept: readonly Kep
     [tenantId, importId, JSON.stringify(rows)],
   );
   return rowCount ?? 0;
-}
-
-/** What undoing wrote is no change by somebody else. Since its first entry this transaction holds the journal's head. */
-async function noteOwnEntries({ client, tenantId, importId, author }: Step, head: string): Promise<void> {
-  await client.query(
-    `INSERT INTO import_chunk (tenant_id, import_id, first_position, last_position, open_until)
-     SELECT $1, $2, min(position), max(position), min(position) - 1 FROM journal
-     WHERE tenant_id = $1 AND position > $3 AND request_id = $4 HAVING count(*) > 0`,
-    [tenantId, importId, head, author.requestId],
-  );
 }
 
 async function noteProgress(

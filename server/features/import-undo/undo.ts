@@ -1,13 +1,12 @@
 // Undoes what an import wrote, the newest entry first, inside a transaction that the caller opens and commits. Objects that
 // somebody else wrote since are left as they are.
 import type pg from 'pg';
-import type { Definition } from '../../engine/definition/definition.ts';
-import { buildCheck, type Checked } from '../../engine/definition/validation.ts';
-import { parseStored } from '../../engine/http/merge-patch.ts';
-import { buildReplacement } from '../../engine/sql/replacement.ts';
-import { buildRestoration } from '../../engine/sql/restoration.ts';
-import { buildWrites } from '../../engine/sql/row-store.ts';
-import type { NewRow, Stored, Update } from '../../engine/sql/rows.ts';
+import { type Definition, tableOf } from '../../engine/definition/definition.ts';
+import type { Intent } from '../../engine/write/intent.ts';
+import { parseStored } from '../../engine/write/merge-patch.ts';
+import { prepareWriting, type WrittenResource } from '../../engine/write/resource.ts';
+import { restoreObject } from '../../engine/write/restoration.ts';
+import { writeObjects } from '../../engine/write/write.ts';
 import { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import { type JsonBody, parseJson } from '../../http/json-body.ts';
@@ -51,30 +50,31 @@ export type UndoEntries = (undoing: Undoing, entries: readonly Entry[]) => Promi
 
 /** The entries must be of one kind and action, and of different objects. */
 export function buildUndo(resources: readonly Definition[]): UndoEntries {
-  const { restore } = buildRestoration(resources);
-  const kinds = new Map(resources.map((definition) => [definition.name, buildKind(definition, resources)]));
+  const writing = prepareWriting(resources);
 
-  async function bringBack(
-    { client, tenantId, author }: Undoing,
-    entries: readonly Entry[],
-  ): Promise<Kept[]> {
-    const kept: Kept[] = [];
-    for (const entry of entries) {
-      try {
-        const object = { resource: entry.resource, id: entry.resource_id };
-        const restored = await restore(client, tenantId, object, author);
-        if (!restored && !(await exists(entry))) kept.push({ entry, reason: 'gone' });
-      } catch (error) {
-        // Thrown before anything was written.
-        if (!(error instanceof ApiError)) throw error;
-        kept.push({ entry, reason: reasonOf(error) });
-      }
-    }
-    return kept;
+  /** As few statements as one of them takes. */
+  async function write(undoing: Undoing, kind: WrittenResource, entries: readonly Entry[]): Promise<Kept[]> {
+    const intents = new Map(entries.map((entry) => [toIntent(undoing, kind, entry), entry]));
+    const outcomes = await writeObjects(undoing.client, writing, [...intents.keys()]);
+    return [...outcomes].flatMap(([intent, outcome]) => {
+      const reason = outcome instanceof ApiError ? reasonOf(outcome) : undefined;
+      // Gone already, as undoing its creation wants.
+      const isDone = !reason || (intent.deletion && reason === 'gone');
+      return isDone ? [] : [{ entry: intents.get(intent)!, reason }];
+    });
+  }
 
-    /** It came back with its owner. */
-    async function exists({ resource, resource_id: id }: Entry): Promise<boolean> {
-      return (await kinds.get(resource)!.writes.find(client, tenantId, { id })) !== undefined;
+  async function bringBack({ client, tenantId, author }: Undoing, entry: Entry): Promise<Kept[]> {
+    const { resource, resource_id: id } = entry;
+    try {
+      const restored = await restoreObject(client, writing, tenantId, { resource, id }, author);
+      // It may have come back with its owner.
+      const isThere = restored || (await exists(client, tenantId, tableOf(resource), id));
+      return isThere ? [] : [{ entry, reason: 'gone' }];
+    } catch (error) {
+      // Thrown before anything was written.
+      if (!(error instanceof ApiError)) throw error;
+      return [{ entry, reason: reasonOf(error) }];
     }
   }
 
@@ -89,88 +89,57 @@ export function buildUndo(resources: readonly Definition[]): UndoEntries {
     }));
     if (untouched.length === 0) return kept;
     const { action, resource } = untouched[0]!;
-    const kind = kinds.get(resource);
+    const kind = writing.resources.find(({ definition }) => definition.name === resource);
     // Of a resource that this version does not know.
     if (!kind) return [...kept, ...untouched.map((entry): Kept => ({ entry, reason: 'gone' }))];
-    if (action === 'CREATED') return [...kept, ...(await remove(undoing, kind, untouched))];
-    if (action === 'DELETED') return [...kept, ...(await bringBack(undoing, untouched))];
-    return [...kept, ...(await revert(undoing, kind, untouched))];
+    if (action !== 'DELETED') return [...kept, ...(await write(undoing, kind, untouched))];
+    for (const entry of untouched) kept.push(...(await bringBack(undoing, entry)));
+    return kept;
   };
 }
 
-type Kind = ReturnType<typeof buildKind>;
-
-function buildKind(definition: Definition, resources: readonly Definition[]) {
-  const check = buildCheck(definition);
-  const writes = buildWrites(definition, resources);
-  return { check, writes, replacement: buildReplacement(definition, check, writes) };
-}
-
-async function remove(
-  { client, tenantId, author }: Undoing,
-  { writes }: Kind,
-  entries: readonly Entry[],
-): Promise<Kept[]> {
-  const found = await writes.findAll(client, tenantId, 'id', idsOf(entries));
-  const deletions = [...found.keys()].map((id) => ({ id, isCascade: false }));
-  const deleted = await writes.deleteRows(client, tenantId, deletions, author);
-  return entries.flatMap((entry) => {
-    const outcome = deleted.get(entry.resource_id);
-    return outcome instanceof ApiError ? [{ entry, reason: reasonOf(outcome) }] : [];
-  });
-}
-
-async function revert(undoing: Undoing, kind: Kind, entries: readonly Entry[]): Promise<Kept[]> {
-  const { client, tenantId, author } = undoing;
-  const { check, writes, replacement } = kind;
-  const found = await writes.findAll(client, tenantId, 'id', idsOf(entries));
-  const kept: Kept[] = [];
-  const prepared: { entry: Entry; current: Stored; checked: Checked; row: NewRow }[] = [];
-  for (const entry of entries) {
-    const current = found.get(entry.resource_id);
-    if (!current || entry.changes === null) kept.push({ entry, reason: 'gone' });
-    else {
-      const checked = check(withFormerValues(current, entry.changes));
-      if (checked.fieldErrors.length > 0) kept.push({ entry, reason: 'invalid' });
-      else
-        prepared.push({
-          entry,
-          current,
-          checked,
-          row: { ...checked.row, tenant_id: tenantId, id: current.id },
-        });
-    }
-  }
-  const ownerErrors = await writes.resolveReferencesOfAll(
-    client,
+/** Takes back a creation by a deletion, and a change by another one. */
+function toIntent({ tenantId, author }: Undoing, resource: WrittenResource, entry: Entry): Intent {
+  const { changes } = entry;
+  const isCreation = entry.action === 'CREATED';
+  const former = changes === null || isCreation ? undefined : parseJson(Buffer.from(changes));
+  return {
+    resource,
     tenantId,
-    prepared.map(({ row }) => row),
-  );
-  const updates: (Update & { entry: Entry })[] = [];
-  prepared.forEach(({ entry, current, checked, row }, index) => {
-    if (ownerErrors[index]!.length > 0) kept.push({ entry, reason: 'owner_deleted' });
-    else updates.push({ entry, current, row, changes: replacement.findChanges(current, checked, row) });
-  });
-  const changed = updates.filter(({ changes }) => Object.keys(changes).length > 0);
-  const conflicts = await writes.findUpdateConflicts(client, changed);
-  for (const { entry, row } of changed) if (conflicts.has(row)) kept.push({ entry, reason: 'conflict' });
-  const sound = changed.filter(({ row }) => !conflicts.has(row));
-  if (sound.length > 0) await writes.updateRows(client, sound, author);
-  return kept;
+    author,
+    name: { id: entry.resource_id },
+    sent: former ? resource.check(withFormerValues(emptyBody, former)).row : {},
+    deletion: isCreation ? { isCascade: false } : undefined,
+    mayRevive: true,
+    mayWait: false,
+    decide(current) {
+      const isGone = !current || current.isFormerName || (!isCreation && !former);
+      if (isGone) throw new ApiError('not_found');
+      return former && resource.check(withFormerValues(parseStored(current.json), former));
+    },
+  };
 }
 
-function idsOf(entries: readonly Entry[]): string[] {
-  return entries.map(({ resource_id: id }) => id);
+async function exists(client: pg.ClientBase, tenantId: string, table: string, id: string): Promise<boolean> {
+  const { rowCount } = await client.query(`SELECT FROM ${table} WHERE tenant_id = $1 AND id = $2`, [
+    tenantId,
+    id,
+  ]);
+  return rowCount === 1;
 }
 
-function reasonOf({ code }: ApiError): KeptReason {
-  return code === 'has_dependants' || code === 'conflict' || code === 'owner_deleted' ? code : 'invalid';
+function reasonOf({ code, fieldErrors }: ApiError): KeptReason {
+  if (code === 'not_found') return 'gone';
+  if (code === 'has_dependants' || code === 'conflict' || code === 'owner_deleted') return code;
+  const isOwnerMissing =
+    fieldErrors.length > 0 && fieldErrors.every((one) => one.code === 'reference_not_found');
+  return isOwnerMissing ? 'owner_deleted' : 'invalid';
 }
+
+const emptyBody: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, fieldErrors: [] };
 
 /** Whole fields are put back: a merge would keep members of a group that were not there before. */
-function withFormerValues(current: Stored, changes: string): JsonBody {
-  const stored = parseStored(current.json);
-  const former = parseJson(Buffer.from(changes));
+function withFormerValues(stored: JsonBody, former: JsonBody): JsonBody {
   const apply = (target: unknown, source: unknown) => {
     const fields = { ...(target as Record<string, unknown>) };
     for (const [name, { from }] of Object.entries(source as Record<string, { from?: unknown }>)) {

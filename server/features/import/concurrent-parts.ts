@@ -1,11 +1,22 @@
 // Parts of an import that do not concern each other are written at the same time. The order of lines keeps its meaning: a
-// part begins only when the one before it is decided, and if it names nothing of it.
+// part begins only when the one before it is decided, and if it names nothing of it. It is stored after the one before it.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { keyOf } from '../../engine/write/resource.ts';
 import type { Footprint } from '../../engine/write/write.ts';
 import { expected } from '../../telemetry/expected.ts';
 import type { CheckedLine, RejectedLine } from './line-check.ts';
 
-export type OnDecided = (footprint: Footprint) => void;
+/** A part beside the one before it. */
+export interface Turn {
+  onDecided(footprint: Footprint): void;
+  /** Whether the part before it is stored, and this one can be. If not, it has to be taken back. */
+  isNext(): Promise<boolean>;
+  /** Waits for the end of the part before it. What stands on this part is taken back. */
+  fail(): Promise<void>;
+}
+
+/** The part before it may wait for a lock of this one. */
+const longestWaitMs = 1000;
 
 interface Part {
   checked: CheckedLine | RejectedLine;
@@ -15,6 +26,8 @@ interface Running<Result> {
   result: Promise<Result>;
   /** Undefined if it ends before it is decided. */
   footprint: Promise<Footprint | undefined>;
+  /** False as soon as it fails for the first time. */
+  isStored: Promise<boolean>;
 }
 
 /**
@@ -24,7 +37,7 @@ interface Running<Result> {
 export async function* writePartsConcurrently<Chunk extends readonly Part[], Result>(
   input: AsyncIterable<Chunk>,
   most: number,
-  write: (chunk: Chunk, onDecided: OnDecided) => Promise<Result>,
+  write: (chunk: Chunk, turn: Turn) => Promise<Result>,
   isOver: () => boolean,
 ): AsyncGenerator<Result> {
   const running: Running<Result>[] = [];
@@ -52,7 +65,7 @@ export async function* writePartsConcurrently<Chunk extends readonly Part[], Res
       if (event.done) continue;
       while (running[0] && concerns(event.value, await running[0].footprint))
         yield await running.shift()!.result;
-      if (!isOver()) running.push(begin(event.value, write));
+      if (!isOver()) running.push(begin(event.value, write, running.at(-1)));
     }
   } finally {
     // What has begun ends before the connections do.
@@ -64,11 +77,25 @@ export async function* writePartsConcurrently<Chunk extends readonly Part[], Res
 
 function begin<Chunk extends readonly Part[], Result>(
   chunk: Chunk,
-  write: (chunk: Chunk, onDecided: OnDecided) => Promise<Result>,
+  write: (chunk: Chunk, turn: Turn) => Promise<Result>,
+  before: Running<Result> | undefined,
 ): Running<Result> {
-  const { promise: footprint, resolve } = Promise.withResolvers<Footprint | undefined>();
-  const result = write(chunk, resolve).finally(() => resolve(undefined));
-  return { result, footprint };
+  const footprint = Promise.withResolvers<Footprint | undefined>();
+  const isStored = Promise.withResolvers<boolean>();
+  const turn: Turn = {
+    onDecided: footprint.resolve,
+    isNext: async () =>
+      !before || Promise.race([before.isStored, sleep(longestWaitMs, false, { ref: false })]),
+    async fail() {
+      isStored.resolve(false);
+      await before?.result;
+    },
+  };
+  const result = write(chunk, turn).finally(() => {
+    footprint.resolve(undefined);
+    isStored.resolve(true);
+  });
+  return { result, footprint: footprint.promise, isStored: isStored.promise };
 }
 
 function concerns(chunk: readonly Part[], footprint: Footprint | undefined): boolean {

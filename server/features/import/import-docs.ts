@@ -2,11 +2,11 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses, reference, requestBody } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
-import { originHeader, withArticle } from '../../engine/openapi/parameters.ts';
+import { idempotencyKey, originHeader, withArticle } from '../../engine/openapi/parameters.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
 import { deletedList, dependantList } from '../../engine/openapi/schemas.ts';
 import { importModes } from './import-run.ts';
-import { lineActions } from './line-check.ts';
+import { lastVersion, lineActions } from './line-check.ts';
 import { emptySummary } from './results.ts';
 
 export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
@@ -53,13 +53,13 @@ function lineSchema(definition: Definition): JsonSchema {
       },
       revive: {
         type: 'boolean',
-        default: true,
         description:
-          'Not with `delete`: `false` answers 409 `deleted`, with the `id` to restore, if the external id is in the bin.',
+          'Not with `delete`: `false` answers 409 `deleted`, with the `id` to restore, if the external id is in the bin. Default: `true`.',
       },
       version: {
         type: 'integer',
         minimum: 1,
+        maximum: lastVersion,
         description:
           'With `merge` by `id`: the version that you read. Fields that only others changed since stay as they are; one that both changed is 412.',
       },
@@ -202,12 +202,9 @@ Lines with a result of 200 or 201 stay stored in \`mode=each\`. Send the others 
   headers: {
     type: 'object',
     properties: {
-      'Idempotency-Key': {
-        type: 'string',
-        maxLength: 255,
-        description:
-          'Makes a retry safe: for 24 hours, lines of the same number and content are not stored again under this key.',
-      },
+      ...idempotencyKey(
+        'Makes a retry safe: for 24 hours, lines of the same number and content are not stored again under this key.',
+      ),
       ...originHeader,
     },
   },

@@ -1,11 +1,12 @@
 // POST /import: lines in, lines out, both streamed.
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
-import { readClaim } from '../../engine/sql/idempotency.ts';
+import { readClaim } from '../../engine/write/idempotency.ts';
 import { prepareWriting } from '../../engine/write/resource.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { authorOf, isDryRun, languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
@@ -16,8 +17,8 @@ import { withoutData } from '../../http/log.ts';
 import { reportRequest } from '../../http/request-work.ts';
 import { importDocs } from './import-docs.ts';
 import { type ImportAnswer, type ImportOptions, importModes, runImport } from './import-run.ts';
-import type { OpenSession } from './import-transaction.ts';
 import { readLines } from './lines.ts';
+import type { OpenSession } from './session/import-transaction.ts';
 
 interface ImportRouteOptions {
   openImport: OpenSession;
@@ -109,8 +110,8 @@ function watchClient(request: FastifyRequest, reply: FastifyReply): AbortSignal 
   });
   // A client that sends on after the end of its import has a moment to notice it.
   reply.raw.once('finish', () => {
-    if (request.raw.complete) return;
-    const { socket } = request.raw;
+    const { complete, socket } = request.raw;
+    if (complete || !(socket instanceof Socket)) return;
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(timer));
   });

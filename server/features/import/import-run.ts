@@ -2,14 +2,14 @@
 // does not read is not read from either.
 import { isDatabaseAway, toApiError } from '../../database/errors.ts';
 import type { Written } from '../../database/statistics.ts';
+import { RaceError } from '../../engine/write/races.ts';
 import type { Writing } from '../../engine/write/resource.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
-import { type OnDecided, writePartsConcurrently } from './concurrent-parts.ts';
-import type { ImportSession } from './import-transaction.ts';
+import { type Turn, writePartsConcurrently } from './concurrent-parts.ts';
 import { buildLineCheck, type CheckedLine, namesOf, type RejectedLine } from './line-check.ts';
 import { writeLines } from './line-intents.ts';
-import type { LineOutcome, Writer } from './line-outcomes.ts';
+import type { Outcomes, Writer } from './line-outcomes.ts';
 import type { Line } from './lines.ts';
 import { isOwnerMissing, keepLinesWithoutOwner } from './lines-without-owner.ts';
 import {
@@ -20,7 +20,8 @@ import {
   toErrorResult,
   toResult,
 } from './results.ts';
-import { buildSpool } from './spool.ts';
+import type { ImportSession } from './session/import-transaction.ts';
+import { buildSpool } from './session/spool.ts';
 
 export const importModes = ['each', 'all-or-nothing'] as const;
 
@@ -77,8 +78,38 @@ async function* writeInput(
   const checkLine = buildLineCheck(writing.resources);
   const withoutOwner = keepLinesWithoutOwner(writing.resources);
 
+  /**
+   * All lines in one write. If that fails, try a smaller part: one bad line or a race must not fail its neighbours.
+   * Throws only where the database is away or the import has to end.
+   */
+  async function write(lines: readonly CheckedLine[], turn?: Turn, attempt = 1): Promise<Outcomes> {
+    if (lines.length === 0) return new Map();
+    try {
+      return await session.write(async (client) => {
+        const outcomes = await writeLines(client, writing, lines, options, turn?.onDecided);
+        if (turn && !(await turn.isNext())) throw new RaceError('The lines before these are not stored.');
+        return outcomes;
+      }, countByTable(lines));
+    } catch (error) {
+      await turn?.fail();
+      if (isDatabaseAway(error)) throw error;
+      session.signal.throwIfAborted();
+      if (summary.code) throw new ApiError(summary.code);
+      if (turn) return write(lines);
+      if (lines.length === 1) {
+        if (attempt === 1) return write(lines, undefined, 2);
+        options.onError(error);
+        return new Map([[lines[0]!, toApiError(error)]]);
+      }
+      const middle = lines.length >> 1;
+      const first = await write(lines.slice(0, middle));
+      const second = await write(lines.slice(middle));
+      return new Map([...first, ...second]);
+    }
+  }
+
   /** Writes lines, and before them those that have waited for one of them. */
-  async function writeChunk(chunk: Chunk, mayWait: boolean, onDecided?: OnDecided): Promise<LineResult[]> {
+  async function writeChunk(chunk: Chunk, mayWait: boolean, turn?: Turn): Promise<LineResult[]> {
     const sound = chunk
       .filter(({ checked }) => !('error' in checked))
       .map(({ checked }) => checked as CheckedLine);
@@ -87,7 +118,7 @@ async function* writeInput(
         ? withoutOwner.awaiting(sound).map((kept) => [checkLine(kept.line) as CheckedLine, kept] as const)
         : [],
     );
-    const outcomes = await writeTogether(session, writing, [...woken.keys(), ...sound], options, onDecided);
+    const outcomes = await write([...woken.keys(), ...sound], turn);
     const resultOf = (checked: CheckedLine) =>
       toResult(
         namesAt(checked.line.number, checked),
@@ -120,12 +151,12 @@ async function* writeInput(
     inputError = error;
   });
   const isOver = () => summary.code !== undefined || session.signal.aborted;
-  const write = (chunk: Chunk, onDecided: OnDecided) =>
-    writeChunk(chunk, true, onDecided).catch((error) => giveUp(error, chunk));
+  const writePart = (chunk: Chunk, turn: Turn) =>
+    writeChunk(chunk, true, turn).catch((error) => giveUp(error, chunk));
   for await (const results of writePartsConcurrently(
     checkEach(lines, check),
     session.connections,
-    write,
+    writePart,
     isOver,
   )) {
     if (results.length > 0) yield results;
@@ -164,39 +195,6 @@ async function* endAtError(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     onError(error);
-  }
-}
-
-/**
- * All lines in one write. If that fails, try a smaller part: one bad line or a race must not fail its neighbours.
- * Throws only where the database is away or the import has to end.
- */
-async function writeTogether(
-  session: ImportSession,
-  writing: Writing,
-  lines: readonly CheckedLine[],
-  options: ImportOptions,
-  onDecided?: OnDecided,
-  attempt = 1,
-): Promise<Map<CheckedLine, LineOutcome>> {
-  if (lines.length === 0) return new Map();
-  try {
-    return await session.write(
-      (client) => writeLines(client, writing, lines, options, onDecided),
-      countByTable(lines),
-    );
-  } catch (error) {
-    if (isDatabaseAway(error)) throw error;
-    session.signal.throwIfAborted();
-    if (lines.length === 1) {
-      if (attempt === 1) return writeTogether(session, writing, lines, options, undefined, 2);
-      options.onError(error);
-      return new Map([[lines[0]!, toApiError(error)]]);
-    }
-    const middle = lines.length >> 1;
-    const first = await writeTogether(session, writing, lines.slice(0, middle), options);
-    const second = await writeTogether(session, writing, lines.slice(middle), options);
-    return new Map([...first, ...second]);
   }
 }
 

@@ -2,7 +2,7 @@
 import { externalIdSchema } from '../../engine/definition/fields.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { type Checked, isObject } from '../../engine/definition/validation.ts';
-import { mergeInto } from '../../engine/http/merge-patch.ts';
+import { mergeInto } from '../../engine/write/merge-patch.ts';
 import type { WrittenResource } from '../../engine/write/resource.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { type JsonBody, parseJson } from '../../http/json-body.ts';
@@ -40,7 +40,7 @@ export type CheckLine = (line: Line) => CheckedLine | RejectedLine;
 /** A report's `errors` may stand beside type and data: a corrected line can be sent as it is. */
 const envelopeNames = new Set(['type', 'data', 'errors', 'action']);
 
-const lastVersion = 2 ** 31 - 1;
+export const lastVersion = 2 ** 31 - 1;
 
 const isVersion = (value: unknown) =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= lastVersion;

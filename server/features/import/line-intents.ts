@@ -1,17 +1,17 @@
 // Lines as intents: what each of them makes of the object that it names.
 import type pg from 'pg';
 import { type Checked, isObject } from '../../engine/definition/validation.ts';
-import { mergeInto, parseStored, underOwnName } from '../../engine/http/merge-patch.ts';
-import type { Stored } from '../../engine/sql/rows.ts';
 import { isBlank, keepChangesSince, type Since } from '../../engine/write/changes-since.ts';
-import type { Intent, ObjectName, Outcome } from '../../engine/write/intent.ts';
+import { buildClaim } from '../../engine/write/idempotency.ts';
+import type { Claim, Intent, ObjectName, Outcome } from '../../engine/write/intent.ts';
+import { mergeInto, parseStored, underOwnName } from '../../engine/write/merge-patch.ts';
 import type { Writing } from '../../engine/write/resource.ts';
+import type { Stored } from '../../engine/write/rows.ts';
 import { writeObjects } from '../../engine/write/write.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { JsonBody } from '../../http/json-body.ts';
-import type { OnDecided } from './concurrent-parts.ts';
+import type { Turn } from './concurrent-parts.ts';
 import { type CheckedLine, withoutId } from './line-check.ts';
-import { answerRepeated, keepKeys } from './line-idempotency.ts';
 import type { LineOutcome, Outcomes, Writer } from './line-outcomes.ts';
 
 /** Writes lines inside a transaction that the caller opens and commits. A rejected line does not affect the others. */
@@ -20,42 +20,50 @@ export async function writeLines(
   writing: Writing,
   lines: readonly CheckedLine[],
   writer: Writer,
-  onDecided?: OnDecided,
+  onDecided?: Turn['onDecided'],
 ): Promise<Outcomes> {
   const outcomes: Outcomes = new Map();
-  await answerRepeated(client, writer, lines, outcomes);
-  const intents = new Map<Intent, CheckedLine>();
-  for (const line of lines) if (!outcomes.has(line)) intents.set(toIntent(line, writer), line);
+  const intents = new Map(lines.map((line) => [toIntent(line, writer), line]));
   for (const [intent, outcome] of await writeObjects(client, writing, [...intents.keys()], onDecided))
     outcomes.set(intents.get(intent)!, toLineOutcome(outcome));
-  await keepKeys(client, writer, outcomes);
   return outcomes;
 }
 
 function toLineOutcome(outcome: Outcome): LineOutcome {
   if (outcome instanceof ApiError) return outcome;
   const { what, id, deleted } = outcome;
+  if (what === 'repeated') return { outcome: 'unchanged', id, isReplay: true };
   return { outcome: what === 'changed' ? 'replaced' : what, id, ...(deleted && { deleted }) };
 }
 
-function toIntent(line: CheckedLine, { tenantId, author }: Writer): Intent {
+function toIntent(line: CheckedLine, { tenantId, author, idempotencyKey }: Writer): Intent {
   const { resource, action, isCascade, version, checked } = line;
   const isDeletion = action === 'delete';
+  const name = objectNameOf(line);
   return {
     resource,
     tenantId,
     author,
-    name: objectNameOf(line),
+    name,
+    // An invalid line is rejected for its fields.
+    claim: name || checked.fieldErrors.length === 0 ? claimOf(line, idempotencyKey) : undefined,
     sent: isDeletion ? {} : checked.row,
     since: version,
-    deletion: isDeletion && checked.fieldErrors.length === 0 ? { isCascade } : undefined,
+    deletion: isDeletion ? { isCascade } : undefined,
     mayRevive: line.mayRevive,
     mayWait: true,
     decide(current, since) {
-      if (isDeletion) throw validationError(checked.fieldErrors);
+      if (isDeletion && checked.fieldErrors.length > 0) throw validationError(checked.fieldErrors);
+      if (isDeletion) return undefined;
       return action === 'merge' ? mergeLine(line, current, since) : replaceBy(line, current);
     },
   };
+}
+
+/** Line n takes the key "<key>:<n>". The import holds one lock for all of them. */
+function claimOf({ line }: CheckedLine, key: string | undefined): Claim | undefined {
+  if (key === undefined) return undefined;
+  return { ...buildClaim(`${key}:${line.number}`, '/import', line.bytes), isAlone: true };
 }
 
 /** An invalid line names nothing: its errors do not depend on stored objects. */

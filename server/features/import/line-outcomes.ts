@@ -1,5 +1,5 @@
 // What becomes of lines, and who writes them.
-import type { Deleted } from '../../engine/sql/rows.ts';
+import type { Deleted } from '../../engine/write/rows.ts';
 import type { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import type { CheckedLine } from './line-check.ts';

@@ -1,6 +1,6 @@
 // The answer to a line, and at the end to all of them.
 import { ApiError, type ErrorCode } from '../../errors.ts';
-import { errorBody } from '../../http/error-body.ts';
+import { errorBody } from '../../http/error-handler.ts';
 import type { Language } from '../../messages.ts';
 import type { LineOutcome } from './line-outcomes.ts';
 

@@ -1,7 +1,7 @@
 // The sites in a part of the map; those that lie close together come as one. Sites without a position of their own lie
 // in the middle of their postcode or town, and count as approximate.
-import type { MapCluster } from '../../../core/map-cluster.ts';
-import { findApproximatePosition, type PostalAddress } from '../../../core/postcodes.ts';
+import type { MapCluster } from '../../../core/place/map-cluster.ts';
+import { findApproximatePosition, type PostalAddress } from '../../../core/place/postcodes.ts';
 import type { Database } from '../../database/database.ts';
 
 export interface MapView {

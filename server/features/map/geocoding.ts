@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type pg from 'pg';
+import { isTestBusiness } from '../../access/test-businesses.ts';
 import { report } from '../../database/background.ts';
 import type { Database } from '../../database/database.ts';
 import { pauseSecondsAfter } from '../../http/retry-pauses.ts';
@@ -106,6 +107,8 @@ async function askForEachTenant(
     ]);
     for (const { id: tenantId } of rows) {
       if (job.signal.aborted) return asked;
+      // Its addresses are made up.
+      if (await isTestBusiness(job.database, tenantId)) continue;
       const site = await findSiteToAsk(job.database, tenantId, positions.get(tenantId) ?? nothing);
       if (site) {
         positions.set(tenantId, site.id);

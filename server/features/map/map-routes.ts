@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { findApproximatePosition } from '../../../core/postcodes.ts';
+import { findApproximatePosition } from '../../../core/place/postcodes.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
@@ -13,7 +13,7 @@ const maxZoom = 22;
 
 const proposalsPerPage = 50;
 const maxPositions = 200;
-const bodiless = { config: { access: 'VERWALTUNG', takesNoBody: true } } as const;
+const bodiless = { config: { takesNoBody: true } } as const;
 
 interface MapOptions {
   database: Database;

@@ -1,5 +1,5 @@
 // Where given sites lie: their own position, or the approximate one of their address.
-import { findApproximatePosition } from '../../../core/postcodes.ts';
+import { findApproximatePosition } from '../../../core/place/postcodes.ts';
 import type { Database } from '../../database/database.ts';
 
 interface Row {

@@ -1,7 +1,14 @@
 // What the routes of a merge declare.
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
-import { answer, errorResponses, reference, requestBody } from '../../engine/openapi/answers.ts';
+import {
+  answer,
+  errorResponses,
+  ignoredFieldsHeader,
+  orDryRun,
+  reference,
+  requestBody,
+} from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
 import { dryRun, idParameter, ifMatch } from '../../engine/openapi/parameters.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
@@ -82,8 +89,11 @@ export function mergeDocs(definition: Definition) {
     response: {
       200: answer(
         'Merged.',
-        { $ref: 'Merge#' },
-        { ETag: { type: 'string', description: 'The version, for `If-Match`.' } },
+        orDryRun('Merge'),
+        {
+          ETag: { type: 'string', description: 'The version, for `If-Match`.' },
+          ...ignoredFieldsHeader,
+        },
         { merged: { id: exampleId, version: 4, merged: [otherId], moved: [{ resource: 'site', count: 3 }] } },
       ),
       ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),

@@ -21,6 +21,12 @@ export interface MergeRequest {
 type MemberError = Omit<FieldError, 'path'> | undefined;
 
 /** Throws one error that names every invalid member. */
+const members = ['ids', 'fields', 'versions'];
+
+export function unknownMembers({ value }: JsonBody): string[] {
+  return isObject(value) ? Object.keys(value).filter((name) => !members.includes(name)) : [];
+}
+
 export function readMergeRequest(definition: Definition, path: string, body: JsonBody): MergeRequest {
   const id = path.toLowerCase();
   const fieldErrors: FieldError[] = [...body.fieldErrors];

@@ -5,23 +5,28 @@ import type { Database } from '../../database/database.ts';
 import { longStatementMs } from '../../database/timeouts.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
-import { buildCheck } from '../../engine/definition/validation.ts';
-import { parseStored } from '../../engine/http/merge-patch.ts';
-import { RaceError, retryRaces } from '../../engine/sql/races.ts';
-import { buildReplacement } from '../../engine/sql/replacement.ts';
-import { buildWrites, type Writes } from '../../engine/sql/row-store.ts';
-import type { NewRow, Stored } from '../../engine/sql/rows.ts';
+import { buildDryRunNotes } from '../../engine/http/dry-run.ts';
+import type { Intent } from '../../engine/write/intent.ts';
+import { parseStored } from '../../engine/write/merge-patch.ts';
+import { buildObjectLookUp, type FindObjects } from '../../engine/write/object-look-up.ts';
+import { RaceError, retryRaces } from '../../engine/write/races.ts';
+import { prepareWriting } from '../../engine/write/resource.ts';
+import type { Stored } from '../../engine/write/rows.ts';
+import { readJournalHead } from '../../engine/write/undo-log.ts';
+import { writeWhole } from '../../engine/write/write.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import {
   authorOf,
   demandVersion,
   etagOf,
   isDryRun,
+  nameIgnoredFields,
   refuseUnknownParameters,
 } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
 import { mergeDocs } from './merge-docs.ts';
-import { type MergeRequest, readMergeRequest } from './merge-request.ts';
+import { type MergeRequest, readMergeRequest, unknownMembers } from './merge-request.ts';
+import { noteMerge } from './merge-run.ts';
 import { mergeFields } from './merged-fields.ts';
 import { buildMoves, type Moved } from './moves.ts';
 
@@ -43,6 +48,7 @@ export async function mergeRoutes(
 ): Promise<void> {
   for (const definition of resources) {
     const merge = buildMerge(definition, resources);
+    const noteAttention = buildDryRunNotes(definition);
     api.post<MergeRoute>(
       `/${definition.collection}/:id/merge`,
       { schema: mergeDocs(definition) },
@@ -52,7 +58,13 @@ export async function mergeRoutes(
         const asked = readMergeRequest(definition, request.params.id, request.body);
         // Without the deadline of other requests: there may be much to move.
         const options = { isDryRun: isDryRun(request) };
-        const work = (client: pg.ClientBase) => merge(client, request, asked);
+        const ignoredFields = unknownMembers(request.body);
+        nameIgnoredFields(reply, ignoredFields);
+        const work = async (client: pg.ClientBase) => {
+          const merged = await merge(client, request, asked);
+          const notes = options.isDryRun && (await noteAttention(client, request, merged.id, ignoredFields));
+          return { ...merged, ...notes };
+        };
         const merged = await retryRaces(() => database.inTenants([request.tenantId], work, options));
         reply.header('ETag', etagOf(merged.version));
         return merged;
@@ -62,9 +74,9 @@ export async function mergeRoutes(
 }
 
 function buildMerge(definition: Definition, resources: readonly Definition[]) {
-  const writes = buildWrites(definition, resources);
-  const check = buildCheck(definition);
-  const { findChanges } = buildReplacement(definition, check, writes);
+  const writing = prepareWriting(resources);
+  const resource = writing.resources.find((one) => one.definition === definition)!;
+  const findObjects = buildObjectLookUp(definition);
   const moves = buildMoves(definition, resources);
 
   return async function merge(
@@ -75,47 +87,49 @@ function buildMerge(definition: Definition, resources: readonly Definition[]) {
     const { tenantId } = request;
     const author = authorOf(request);
     await client.query(`SET LOCAL statement_timeout = ${longStatementMs}`);
-    const { winner, losers, objectOf } = await lockObjects(client, definition, writes, tenantId, asked);
+    const { winner, losers, objectOf } = await lockObjects(client, definition, findObjects, tenantId, asked);
     // A repeated request: these were merged before.
     if (losers.length === 0) return { id: winner.id, version: winner.version, merged: [], moved: [] };
     demandVersion(request, winner);
     demandVersions(asked, objectOf);
     const choices = new Map([...asked.fields].map(([field, id]) => [field, objectOf(id)!] as const));
-    const after = check(mergeFields(definition, [winner, ...losers], choices));
-    const row: NewRow = { ...after.row, tenant_id: tenantId, id: winner.id };
-    const missing = after.fieldErrors.length > 0 ? [] : await writes.resolveReferences(client, row);
-    const fieldErrors = [...after.fieldErrors, ...missing];
-    if (fieldErrors.length > 0) throw validationError(fieldErrors);
+    const after = resource.check(mergeFields(definition, [winner, ...losers], choices));
+    if (after.fieldErrors.length > 0) throw validationError(after.fieldErrors);
 
     const formerIds = losers.map(({ id }) => id);
-    const referrers = await moves.lock(client, tenantId, formerIds);
+    const head = await readJournalHead(client, tenantId);
+    const referrers = await moves.lock(client, tenantId, { formerIds, id: winner.id });
     const moved = await moves.move(client, tenantId, referrers, { formerIds, id: winner.id }, author);
-    const deletions = formerIds.map((id) => ({ id, isCascade: false }));
-    const deleted = await writes.deleteRows(client, tenantId, deletions, author);
-    // Something new refers to one of them.
-    if ([...deleted.values()].some((outcome) => outcome instanceof ApiError))
-      throw new RaceError('A merged object has dependants.');
-
-    // No version of a merged object may be one of the winner's: an old ETag must not fit.
-    const newest = Math.max(winner.version, ...losers.map(({ version }) => version));
-    const current = { ...winner, version: newest };
-    const update = { row, current, changes: findChanges(winner, after, row) };
-    const [conflict] = (await writes.findUpdateConflicts(client, [update])).values();
-    if (conflict) throw conflict;
-    const isUntouched =
-      Object.keys(update.changes).length === 0 &&
-      newest === winner.version &&
-      !losers.some(({ version }) => version === newest);
-    const [written] = isUntouched ? [winner] : await writes.updateRows(client, [update], author);
-    await keepNames(
-      client,
-      tenantId,
-      definition,
-      { id: winner.id, formerIds },
-      [winner, ...losers],
-      written!,
+    const common = { resource, tenantId, author, mayRevive: true, mayWait: false };
+    const change: Intent = {
+      ...common,
+      name: { id: winner.id },
+      sent: after.row,
+      // No version of a merged object may be one of the winner's: an old ETag must not fit.
+      above: Math.max(...losers.map(({ version }) => version)),
+      decide: () => after,
+    };
+    const deletions = formerIds.map(
+      (id): Intent => ({
+        ...common,
+        name: { id },
+        sent: {},
+        deletion: { isCascade: false },
+        decide: () => undefined,
+      }),
     );
-    return { id: winner.id, version: written!.version, merged: formerIds, moved };
+    // Their unique values are free when the winner takes them.
+    const outcomes = await writeWhole(client, writing, [...deletions, change]);
+    const written = outcomes.get(change)!;
+    if (deletions.some((deletion) => outcomes.get(deletion) instanceof ApiError))
+      throw new RaceError('Something new belongs to a merged object.');
+    if (written instanceof ApiError) throw written;
+    const own = after.row.external_id;
+    const movedCount = moved.reduce((sum, { count }) => sum + count, 0);
+    const run = { tenantId, resource: definition.name, id: winner.id, formerIds, head, author, movedCount };
+    await noteMerge(client, run);
+    await keepNames(client, tenantId, definition, { id: winner.id, formerIds }, [winner, ...losers], own);
+    return { id: winner.id, version: written.version, merged: formerIds, moved };
   };
 }
 
@@ -123,11 +137,11 @@ function buildMerge(definition: Definition, resources: readonly Definition[]) {
 async function lockObjects(
   client: pg.ClientBase,
   { name: resource }: Definition,
-  writes: Writes,
+  findObjects: FindObjects,
   tenantId: string,
   { id, ids }: MergeRequest,
 ) {
-  const found = await writes.findAllCurrent(client, tenantId, 'id', [...new Set([id, ...ids])]);
+  const found = await findObjects(client, tenantId, [...new Set([id, ...ids])], 'FOR UPDATE');
   const winner = found.get(id);
   if (!winner) throw new ApiError('not_found');
   const unknown = ids.flatMap((one, place) => (found.has(one) ? [] : [place]));
@@ -160,7 +174,7 @@ async function keepNames(
   { name }: Definition,
   { id, formerIds }: { id: string; formerIds: readonly string[] },
   before: readonly Stored[],
-  after: Stored,
+  ownExternalId: unknown,
 ): Promise<void> {
   const values = [tenantId, formerIds, id];
   for (const table of ['former_id', 'former_external_id'])
@@ -170,8 +184,8 @@ async function keepNames(
     values,
   );
   const externalIdOf = ({ json }: Stored) => (parseStored(json).value as { externalId?: string }).externalId;
-  const own = externalIdOf(after);
-  const former = new Set(before.flatMap((object) => externalIdOf(object) ?? []).filter((one) => one !== own));
+  const former = new Set(before.flatMap((object) => externalIdOf(object) ?? []));
+  former.delete(String(ownExternalId));
   await client.query(
     `INSERT INTO former_external_id (tenant_id, resource, external_id, id)
      SELECT $1, $4, former, $3::uuid FROM unnest($2::text[]) AS former

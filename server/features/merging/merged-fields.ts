@@ -1,8 +1,8 @@
 // The fields of a merged object: each from one of the objects, as chosen.
 import { type Definition, referencesOf } from '../../engine/definition/definition.ts';
 import { externalIdName } from '../../engine/definition/fields.ts';
-import { parseStored } from '../../engine/http/merge-patch.ts';
-import type { Stored } from '../../engine/sql/rows.ts';
+import { parseStored } from '../../engine/write/merge-patch.ts';
+import type { Stored } from '../../engine/write/rows.ts';
 import type { JsonBody } from '../../http/json-body.ts';
 
 /** By the name of a field: the object that gives its value, which may be none. */

@@ -1,8 +1,13 @@
 // Moves everything that refers to merged objects to the one that stays, with a journal entry of each.
 import type pg from 'pg';
-import { type Definition, type Reference, referencesOf } from '../../engine/definition/definition.ts';
-import { journalled } from '../../engine/sql/journal.ts';
-import type { Statement } from '../../engine/sql/statements.ts';
+import {
+  type Definition,
+  type Reference,
+  referencesOf,
+  uniqueGroupsOf,
+} from '../../engine/definition/definition.ts';
+import { journalled } from '../../engine/write/journal.ts';
+import type { Statement } from '../../engine/write/statement-parts.ts';
 import { ApiError } from '../../errors.ts';
 import { type Author, authorColumns } from '../../http/conventions.ts';
 
@@ -19,6 +24,8 @@ export interface Moved {
 interface Referrer {
   definition: Definition;
   find: string;
+  /** Find objects whose values, unique together, would be the same. */
+  collisions: { text: string; field: string }[];
   move: Statement;
 }
 
@@ -32,6 +39,7 @@ export function buildMoves(target: Definition, all: readonly Definition[]) {
       {
         definition,
         find: findQuery(definition, references),
+        collisions: collisionQueries(definition, references),
         move: moveStatement(target, definition, references),
       },
     ];
@@ -41,7 +49,7 @@ export function buildMoves(target: Definition, all: readonly Definition[]) {
   async function lock(
     client: pg.ClientBase,
     tenantId: string,
-    formerIds: readonly string[],
+    { formerIds, id }: { formerIds: readonly string[]; id: string },
   ): Promise<Map<Referrer, string[]>> {
     const found = new Map<Referrer, string[]>();
     let count = 0;
@@ -49,8 +57,12 @@ export function buildMoves(target: Definition, all: readonly Definition[]) {
       const { rows } = await client.query<{ id: string }>(referrer.find, [tenantId, formerIds]);
       count += rows.length;
       if (count > maxMoves) throw new ApiError('too_many_references');
-      const ids = rows.map(({ id }) => id);
+      const ids = rows.map((row) => row.id);
       if (ids.length > 0) found.set(referrer, ids);
+      for (const { text, field } of ids.length > 0 ? referrer.collisions : []) {
+        const { rows: colliding } = await client.query<{ id: string }>(text, [tenantId, [...formerIds, id]]);
+        if (colliding[0]) throw new ApiError('conflict', { details: { field, id: colliding[0].id } });
+      }
     }
     return found;
   }
@@ -73,13 +85,25 @@ export function buildMoves(target: Definition, all: readonly Definition[]) {
     return [...locked].map(([{ definition }, ids]) => ({ resource: definition.name, count: ids.length }));
   }
 
-  return { lock, move };
+  return { lock, move, statements: referrers.map((one) => one.move) };
 }
 
 function findQuery({ table }: Definition, references: readonly Reference[]): string {
   const refers = references.map(({ column }) => `${column.name} = ANY ($2)`);
   return `SELECT id FROM ${table} WHERE tenant_id = $1 AND (${refers.join(' OR ')})
     ORDER BY id LIMIT ${maxMoves + 1} FOR NO KEY UPDATE`;
+}
+
+function collisionQueries(definition: Definition, references: readonly Reference[]): Referrer['collisions'] {
+  return uniqueGroupsOf(definition).flatMap((group) => {
+    const moved = references.find(({ column }) => group.includes(column))?.column.name;
+    if (!moved) return [];
+    const others = group.filter(({ name }) => name !== moved).map(({ name }) => name);
+    const text = `SELECT (array_agg(id ORDER BY id))[1] AS id FROM ${definition.table}
+      WHERE tenant_id = $1 AND ${moved} = ANY ($2) AND ${others.map((name) => `${name} IS NOT NULL`).join(' AND ')}
+      GROUP BY ${others.join(', ')} HAVING count(*) > 1 LIMIT 1`;
+    return [{ text, field: group.at(-1)!.path.join('.') }];
+  });
 }
 
 function moveStatement(

@@ -1,16 +1,17 @@
 // Many objects of a resource by their ids in one request: the web app names them in other tables.
 import type { FastifyInstance } from 'fastify';
-import { sessionOf } from '../../auth/office-access.ts';
+import { sessionOf } from '../../access/office-access.ts';
+import { isAllowed } from '../../access/route-rights.ts';
 import type { Database } from '../../database/database.ts';
-import type { Definition } from '../../engine/definition/definition.ts';
-import { isUuid } from '../../engine/definition/formats.ts';
 import {
   binRepresentation,
   isRestorable,
   namedByTombstone,
   tombstoneRepresentation,
-} from '../../engine/sql/bin.ts';
-import { representation } from '../../engine/sql/representation.ts';
+} from '../../engine/bin/bin.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
+import { isUuid } from '../../engine/definition/formats.ts';
+import { representation } from '../../engine/read/representation.ts';
 import { validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 import { sendRows } from '../../http/json-rows.ts';
@@ -53,7 +54,7 @@ export async function namedObjectRoutes(
         const { tenantId, deadline } = request;
         const { rows } = await database.queryInTenants<NamedRow>(
           [tenantId],
-          { text, values: [tenantId, ids, sessionOf(request).person.role === 'VERWALTUNG'] },
+          { text, values: [tenantId, ids, isAllowed(sessionOf(request).person.role, 'OFFICE')] },
           { deadline },
         );
         const list = (isDeleted: boolean) => rows.filter((row) => row.is_deleted === isDeleted);

@@ -1,20 +1,27 @@
 // The people of the business, invitations to it, and its name: for Verwaltung.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { recordAudit } from '../../auth/audit-log.ts';
-import { emailAddress, oneOf, optional, readForm, words } from '../../auth/form.ts';
-import type { Notices, Recipient } from '../../auth/notices.ts';
-import { sessionOf } from '../../auth/office-access.ts';
-import { linkTo, makeInvitation } from '../../auth/one-time-links.ts';
-import { changePerson, type Role, removePerson, roles } from '../../auth/people.ts';
-import { endSessionsOf } from '../../auth/sessions.ts';
-import { countAttempt, hashSubject } from '../../auth/sign-in.ts';
+import { countAttempt, hashSubject } from '../../access/attempts.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { emailAddress, nullable, oneOf, optional, readForm, uuid, words } from '../../access/form.ts';
+import { sessionOf } from '../../access/office-access.ts';
+import { linkTo, makeInvitation } from '../../access/one-time-links.ts';
+import {
+  changePerson,
+  demandEmployee,
+  findEmployees,
+  type PersonState,
+  type Role,
+  removePerson,
+  roles,
+} from '../../access/people.ts';
+import { endSessionsOf } from '../../access/sessions.ts';
 import type { Database } from '../../database/database.ts';
 import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
 import { ApiError } from '../../errors.ts';
+import type { Notices, Recipient } from '../../mail/notices.ts';
 
-const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
-const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
+const withProof = { config: { needsRecentProof: true } } as const;
 const maxNameLength = 100;
 /** In 15 minutes and for each business: Stamm must not be a way to send mail to strangers. */
 const mostMailedInvitations = 30;
@@ -32,7 +39,7 @@ export async function peopleRoutes(app: FastifyInstance, options: Options): Prom
 }
 
 function addPersonRoutes(app: FastifyInstance, { database, notices }: Options): void {
-  app.get('/people', forVerwaltung, async (request) => ({
+  app.get('/people', async (request) => ({
     data: await inTenantOf(request, database, (client) => readPeople(client, request)),
   }));
 
@@ -41,19 +48,20 @@ function addPersonRoutes(app: FastifyInstance, { database, notices }: Options): 
     const changes = readForm(request, {
       name: optional(words(maxNameLength)),
       role: optional(oneOf(roles)),
+      employeeId: optional(nullable(uuid)),
     });
     const id = idOf(request);
     const after = await inTenantOf(request, database, async (client) => {
       const before = await changePerson(client, tenantId, id, changes);
       const [changed] = await readPeople(client, request, id);
-      const details = differencesOf(before, changed!);
+      const details = await differencesOf(client, tenantId, before, changed!);
       const subject = { id, name: nameAndEmail(changed!) };
       if (details)
         await recordAudit(client, tenantId, request, { event: 'PERSON_CHANGED', subject, details });
       return changed;
     });
     if (changes.role)
-      notices.toPerson(tenantId, id, 'roleChanged', { actor: person.name, role: roleTitles[changes.role] });
+      notices.toPerson(tenantId, id, 'roleChanged', { actor: person.name, role: changes.role });
     return after;
   });
 
@@ -88,7 +96,7 @@ function addPersonRoutes(app: FastifyInstance, { database, notices }: Options): 
 }
 
 function addInvitationRoutes(app: FastifyInstance, { database, notices, publicUrl }: Options): void {
-  app.get('/invitations', forVerwaltung, async (request) => {
+  app.get('/invitations', async (request) => {
     const { rows } = await inTenantOf(request, database, (client) =>
       client.query(
         `SELECT id, email, role, created_at AS "createdAt", expires_at AS "expiresAt"
@@ -100,9 +108,14 @@ function addInvitationRoutes(app: FastifyInstance, { database, notices, publicUr
   });
 
   app.post('/invitations', withProof, async (request, reply) => {
-    const form = readForm(request, { email: emailAddress, role: oneOf(roles) });
+    const form = readForm(request, {
+      email: emailAddress,
+      role: oneOf(roles),
+      employeeId: optional(uuid),
+    });
     const { tenantId, person } = sessionOf(request);
     const { id, token } = await inTenantOf(request, database, async (client) => {
+      if (form.employeeId) await demandEmployee(client, tenantId, form.employeeId);
       const made = await makeInvitation(client, tenantId, form);
       const subject = { id: made.id, name: form.email };
       const details = { role: form.role };
@@ -120,7 +133,7 @@ function addInvitationRoutes(app: FastifyInstance, { database, notices, publicUr
     return { id, link, isMailed };
   });
 
-  app.delete<IdRoute>('/invitations/:id', forVerwaltung, async (request, reply) => {
+  app.delete<IdRoute>('/invitations/:id', async (request, reply) => {
     const { tenantId } = request;
     const id = idOf(request);
     await inTenantOf(request, database, async (client) => {
@@ -137,7 +150,7 @@ function addInvitationRoutes(app: FastifyInstance, { database, notices, publicUr
 }
 
 function addBusinessRoute(app: FastifyInstance, { database }: Options): void {
-  app.patch('/business', forVerwaltung, async (request) => {
+  app.patch('/business', async (request) => {
     const { name } = readForm(request, { name: words(maxNameLength) });
     const { tenantId } = request;
     await inTenantOf(request, database, async (client) => {
@@ -165,10 +178,20 @@ async function mayMailInvitation(
 }
 
 /** What a change of a person has changed; undefined for nothing. */
-function differencesOf(before: { name: string; role: Role }, after: { name: string; role: Role }) {
+async function differencesOf(
+  client: pg.ClientBase,
+  tenantId: string,
+  before: PersonState,
+  after: PersonState,
+): Promise<Record<string, object> | undefined> {
   const changed = (['name', 'role'] as const).filter((field) => before[field] !== after[field]);
-  if (changed.length === 0) return undefined;
-  return Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
+  const details: Record<string, object> = Object.fromEntries(
+    changed.map((field) => [field, { from: before[field], to: after[field] }]),
+  );
+  const employees = await findEmployees(client, tenantId, [before.employeeId, after.employeeId]);
+  const [from, to] = [before.employeeId, after.employeeId].map((id) => employees.get(id)?.name ?? '–');
+  if (from !== to) details.employee = { from, to };
+  return Object.keys(details).length > 0 ? details : undefined;
 }
 
 function nameAndEmail({ name, email }: { name: string; email: string }): string {
@@ -180,19 +203,20 @@ interface PersonRow {
   name: string;
   email: string;
   role: Role;
+  employeeId: string | null;
   createdAt: Date;
   lastSignInAt: Date | null;
   isSelf: boolean;
 }
 
 async function readPeople(client: pg.ClientBase, request: FastifyRequest, id?: string) {
+  const { tenantId } = request;
   const { rows } = await client.query<PersonRow>(
-    `SELECT id, name, email, role, created_at AS "createdAt", last_sign_in_at AS "lastSignInAt", id = $2 AS "isSelf"
+    `SELECT id, name, email, role, employee_id AS "employeeId", created_at AS "createdAt", last_sign_in_at AS "lastSignInAt", id = $2 AS "isSelf"
      FROM person WHERE tenant_id = $1 AND ($3::uuid IS NULL OR id = $3) ORDER BY lower(name), id`,
-    [request.tenantId, sessionOf(request).person.id, id],
+    [tenantId, sessionOf(request).person.id, id],
   );
-  return rows;
+  const ids = rows.map(({ employeeId }) => employeeId);
+  const employees = await findEmployees(client, tenantId, ids);
+  return rows.map((row) => ({ ...row, employeeId: employees.get(row.employeeId)?.id ?? null }));
 }
-
-/** As people read them in mails; both languages use the German words. */
-const roleTitles = { VERWALTUNG: 'Verwaltung', PFLEGE: 'Pflege' };

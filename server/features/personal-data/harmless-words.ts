@@ -1,7 +1,7 @@
 // Words in recorded calls that no caller has chosen.
 import { type Definition, ownersOf } from '../../engine/definition/definition.ts';
 import type { Fields } from '../../engine/definition/fields.ts';
-import { searchParameters } from '../../engine/sql/list-query.ts';
+import { searchParameters } from '../../engine/read/list-query.ts';
 
 const parameters = [
   '',
@@ -10,6 +10,7 @@ const parameters = [
   'count',
   'cursor',
   'dryRun',
+  'fields',
   'limit',
   'locale',
   'mode',

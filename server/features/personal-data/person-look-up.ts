@@ -1,16 +1,16 @@
-// Finds a person and everything that names it.
+// Finds a person: its record, also in the bin or only in the journal, and its former ids.
 import type pg from 'pg';
-import { columnsOf, type Definition } from '../../engine/definition/definition.ts';
-import { binRepresentation } from '../../engine/sql/bin.ts';
-import { timestamp } from '../../engine/sql/representation.ts';
-import type { Writes } from '../../engine/sql/row-store.ts';
-import type { Stored } from '../../engine/sql/rows.ts';
+import { binRepresentation } from '../../engine/bin/bin.ts';
+import type { Definition } from '../../engine/definition/definition.ts';
+import { timestamp } from '../../engine/read/representation.ts';
+import type { FindObjects } from '../../engine/write/object-look-up.ts';
+import type { Stored } from '../../engine/write/rows.ts';
 import { ApiError } from '../../errors.ts';
 
 /** A resource whose objects can be people. */
 export interface Kind {
   definition: Definition;
-  writes: Writes;
+  findObjects: FindObjects;
 }
 
 interface Found extends Kind {
@@ -26,7 +26,7 @@ export async function findPerson(
   lock: '' | 'FOR UPDATE',
 ): Promise<Found> {
   for (const kind of kinds) {
-    const person = await kind.writes.find(client, tenantId, { id }, lock);
+    const person = (await kind.findObjects(client, tenantId, [id], lock)).get(id);
     if (person) return { ...kind, person };
   }
   const { rows } = await client.query<{ resource: string }>(
@@ -59,26 +59,4 @@ export async function findInBin(
     [tenantId, definition.name, id],
   );
   return rows[0];
-}
-
-/** Everything that names the person in one of its fields. */
-export async function findReferences(
-  client: pg.ClientBase,
-  resources: readonly Definition[],
-  tenantId: string,
-  { name }: Definition,
-  id: string,
-): Promise<{ resource: string; ids: string[] }[]> {
-  const references: { resource: string; ids: string[] }[] = [];
-  for (const other of resources) {
-    const columns = columnsOf(other.fields).filter(({ field }) => field.reference?.resources.includes(name));
-    if (columns.length === 0) continue;
-    const { rows } = await client.query<{ id: string }>(
-      `SELECT id FROM ${other.table} WHERE tenant_id = $1
-         AND (${columns.map((column) => `${column.name} = $2`).join(' OR ')}) ORDER BY id`,
-      [tenantId, id],
-    );
-    if (rows.length > 0) references.push({ resource: other.name, ids: rows.map((row) => row.id) });
-  }
-  return references;
 }

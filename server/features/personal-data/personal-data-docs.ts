@@ -92,6 +92,7 @@ export function personalDataDocs(people: readonly Definition[]) {
       },
       params: idParameter,
       response: {
+        200: answer('Dry run: the person would be erased.', { $ref: 'DryRun#' }),
         204: { description: 'Erased.', headers: commonHeaders, type: 'null' },
         ...errorResponses(400, 401, 403, 404, 409, 429, 500),
       },

@@ -1,20 +1,26 @@
 // Everything about one person, and its erasure, which leaves nothing behind that names the person.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { recordAudit } from '../../auth/audit-log.ts';
+import { recordAudit } from '../../access/audit-log.ts';
 import type { Database } from '../../database/database.ts';
 import { longStatementMs } from '../../database/timeouts.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
+import { noteDryRun } from '../../engine/http/dry-run.ts';
+import { toChunks } from '../../engine/http/export-stream.ts';
 import { type IdRoute, idOf } from '../../engine/http/route-conventions.ts';
-import { entryRepresentation } from '../../engine/sql/journal.ts';
-import { retryRaces } from '../../engine/sql/races.ts';
-import { type Removed, removeFromBin } from '../../engine/sql/restoration.ts';
-import { buildWrites } from '../../engine/sql/row-store.ts';
+import type { Intent } from '../../engine/write/intent.ts';
+import { buildObjectLookUp } from '../../engine/write/object-look-up.ts';
+import { retryRaces } from '../../engine/write/races.ts';
+import { prepareWriting } from '../../engine/write/resource.ts';
+import { writeWhole } from '../../engine/write/write.ts';
 import { ApiError } from '../../errors.ts';
-import { authorOf, isDryRun, refuseUnknownParameters, sendJson } from '../../http/conventions.ts';
+import { type Author, authorOf, isDryRun, refuseUnknownParameters } from '../../http/conventions.ts';
+import { sendStream, streamConfig } from '../../http/streamed-answer.ts';
+import { type Removed, removeFromBin } from './bin-removal.ts';
 import { type HarmlessWords, harmlessWordsOf } from './harmless-words.ts';
 import { buildNamedTexts, knownBy, type NamedTexts, readNamedTexts } from './named-texts.ts';
-import { findAllIds, findInBin, findPerson, findReferences, type Kind } from './person-look-up.ts';
+import { findExported, writeExported } from './person-export.ts';
+import { findAllIds, findInBin, findPerson, type Kind } from './person-look-up.ts';
 import { personalDataDocs, personalOnes } from './personal-data-docs.ts';
 import { buildRedaction, findEntries, redactEntries } from './redaction.ts';
 
@@ -35,7 +41,7 @@ interface Options {
 }
 
 /** Below /app. A key needs neither. */
-const erasureConfig = { access: 'VERWALTUNG', needsRecentProof: true } as const;
+const erasureConfig = { needsRecentProof: true } as const;
 
 /** What reading and erasing a person need, built once. */
 interface People {
@@ -56,20 +62,26 @@ export async function personalDataRoutes(
     resources,
     kinds: personalOnes(resources).map((definition) => ({
       definition,
-      writes: buildWrites(definition, resources),
+      findObjects: buildObjectLookUp(definition),
     })),
     redaction: buildRedaction(resources),
     harmlessWords: harmlessWordsOf(resources),
     eraseTraces,
   };
 
-  const readConfig = { access: 'VERWALTUNG', isHeavyRead: true } as const;
-  api.get<IdRoute>(path, { schema: docs.read, config: readConfig }, async (request, reply) => {
+  api.get<IdRoute>(path, { schema: docs.read, config: streamConfig }, async (request, reply) => {
     refuseUnknownParameters(request, []);
     const { tenantId, deadline } = request;
-    const id = idOf(request);
-    const work = (client: pg.ClientBase) => exportPerson(client, people, request, id);
-    return sendJson(reply, await database.inTenants([tenantId], work, { deadline }));
+    const named = idOf(request);
+    const begin = async (client: pg.ClientBase) => {
+      const person = await findExported(client, people.kinds, tenantId, named);
+      const [subject, details] = [{ id: person.id }, { resource: person.definition.name }];
+      await recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', subject, details });
+      return person;
+    };
+    const person = await database.inTenants([tenantId], begin, { deadline });
+    reply.type('application/json; charset=utf-8');
+    return sendStream(request, reply, toChunks(writeExported({ database, tenantId, resources }, person)));
   });
 
   api.delete<IdRoute>(path, { schema: docs.erase, config: erasureConfig }, async (request, reply) => {
@@ -80,41 +92,9 @@ export async function personalDataRoutes(
     const options = { isDryRun: isDryRun(request) };
     const work = (client: pg.ClientBase) => erasePerson(client, people, request, id, texts);
     await retryRaces(() => database.inTenants([request.tenantId], work, options));
+    if (options.isDryRun) return noteDryRun();
     reply.code(204);
   });
-}
-
-/** Answers JSON. */
-async function exportPerson(
-  client: pg.ClientBase,
-  { resources, kinds }: People,
-  request: FastifyRequest,
-  named: string,
-): Promise<string> {
-  const { tenantId } = request;
-  const { definition, person } = await findPerson(client, kinds, tenantId, named, '');
-  const id = person?.id ?? named;
-  const inBin = person ? undefined : await findInBin(client, tenantId, definition, id);
-  const { rows: history } = await client.query<{ json: string }>(
-    `SELECT ${entryRepresentation} AS json FROM journal AS entry
-     WHERE entry.tenant_id = $1 AND entry.resource_id = ANY ($2) AND entry.resource = $3 ORDER BY entry.position`,
-    [tenantId, await findAllIds(client, tenantId, id), definition.name],
-  );
-  const references = await findReferences(client, resources, tenantId, definition, id);
-  // Published before there were others.
-  const sites = references.find(({ resource }) => resource === 'site')?.ids ?? [];
-  const subject = { id };
-  const details = { resource: definition.name };
-  await recordAudit(client, tenantId, request, { event: 'DATA_EXPORTED', subject, details });
-  const members = [
-    `"resource":${JSON.stringify(definition.name)}`,
-    `"person":${person?.json ?? inBin?.json ?? 'null'}`,
-    ...(inBin ? [`"deletedAt":${inBin.deleted_at}`] : []),
-    `"sites":${JSON.stringify(sites)}`,
-    `"references":${JSON.stringify(references)}`,
-    `"history":[${history.map((entry) => entry.json).join(',')}]`,
-  ];
-  return `{${members.join(',')}}`;
 }
 
 /** Rows are locked before the journal's head, as everywhere, and the record of calls last: others wait for both. */
@@ -127,7 +107,7 @@ async function erasePerson(
 ): Promise<void> {
   const { tenantId } = request;
   const author = authorOf(request);
-  const { definition, writes, person } = await findPerson(client, kinds, tenantId, named, 'FOR UPDATE');
+  const { definition, person } = await findPerson(client, kinds, tenantId, named, 'FOR UPDATE');
   const id = person?.id ?? named;
   const ids = await findAllIds(client, tenantId, id);
   const known = person ?? (await findInBin(client, tenantId, definition, id));
@@ -139,7 +119,7 @@ async function erasePerson(
   if (texts) await demandTurn(client, tenantId);
   const records = texts ? await redaction.lockRecords(client, tenantId, id, texts) : [];
   const entries = texts && (await findEntries(client, tenantId, texts));
-  if (person) await writes.deleteRow(client, tenantId, id, author);
+  if (person) await deletePerson(client, resources, definition, { tenantId, id, author });
   const redacted = texts
     ? await redaction.redactRecords(client, tenantId, records, texts, author)
     : undefined;
@@ -153,6 +133,21 @@ async function erasePerson(
   await eraseTraces(client, tenantId, { texts: allTexts, harmlessWords });
 }
 
+async function deletePerson(
+  client: pg.ClientBase,
+  resources: readonly Definition[],
+  definition: Definition,
+  { tenantId, id, author }: { tenantId: string; id: string; author: Author },
+): Promise<void> {
+  const writing = prepareWriting(resources);
+  const resource = writing.resources.find((one) => one.definition === definition)!;
+  const deletion = { isCascade: false };
+  const common = { resource, tenantId, author, sent: {}, mayRevive: true, mayWait: false };
+  const intent: Intent = { ...common, name: { id }, deletion, decide: () => undefined };
+  const outcome = (await writeWhole(client, writing, [intent])).get(intent);
+  if (outcome instanceof ApiError) throw outcome;
+}
+
 /** What the person owned is the person's too: the deleted site of a private customer was a home. */
 async function clearTraces(
   client: pg.ClientBase,
@@ -164,6 +159,10 @@ async function clearTraces(
     `UPDATE journal SET changes = NULL, external_id = NULL
      WHERE tenant_id = $1 AND resource_id = ANY ($2) AND resource = $3`,
     [tenantId, ids, resource],
+  );
+  await client.query(
+    'UPDATE import_run SET former_names = NULL WHERE tenant_id = $1 AND object_id = ANY ($2)',
+    [tenantId, ids],
   );
   await client.query('DELETE FROM former_external_id WHERE tenant_id = $1 AND id = ANY ($2)', [
     tenantId,

@@ -3,12 +3,14 @@ import type pg from 'pg';
 import { longStatementMs, type TimedQuery } from '../../database/timeouts.ts';
 import { type Column, columnsOf, type Definition } from '../../engine/definition/definition.ts';
 import type { Fields } from '../../engine/definition/fields.ts';
-import { buildCheck, type Check, isObject } from '../../engine/definition/validation.ts';
-import { mergeInto } from '../../engine/http/merge-patch.ts';
-import { buildReplacement, type Replacement } from '../../engine/sql/replacement.ts';
-import { buildWrites, type Writes } from '../../engine/sql/row-store.ts';
-import type { Stored } from '../../engine/sql/rows.ts';
-import { validationError } from '../../errors.ts';
+import { isObject } from '../../engine/definition/validation.ts';
+import type { Intent } from '../../engine/write/intent.ts';
+import { mergeInto } from '../../engine/write/merge-patch.ts';
+import { buildObjectLookUp, type FindObjects } from '../../engine/write/object-look-up.ts';
+import { prepareWriting } from '../../engine/write/resource.ts';
+import type { Stored } from '../../engine/write/rows.ts';
+import { writeWhole } from '../../engine/write/write.ts';
+import { ApiError, validationError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import { parseJson } from '../../http/json-body.ts';
 import { holdsPattern, type NamedTexts, redactJson } from './named-texts.ts';
@@ -21,15 +23,14 @@ interface Searched {
   definition: Definition;
   /** Of the table: what people write freely. */
   text: string;
-  check: Check;
-  writes: Writes;
-  replace: Replacement['replace'];
+  findObjects: FindObjects;
 }
 
 export function buildRedaction(resources: readonly Definition[]) {
+  const writing = prepareWriting(resources);
   const searched = resources
     .filter((definition) => searchedColumns(definition).length > 0)
-    .map((definition) => toSearched(definition, resources));
+    .map((definition) => toSearched(definition));
 
   /** Locks the records that hold a text, but not the erased one. All rows are locked before the journal's head. */
   async function lockRecords(client: pg.ClientBase, tenantId: string, erasedId: string, texts: NamedTexts) {
@@ -42,10 +43,9 @@ export function buildRedaction(resources: readonly Definition[]) {
         query_timeout: longStatementMs,
       } as TimedQuery);
       if (found.length + rows.length > maxRecords) throw tooCommon(maxRecords);
-      for (const { id } of rows) {
-        const current = await kind.writes.find(client, tenantId, { id }, 'FOR NO KEY UPDATE');
-        if (current) found.push({ kind, current });
-      }
+      const ids = rows.map(({ id }) => id);
+      const locked = await kind.findObjects(client, tenantId, ids, 'FOR UPDATE');
+      for (const current of locked.values()) found.push({ kind, current });
     }
     return found;
   }
@@ -58,16 +58,27 @@ export function buildRedaction(resources: readonly Definition[]) {
     texts: NamedTexts,
     author: Author,
   ): Promise<number> {
-    let count = 0;
-    for (const { kind, current } of records) {
-      const patch = redactedFields(kind.definition, current.json, texts);
-      if (Object.keys(patch).length === 0) continue;
+    const intents = records.flatMap(({ kind: { definition }, current }): Intent[] => {
+      const patch = redactedFields(definition, current.json, texts);
+      if (Object.keys(patch).length === 0) return [];
+      const resource = writing.resources.find((one) => one.definition === definition)!;
       const body = parseJson(Buffer.from(JSON.stringify(patch)));
-      const merged = kind.check(mergeInto(kind.definition, current, body));
-      await kind.replace(client, current, merged, tenantId, author);
-      count++;
-    }
-    return count;
+      return [
+        {
+          resource,
+          tenantId,
+          author,
+          name: { id: current.id },
+          sent: {},
+          mayRevive: true,
+          mayWait: false,
+          decide: (found) => resource.check(mergeInto(definition, found, body)),
+        },
+      ];
+    });
+    for (const outcome of (await writeWhole(client, writing, intents)).values())
+      if (outcome instanceof ApiError) throw outcome;
+    return intents.length;
   }
 
   /** Redacts records in the bin, which have no history to tell of it. */
@@ -104,17 +115,13 @@ function searchedColumns({ fields, uniqueFields }: Definition): Column[] {
   );
 }
 
-function toSearched(definition: Definition, resources: readonly Definition[]): Searched {
-  const check = buildCheck(definition);
-  const writes = buildWrites(definition, resources);
+function toSearched(definition: Definition): Searched {
   return {
     definition,
     text: `concat_ws(' ', ${searchedColumns(definition)
       .map(({ name }) => `${name}::text`)
       .join(', ')})`,
-    check,
-    writes,
-    replace: buildReplacement(definition, check, writes).replace,
+    findObjects: buildObjectLookUp(definition),
   };
 }
 

@@ -1,7 +1,7 @@
 // Deletes expired data. Each process does it once an hour, in small pieces that hold up nobody.
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
-import { binDays } from '../../engine/sql/bin.ts';
+import { binDays } from '../../engine/bin/bin.ts';
 
 export type RetentionConfig = Pick<Config, 'AUDIT_RETENTION_DAYS' | 'JOURNAL_CHANGES_RETENTION_DAYS'>;
 

@@ -1,7 +1,7 @@
 // The statement that searches several resources, and what it returns of each object.
 import type { SearchedText } from '../../../core/search-match.ts';
 import { columnName, type Definition, type Step, tableOf } from '../../engine/definition/definition.ts';
-import { matchingIds } from '../../engine/sql/search.ts';
+import { matchingIds } from '../../engine/read/search.ts';
 
 export interface FoundRow {
   type: string;
@@ -19,8 +19,9 @@ const wanted = 1000;
 /** $1 is the tenant, $2 the searched text. */
 export function buildSearch(definition: Definition, all: readonly Definition[], isTolerant: boolean): string {
   const { names, words, codes, phones, through } = definition.searchedBy;
+  const isText = (path: string) => definition.fields[path]?.kind !== 'date';
   const texts = [...names, ...words, ...codes, ...phones].map(
-    (path) => `'${path}', left(subject.${columnName(path.split('.'))}, 200)`,
+    (path) => `'${path}', left(subject.${columnName(path.split('.'))}${isText(path) ? '' : '::text'}, 200)`,
   );
   const found = matchingIds(definition, '$2', { wanted, isTolerant });
   return `SELECT '${definition.name}' AS type, subject.id, json_build_object(${texts.join(', ')}) AS texts,

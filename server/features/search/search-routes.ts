@@ -1,16 +1,19 @@
 // One search over everything: the best matches of all resources, with what matched in each.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { writeDate } from '../../../core/calendar/day-words.ts';
 import type { Steps } from '../../../core/pace.ts';
 import { matchText, type SearchedText, tokensOf } from '../../../core/search-match.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
-import { searchTokens } from '../../engine/sql/search.ts';
+import { severalOf } from '../../engine/openapi/parameters.ts';
+import { searchTokens } from '../../engine/read/search.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conventions.ts';
 import { paceOf } from '../../http/request-pace.ts';
 import type { Language } from '../../messages.ts';
+import { reportRecord, type WarningLog } from '../../telemetry/record-net.ts';
 import { buildSearch, type FoundRow, isPersonName, searchedTexts } from './search-query.ts';
 
 const maxLimit = 20;
@@ -42,9 +45,13 @@ export async function searchRoutes(
 
   api.get('/search', { schema: docsFor(names), config: { isHeavyRead: true } }, async (request) => {
     const { q, tokens, types, limit } = parseRequest(request, names);
-    const asked = types.map((type) => searches.get(type)!);
+    const isCarer = request.session?.person.role === 'PFLEGE';
+    const asked = types
+      .map((type) => searches.get(type)!)
+      .filter(({ definition }) => !(isCarer && definition.isHiddenFromCare));
     const { tenantId, deadline } = request;
     const find = async (texts: string[]) => {
+      if (texts.length === 0) return [];
       const query = { text: texts.join(' UNION ALL '), values: [tenantId, tokens] };
       return (await database.queryInTenants<FoundRow>([tenantId], query, { deadline })).rows;
     };
@@ -54,8 +61,9 @@ export async function searchRoutes(
     const ranking = rank(rows, {
       q,
       language: languageOf(request),
-      isCarer: request.session?.person.role === 'PFLEGE',
+      isCarer,
       definitionOf: (type) => searches.get(type)!.definition,
+      log: request.log,
     });
     const ranked = await paceOf(request).run(ranking);
     ranked.sort(
@@ -74,6 +82,7 @@ interface Asked {
   q: string;
   language: Language;
   isCarer: boolean;
+  log: WarningLog;
   definitionOf(type: string): Definition;
 }
 
@@ -82,24 +91,44 @@ interface Ranked {
   result: Result;
 }
 
-function* rank(rows: readonly FoundRow[], { q, language, isCarer, definitionOf }: Asked): Steps<Ranked[]> {
+export function* rank(rows: readonly FoundRow[], asked: Asked): Steps<Ranked[]> {
   const ranked: Ranked[] = [];
   for (const row of rows) {
-    const definition = definitionOf(row.type);
-    const hidden = isCarer ? definition.hiddenFromCare : [];
-    const texts = searchedTexts(definition, row).filter(({ field }) => !hidden.includes(field));
-    if (hidden.length > 0 && !(yield* isFoundIn(texts, q))) continue;
-    const { score, matched } = yield* matchText(q, texts);
-    const result: Result = {
-      type: row.type,
-      id: row.id,
-      title: titleOf(definition, row, language),
-      where: whereOf(definition, row),
-      matched: matched.map(({ field, text }) => ({ field, text })),
-    };
-    ranked.push({ score, result });
+    const hidden = asked.isCarer ? asked.definitionOf(row.type).hiddenFromCare : [];
+    try {
+      const found = yield* rankRow(row, asked, hidden);
+      if (found) ranked.push(found);
+    } catch (error) {
+      reportRecord(asked.log, 'search', row.id, error);
+      // What a carer must not search could have been the match.
+      if (hidden.length > 0) continue;
+      ranked.push({
+        score: 0,
+        result: { type: row.type, id: row.id, title: row.id, where: '', matched: [] },
+      });
+    }
   }
   return ranked;
+}
+
+/** Undefined if only hidden fields match. */
+function* rankRow(
+  row: FoundRow,
+  { q, language, definitionOf }: Asked,
+  hidden: readonly string[],
+): Steps<Ranked | undefined> {
+  const definition = definitionOf(row.type);
+  const texts = searchedTexts(definition, row).filter(({ field }) => !hidden.includes(field));
+  if (hidden.length > 0 && !(yield* isFoundIn(texts, q))) return undefined;
+  const { score, matched } = yield* matchText(q, texts);
+  const result: Result = {
+    type: row.type,
+    id: row.id,
+    title: titleOf(definition, row, language),
+    where: whereOf(definition, row),
+    matched: matched.map(({ field, text }) => ({ field, text })),
+  };
+  return { score, result };
 }
 
 /** An object that only a hidden field fits would reveal the content of the field. */
@@ -114,7 +143,8 @@ function* isFoundIn(texts: readonly SearchedText[], q: string): Steps<boolean> {
 function titleOf(definition: Definition, { texts, names, id }: FoundRow, language: Language): string {
   const { searchedBy, fields } = definition;
   if (isPersonName(searchedBy.names)) return [texts.firstName, texts.lastName].filter(Boolean).join(' ');
-  const own = searchedBy.names.map((name) => texts[name]).find(Boolean);
+  const name = searchedBy.names.find((field) => texts[field]);
+  const own = name && (fields[name]?.kind === 'date' ? writeDate(texts[name]!, language) : texts[name]);
   // A plant may have only its product's name.
   const through = searchedBy.through.findIndex(([step]) => !fields[step![0]]?.reference?.isOwner);
   const noun = language === 'de' ? definition.de : definition.title;
@@ -211,11 +241,13 @@ function docsFor(names: readonly string[]) {
           type: 'string',
           minLength: 1,
           maxLength: longestQuery,
-          description: 'Words that must all match.',
+          // A letter or digit of any language, as closely as every generator reads it.
+          pattern: '[^\\s!-/:-@[-`{-~]',
+          description: 'Words that must all match, with at least one letter or digit.',
         },
         types: {
-          type: 'string',
-          description: `Only these types, separated by commas: ${names.map((name) => `\`${name}\``).join(', ')}.`,
+          ...severalOf({ type: 'string', enum: names }),
+          description: 'Only these types.',
         },
         limit: {
           type: 'integer',

@@ -1,22 +1,22 @@
 // A person's own password, name and email address.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { recordAudit } from '../../auth/audit-log.ts';
-import { rememberDevice } from '../../auth/devices.ts';
-import { emailAddress, newPassword, optional, readForm, typedPassword, words } from '../../auth/form.ts';
-import { hashNewPassword } from '../../auth/new-password.ts';
-import type { Notices } from '../../auth/notices.ts';
-import { sessionOf } from '../../auth/office-access.ts';
-import { verifyPassword } from '../../auth/passwords.ts';
-import { changeOwnDetails, setPassword } from '../../auth/people.ts';
-import { renewSession, type Session, sessionCookie } from '../../auth/sessions.ts';
-import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
+import { attemptLimits, countAttempt, hashSubject } from '../../access/attempts.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { emailAddress, optional, readForm, words } from '../../access/form.ts';
+import { sessionOf } from '../../access/office-access.ts';
+import { changeOwnDetails, findEmployees, setPassword } from '../../access/people.ts';
+import { renewSession, type Session, sessionCookie } from '../../access/sessions.ts';
 import type { Database } from '../../database/database.ts';
 import { validationError } from '../../errors.ts';
 import { languageOf } from '../../http/conventions.ts';
+import type { Notices } from '../../mail/notices.ts';
+import { rememberDevice } from './devices.ts';
+import { hashNewPassword } from './new-password.ts';
+import { newPassword, typedPassword } from './password-fields.ts';
+import { verifyPassword } from './passwords.ts';
 import { me } from './welcome.ts';
 
 const maxNameLength = 100;
-const isOwn = { config: { access: 'SELF' } } as const;
 
 interface Options {
   database: Database;
@@ -24,7 +24,7 @@ interface Options {
 }
 
 export function addPasswordRoute(app: FastifyInstance, { database, notices }: Options): void {
-  app.post('/password', isOwn, async (request, reply) => {
+  app.post('/password', async (request, reply) => {
     const session = sessionOf(request);
     const { tenantId, person, businessName } = session;
     const form = readForm(request, { currentPassword: typedPassword, newPassword });
@@ -49,7 +49,19 @@ export function addPasswordRoute(app: FastifyInstance, { database, notices }: Op
 }
 
 export function addProfileRoute(app: FastifyInstance, { database, notices }: Options): void {
-  app.patch('/profile', isOwn, async (request, reply) => {
+  app.get('/profile', async (request) => {
+    const { tenantId, person } = sessionOf(request);
+    return database.inTenants([tenantId], async (client) => {
+      const { rows } = await client.query<{ id: string | null }>(
+        'SELECT employee_id AS id FROM person WHERE tenant_id = $1 AND id = $2',
+        [tenantId, person.id],
+      );
+      const id = rows[0]?.id ?? null;
+      return { employeeId: (await findEmployees(client, tenantId, [id])).get(id)?.id ?? null };
+    });
+  });
+
+  app.patch('/profile', async (request, reply) => {
     const session = sessionOf(request);
     const { tenantId, person } = session;
     const { name, email, currentPassword } = readForm(request, {

@@ -1,29 +1,28 @@
 // The first visit: the setup of a business, and an invitation to one.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { recordAudit } from '../../auth/audit-log.ts';
-import { emailAddress, newPassword, readForm, words } from '../../auth/form.ts';
-import { hashNewPassword } from '../../auth/new-password.ts';
-import { findInvitation, findSetup, useInvitation, useSetup } from '../../auth/one-time-links.ts';
-
-import { beginSession } from '../../auth/sessions.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { emailAddress, readForm, words } from '../../access/form.ts';
+import { findInvitation, findSetup, useInvitation, useSetup } from '../../access/one-time-links.ts';
+import { beginSession } from '../../access/sessions.ts';
 import type { Database } from '../../database/database.ts';
+import { hashNewPassword } from './new-password.ts';
+import { newPassword } from './password-fields.ts';
 import { welcome } from './welcome.ts';
 
 const maxNameLength = 100;
-const isPublic = { config: { access: 'PUBLIC' } } as const;
 
 interface TokenRoute {
   Params: { token: string };
 }
 
 export function addSetupRoutes(app: FastifyInstance, database: Database): void {
-  app.get<TokenRoute>('/setup/:token', isPublic, async ({ params }) => {
+  app.get<TokenRoute>('/setup/:token', async ({ params }) => {
     const { businessName } = await findSetup(database, params.token);
     return { businessName };
   });
 
-  app.post<TokenRoute>('/setup/:token', isPublic, async (request, reply) => {
+  app.post<TokenRoute>('/setup/:token', async (request, reply) => {
     const { token } = request.params;
     const { tenantId } = await findSetup(database, token);
     const { businessName, password, ...person } = readForm(request, {
@@ -48,12 +47,12 @@ export function addSetupRoutes(app: FastifyInstance, database: Database): void {
 }
 
 export function addInvitationRoutes(app: FastifyInstance, database: Database): void {
-  app.get<TokenRoute>('/invitation/:token', isPublic, async ({ params }) => {
+  app.get<TokenRoute>('/invitation/:token', async ({ params }) => {
     const { email, role, business_name: businessName } = await findInvitation(database, params.token);
     return { businessName, email, role };
   });
 
-  app.post<TokenRoute>('/invitation/:token', isPublic, async (request, reply) => {
+  app.post<TokenRoute>('/invitation/:token', async (request, reply) => {
     const { token } = request.params;
     const invitation = await findInvitation(database, token);
     const { name, password } = readForm(request, { name: words(maxNameLength), password: newPassword });

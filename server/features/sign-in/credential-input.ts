@@ -1,8 +1,8 @@
 // What a browser sends after it asked an authenticator: base64url texts of known names. Everything else is dropped.
 
-import type { Input, Reading } from '../../auth/form.ts';
-import type { Assertion, Attestation } from '../../auth/webauthn.ts';
+import type { Input, Reading } from '../../access/form.ts';
 import { isObject } from '../../engine/definition/validation.ts';
+import type { Assertion, Attestation } from './webauthn.ts';
 
 const maxLength = 16_000;
 const knownTransports = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];

@@ -1,9 +1,15 @@
 // A person's own passkeys and recovery codes, and what Verwaltung decides about those of the business.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type pg from 'pg';
-import { recordAudit } from '../../auth/audit-log.ts';
-import { flag, optional, readForm, words } from '../../auth/form.ts';
-import { sessionOf } from '../../auth/office-access.ts';
+import { attemptLimits, countAttempt, hashSubject } from '../../access/attempts.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { flag, optional, readForm, words } from '../../access/form.ts';
+import { sessionOf } from '../../access/office-access.ts';
+import type { Database } from '../../database/database.ts';
+import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
+import { ApiError } from '../../errors.ts';
+import { nameAuthenticator } from './authenticator-name.ts';
+import { attestation } from './credential-input.ts';
 import {
   addPasskey,
   countPasskeys,
@@ -14,23 +20,15 @@ import {
   renamePasskey,
   requiresPasskeys,
   setPasskeyRequirement,
-} from '../../auth/passkeys.ts';
-import { countRecoveryCodes, replaceRecoveryCodes } from '../../auth/recovery-codes.ts';
-import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
-import { demandRelyingParty, offerRegistration, verifyAttestation } from '../../auth/webauthn.ts';
-import type { Database } from '../../database/database.ts';
-import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
-import { ApiError } from '../../errors.ts';
-import { nameAuthenticator } from './authenticator-name.ts';
-import { attestation } from './credential-input.ts';
+} from './passkeys.ts';
+import { countRecoveryCodes, replaceRecoveryCodes } from './recovery-codes.ts';
+import { demandRelyingParty, offerRegistration, verifyAttestation } from './webauthn.ts';
 
 const maxNameLength = 60;
-const own = { access: 'SELF' } as const;
-const ownWithProof = { ...own, needsRecentProof: true } as const;
+const ownWithProof = { needsRecentProof: true } as const;
 /** What a person needs to add the passkey that the business requires. */
 const registration = { ...ownWithProof, allowsMissingPasskey: true } as const;
-const forVerwaltung = { access: 'VERWALTUNG' } as const;
-const forVerwaltungWithProof = { ...forVerwaltung, needsRecentProof: true } as const;
+const forVerwaltungWithProof = { needsRecentProof: true } as const;
 
 interface Options {
   database: Database;
@@ -44,7 +42,7 @@ export async function passkeyRoutes(app: FastifyInstance, options: Options): Pro
 }
 
 function addRegistrationRoutes(app: FastifyInstance, { database, publicUrl }: Options): void {
-  app.get('/passkeys', { config: { ...own, allowsMissingPasskey: true } }, async (request) => {
+  app.get('/passkeys', { config: { allowsMissingPasskey: true } }, async (request) => {
     const { tenantId, person } = sessionOf(request);
     return inTenantOf(request, database, async (client) => ({
       data: await listPasskeys(client, tenantId, person.id),
@@ -136,7 +134,7 @@ function addOwnPasskeyRoutes(app: FastifyInstance, { database }: Options): void 
 
 /** For Verwaltung. */
 function addRequirementRoutes(app: FastifyInstance, { database }: Options): void {
-  app.get('/passkey-requirement', { config: forVerwaltung }, async (request) => {
+  app.get('/passkey-requirement', async (request) => {
     const { tenantId } = sessionOf(request);
     return inTenantOf(request, database, async (client) => ({
       isRequired: await requiresPasskeys(client, tenantId),

@@ -1,19 +1,22 @@
 // Signing in with a passkey: instead of a password, or after it. A recovery code replaces the passkey after a password.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { recordAudit } from '../../auth/audit-log.ts';
-import { optional, readForm, words } from '../../auth/form.ts';
-import { networkOf } from '../../auth/network.ts';
-import { listCredentials, notePasskeyUse } from '../../auth/passkeys.ts';
-import { countRecoveryCodes, redeemRecoveryCode } from '../../auth/recovery-codes.ts';
+import { attemptLimits, countAttempt, hashSubject } from '../../access/attempts.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { optional, readForm, words } from '../../access/form.ts';
+import { networkOf } from '../../access/network.ts';
+import { beginSession, endSession, readSessionCookie } from '../../access/sessions.ts';
+import type { Database } from '../../database/database.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { assertion } from './credential-input.ts';
+import { listCredentials, notePasskeyUse } from './passkeys.ts';
+import { countRecoveryCodes, redeemRecoveryCode } from './recovery-codes.ts';
 import {
   endPendingSignIn,
   type PendingSignIn,
   type SecondFactor,
   tryPendingSignIn,
-} from '../../auth/second-factor.ts';
-import { beginSession, endSession, readSessionCookie } from '../../auth/sessions.ts';
-import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
+} from './second-factor.ts';
 import {
   type Assertion,
   demandRelyingParty,
@@ -21,12 +24,8 @@ import {
   offerAssertion,
   personIdOf,
   verifyAssertion,
-} from '../../auth/webauthn.ts';
-import type { Database } from '../../database/database.ts';
-import { ApiError, validationError } from '../../errors.ts';
-import { assertion } from './credential-input.ts';
+} from './webauthn.ts';
 
-const isPublic = { config: { access: 'PUBLIC' } } as const;
 const maxCodeLength = 50;
 const maxTokenLength = 100;
 /** Many people of an office share an address, and each click on the button asks for one. */
@@ -48,18 +47,14 @@ export async function passkeySignInRoutes(app: FastifyInstance, options: Options
 
 /** Instead of a password. */
 function addPasskeyRoutes(app: FastifyInstance, { database, publicUrl, welcome }: Options): void {
-  app.post(
-    '/session/passkey/options',
-    { config: { access: 'PUBLIC', takesNoBody: true } },
-    async (request, reply) => {
-      const relyingParty = demandRelyingParty(request, publicUrl);
-      const network = hashSubject('challenge', networkOf(request.ip));
-      await countAttempt(database, reply, network, challengesOfNetwork);
-      return offerAssertion(database, relyingParty, { purpose: 'SIGN_IN' });
-    },
-  );
+  app.post('/session/passkey/options', { config: { takesNoBody: true } }, async (request, reply) => {
+    const relyingParty = demandRelyingParty(request, publicUrl);
+    const network = hashSubject('challenge', networkOf(request.ip));
+    await countAttempt(database, reply, network, challengesOfNetwork);
+    return offerAssertion(database, relyingParty, { purpose: 'SIGN_IN' });
+  });
 
-  app.post('/session/passkey', isPublic, async (request, reply) => {
+  app.post('/session/passkey', async (request, reply) => {
     const { credential } = readForm(request, { credential: assertion });
     const relyingParty = demandRelyingParty(request, publicUrl);
     const network = hashSubject('passkey', networkOf(request.ip));
@@ -78,7 +73,7 @@ function addPasskeyRoutes(app: FastifyInstance, { database, publicUrl, welcome }
 
 /** After a password. */
 function addSecondFactorRoute(app: FastifyInstance, options: Options): void {
-  app.post('/session/second-factor', isPublic, async (request, reply) => {
+  app.post('/session/second-factor', async (request, reply) => {
     const form = readForm(request, {
       token: words(maxTokenLength),
       credential: optional(assertion),

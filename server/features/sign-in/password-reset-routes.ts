@@ -1,23 +1,24 @@
 // A forgotten password: Verwaltung makes a link for a person, or the person asks for one by mail.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { recordAudit } from '../../auth/audit-log.ts';
-import { rememberDevice } from '../../auth/devices.ts';
-import { emailAddress, newPassword, readForm } from '../../auth/form.ts';
-import type { Mail } from '../../auth/mailer.ts';
-import { networkOf } from '../../auth/network.ts';
-import { hashNewPassword } from '../../auth/new-password.ts';
-import { writeNotice } from '../../auth/notice-texts.ts';
-import type { Notices, Recipient } from '../../auth/notices.ts';
-import { sessionOf } from '../../auth/office-access.ts';
-import { linkTo } from '../../auth/one-time-links.ts';
-import { hashEmail } from '../../auth/people.ts';
-import { countAttempt, findAccounts, hashSubject } from '../../auth/sign-in.ts';
+import { countAttempt, hashSubject } from '../../access/attempts.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { emailAddress, readForm } from '../../access/form.ts';
+import { networkOf } from '../../access/network.ts';
+import { sessionOf } from '../../access/office-access.ts';
+import { linkTo } from '../../access/one-time-links.ts';
+import { hashEmail } from '../../access/people.ts';
 import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
+import type { Mail } from '../../mail/mailer.ts';
+import { writeNotice } from '../../mail/notice-texts.ts';
+import type { Notices, Recipient } from '../../mail/notices.ts';
+import { rememberDevice } from './devices.ts';
+import { hashNewPassword } from './new-password.ts';
+import { newPassword } from './password-fields.ts';
 import { findResetLink, makeResetToken, resetHours, useResetLink } from './reset-links.ts';
+import { findAccounts } from './sign-in.ts';
 
-const isPublic = { config: { access: 'PUBLIC' } } as const;
 /** In 15 minutes. An address that has been sent so many has them in its inbox. */
 const requestLimits = { network: 20, account: 3 };
 
@@ -40,7 +41,7 @@ export async function passwordResetRoutes(app: FastifyInstance, options: Options
 /** Verwaltung makes a link. */
 function addLinkRoute(app: FastifyInstance, { database, notices, publicUrl }: Options): void {
   const byVerwaltung = {
-    config: { access: 'VERWALTUNG', needsRecentProof: true, takesNoBody: true },
+    config: { needsRecentProof: true, takesNoBody: true },
   } as const;
   app.post<{ Params: { id: string } }>('/people/:id/reset-link', byVerwaltung, async (request, reply) => {
     const { tenantId, person: actor } = sessionOf(request);
@@ -67,7 +68,7 @@ function addLinkRoute(app: FastifyInstance, { database, notices, publicUrl }: Op
 /** The person asks for a link by mail. */
 function addRequestRoute(app: FastifyInstance, { database, notices, publicUrl }: Options): void {
   // The answer and the work before it are the same for every address: what depends on it comes later.
-  app.post('/password-reset', isPublic, async (request, reply) => {
+  app.post('/password-reset', async (request, reply) => {
     if (!notices.hasMail || publicUrl === undefined) throw new ApiError('not_found');
     const { email } = readForm(request, { email: emailAddress });
     const network = hashSubject('reset address', networkOf(request.ip));
@@ -83,12 +84,12 @@ function addRequestRoute(app: FastifyInstance, { database, notices, publicUrl }:
 
 /** The person opens the link. */
 function addResetRoutes(app: FastifyInstance, { database, notices }: Options): void {
-  app.get<TokenRoute>('/reset/:token', isPublic, async ({ params }) => {
+  app.get<TokenRoute>('/reset/:token', async ({ params }) => {
     const { email, business_name: businessName } = await findResetLink(database, params.token);
     return { email, businessName };
   });
 
-  app.post<TokenRoute>('/reset/:token', isPublic, async (request, reply) => {
+  app.post<TokenRoute>('/reset/:token', async (request, reply) => {
     const link = await findResetLink(database, request.params.token);
     const { password } = readForm(request, { password: newPassword });
     const { tenant_id: tenantId, person_id: id, name, email } = link;

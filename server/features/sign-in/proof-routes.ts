@@ -1,18 +1,19 @@
 // Showing the password or a passkey again, for routes that need a recent proof.
 import type { FastifyInstance } from 'fastify';
-import { optional, readForm, typedPassword } from '../../auth/form.ts';
-import { sessionOf } from '../../auth/office-access.ts';
-import { listCredentials, notePasskeyUse } from '../../auth/passkeys.ts';
-import { verifyPassword } from '../../auth/passwords.ts';
-import { renewProof } from '../../auth/recent-proof.ts';
-import { attemptLimits, countAttempt, hashSubject } from '../../auth/sign-in.ts';
-import { demandRelyingParty, offerAssertion, verifyAssertion } from '../../auth/webauthn.ts';
+import { attemptLimits, countAttempt, hashSubject } from '../../access/attempts.ts';
+import { optional, readForm } from '../../access/form.ts';
+import { sessionOf } from '../../access/office-access.ts';
+import { renewProof } from '../../access/recent-proof.ts';
 import type { Database } from '../../database/database.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { assertion } from './credential-input.ts';
 import { countChallenge } from './passkey-routes.ts';
+import { listCredentials, notePasskeyUse } from './passkeys.ts';
+import { typedPassword } from './password-fields.ts';
+import { verifyPassword } from './passwords.ts';
+import { demandRelyingParty, offerAssertion, verifyAssertion } from './webauthn.ts';
 
-const config = { access: 'SELF', allowsMissingPasskey: true } as const;
+const config = { allowsMissingPasskey: true } as const;
 
 interface Options {
   database: Database;

@@ -1,8 +1,8 @@
 // One-time links that set a new password. Only the hash of a link's token is stored.
 import { randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
-import { setPassword } from '../../auth/people.ts';
-import { hashToken, isToken, makeToken } from '../../auth/secrets.ts';
+import { setPassword } from '../../access/people.ts';
+import { hashToken, isToken, makeToken } from '../../access/secrets.ts';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 

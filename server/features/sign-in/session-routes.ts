@@ -1,30 +1,29 @@
 // Coming in and going out: the sessions of a person, and the routes around them.
 import type { FastifyInstance } from 'fastify';
-import { recordAudit } from '../../auth/audit-log.ts';
-import { emailAddress, optional, readForm, typedPassword, uuid } from '../../auth/form.ts';
-import type { Notices } from '../../auth/notices.ts';
-import { sessionOf } from '../../auth/office-access.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { emailAddress, optional, readForm, uuid } from '../../access/form.ts';
+import { sessionOf } from '../../access/office-access.ts';
 import {
   endedCookie,
   endSession,
   endSessionsOf,
   findSession,
   readSessionCookie,
-} from '../../auth/sessions.ts';
-import { signIn } from '../../auth/sign-in.ts';
+} from '../../access/sessions.ts';
 import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError } from '../../errors.ts';
+import type { Notices } from '../../mail/notices.ts';
 import { isRelease } from '../../program.ts';
 import { version } from '../../version.ts';
 import { addPasswordRoute, addProfileRoute } from './account-routes.ts';
 import { addInvitationRoutes, addSetupRoutes } from './arrival-routes.ts';
 import { askForSecondFactor, passkeySignInRoutes } from './passkey-sign-in-routes.ts';
+import { typedPassword } from './password-fields.ts';
+import { signIn } from './sign-in.ts';
 import { me, welcomeBack } from './welcome.ts';
 
-const isPublic = { config: { access: 'PUBLIC' } } as const;
-const isOwn = { config: { access: 'SELF' } } as const;
-const isOwnWithoutPasskey = { config: { access: 'SELF', allowsMissingPasskey: true } } as const;
+const isOwnWithoutPasskey = { config: { allowsMissingPasskey: true } } as const;
 
 interface Options {
   database: Database;
@@ -50,7 +49,7 @@ export async function sessionRoutes(app: FastifyInstance, options: Options): Pro
 
 function addStateRoute(app: FastifyInstance, { database, notices, publicUrl }: Options): void {
   // The app's first question, which is no failure where nobody is signed in.
-  app.get('/state', isPublic, async (request) => {
+  app.get('/state', async (request) => {
     const session = await findSession(database, readSessionCookie(request));
     const { rows } = await database.pool.query<{ has_people: boolean }>('SELECT has_people()');
     return {
@@ -64,7 +63,7 @@ function addStateRoute(app: FastifyInstance, { database, notices, publicUrl }: O
 }
 
 function addSessionRoutes(app: FastifyInstance, options: Options): void {
-  app.post('/session', isPublic, async (request, reply) => {
+  app.post('/session', async (request, reply) => {
     const credentials = readForm(request, {
       email: emailAddress,
       password: typedPassword,
@@ -89,7 +88,7 @@ function addSessionRoutes(app: FastifyInstance, options: Options): void {
 
 function addSessionListRoutes(app: FastifyInstance, database: Database): void {
   // Ends all sessions, this one too: a person who has lost a device may not know which session it has.
-  app.delete('/sessions', isOwn, async (request, reply) => {
+  app.delete('/sessions', async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
     await database.inTenants([tenantId], async (client) => {
       await endSessionsOf(client, tenantId, person.id);
@@ -98,7 +97,7 @@ function addSessionListRoutes(app: FastifyInstance, database: Database): void {
     reply.code(204).header('Set-Cookie', endedCookie(request));
   });
 
-  app.get('/sessions', isOwn, async (request) => {
+  app.get('/sessions', async (request) => {
     const { tenantId, person, id: currentId } = sessionOf(request);
     const { rows } = await database.queryInTenants([tenantId], {
       text: `SELECT id, created_at AS "createdAt", last_used_at AS "lastUsedAt", address, user_agent AS "userAgent",
@@ -109,7 +108,7 @@ function addSessionListRoutes(app: FastifyInstance, database: Database): void {
     return { data: rows };
   });
 
-  app.delete<{ Params: { id: string } }>('/sessions/:id', isOwn, async (request, reply) => {
+  app.delete<{ Params: { id: string } }>('/sessions/:id', async (request, reply) => {
     const { tenantId, person } = sessionOf(request);
     const { id } = request.params;
     if (!isUuid(id)) throw new ApiError('not_found');

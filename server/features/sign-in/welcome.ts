@@ -1,14 +1,19 @@
 // The answer to a sign-in: the person, and the cookies of session and device.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { rememberDevice } from '../../auth/devices.ts';
-import type { Notices } from '../../auth/notices.ts';
-import { findSession, type Session, sessionCookie } from '../../auth/sessions.ts';
+import { findSession, type Session, sessionCookie } from '../../access/sessions.ts';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
+import type { Notices } from '../../mail/notices.ts';
+import { rememberDevice } from './devices.ts';
 
-export function me({ tenantId, person, businessName, needsPasskey }: Session) {
-  const business = { id: tenantId, name: businessName };
-  return { person, business, ...(needsPasskey && { needsPasskey }) };
+export function me({ tenantId, testTenantId, hasTestBusiness, ...session }: Session) {
+  const { person, businessName, needsPasskey } = session;
+  return {
+    person,
+    business: { id: tenantId, name: businessName },
+    ...(hasTestBusiness && { hasTestBusiness, isInTestBusiness: testTenantId !== undefined }),
+    ...(needsPasskey && { needsPasskey }),
+  };
 }
 
 export async function welcome(

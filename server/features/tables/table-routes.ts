@@ -1,25 +1,27 @@
 // Tables that people read: GET /sites.xlsx for everybody, and the same as CSV in the office.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { byteOrderMark, guardText, toCsvLine } from '../../../core/csv.ts';
-import { writeDate } from '../../../core/day-words.ts';
+import { writeDate } from '../../../core/calendar/day-words.ts';
 import { parseExactly } from '../../../core/exact-json.ts';
 import { Pace } from '../../../core/pace.ts';
+import { byteOrderMark, guardText, toCsvLine } from '../../../core/table/csv.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { separators } from '../../engine/http/csv.ts';
-import { type ExportFile, exportConfig, sendExport, toChunks } from '../../engine/http/export-stream.ts';
+import { type ExportFile, sendExport, toChunks } from '../../engine/http/export-stream.ts';
 import { commonHeaders, errorResponses } from '../../engine/openapi/answers.ts';
 import { searchParameterDocs } from '../../engine/openapi/list-parameters.ts';
+import { severalOf } from '../../engine/openapi/parameters.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
 import {
   type ListRequest,
   type Query,
   readParameters,
   searchParameters,
-} from '../../engine/sql/list-query.ts';
-import { representation } from '../../engine/sql/representation.ts';
+} from '../../engine/read/list-query.ts';
+import { representation } from '../../engine/read/representation.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { readLocale } from '../../http/conventions.ts';
+import { streamConfig } from '../../http/streamed-answer.ts';
 import type { Language } from '../../messages.ts';
 import {
   buildNames,
@@ -39,15 +41,12 @@ interface TableOptions {
 
 const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** In the office, files with prices and private numbers are for Verwaltung. */
-const config = { ...exportConfig, access: 'VERWALTUNG' } as const;
-
 export async function workbookRoutes(scope: FastifyInstance, options: TableOptions): Promise<void> {
   for (const definition of options.resources) {
     const send = buildTable(definition, options);
     scope.get(
       `/${definition.collection}.xlsx`,
-      { schema: workbookDocs(definition), config, exposeHeadRoute: false },
+      { schema: workbookDocs(definition), config: streamConfig, exposeHeadRoute: false },
       (request, reply) =>
         send(request, reply, ({ name, titles, columns, rows }) => ({
           extension: 'xlsx',
@@ -61,12 +60,15 @@ export async function workbookRoutes(scope: FastifyInstance, options: TableOptio
 export async function tableCsvRoutes(office: FastifyInstance, options: TableOptions): Promise<void> {
   for (const definition of options.resources) {
     const send = buildTable(definition, options);
-    office.get(`/tables/${definition.collection}.csv`, { config, exposeHeadRoute: false }, (request, reply) =>
-      send(request, reply, ({ titles, rows, language }) => ({
-        extension: 'csv',
-        contentType: 'text/csv; charset=utf-8; header=present',
-        content: toChunks(writeCsv(titles, rows, language)),
-      })),
+    office.get(
+      `/tables/${definition.collection}.csv`,
+      { config: streamConfig, exposeHeadRoute: false },
+      (request, reply) =>
+        send(request, reply, ({ titles, rows, language }) => ({
+          extension: 'csv',
+          contentType: 'text/csv; charset=utf-8; header=present',
+          content: toChunks(writeCsv(titles, rows, language)),
+        })),
     );
   }
 }
@@ -195,10 +197,10 @@ function workbookDocs(definition: Definition) {
       properties: {
         ...searchParameterDocs(definition),
         columns: {
-          type: 'string',
-          description:
-            'Paths of the columns, separated by commas; all if absent. Name and id are always there.',
-          examples: [definition.nameField],
+          ...severalOf({ type: 'string' }),
+          minItems: 0,
+          description: 'Paths of the columns; all if absent. Name and id are always there.',
+          examples: [[definition.nameField]],
         },
         locale: {
           type: 'string',

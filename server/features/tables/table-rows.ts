@@ -1,21 +1,22 @@
 // The rows of a table that people read: names beside ids, and values as an office writes them.
-import { idColumn, nameColumnsOf, titledLeaves, versionColumn } from '../../../core/columns.ts';
+
 import {
   type Definition as Description,
   type Field,
   type Titles,
   valueAt,
-} from '../../../core/definition.ts';
-import { writeList } from '../../../core/list-text.ts';
-import { namelessTitles, nameOf } from '../../../core/names.ts';
+} from '../../../core/definition/definition.ts';
+import { namelessTitles, nameOf } from '../../../core/definition/names.ts';
+import { idColumn, nameColumnsOf, titledLeaves, versionColumn } from '../../../core/table/columns.ts';
+import { writeList } from '../../../core/table/list-text.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { describeDefinition } from '../../engine/definition/description.ts';
 import { keptTitles } from '../../engine/definition/titles.ts';
 import { flagWords } from '../../engine/http/csv.ts';
-import type { WarningLog } from '../../engine/sql/attention-findings.ts';
-import { representation } from '../../engine/sql/representation.ts';
+import { representation } from '../../engine/read/representation.ts';
 import type { Language } from '../../messages.ts';
+import { netRecord, type WarningLog } from '../../telemetry/record-net.ts';
 
 export type TableCell = { kind: 'text' | 'number' | 'day' | 'moment'; text: string } | null;
 
@@ -98,12 +99,12 @@ export function writeCell(
   entity: Entity,
   { names, language, log }: { names: Names; language: Language; log: WarningLog },
 ): TableCell {
-  try {
-    return toCell(entity, names, language);
-  } catch (error) {
-    log.warn({ err: error, id: entity.id, field: path }, 'a value of a table cannot be written in words');
-    return text(JSON.stringify(valueAt(entity, path)));
-  }
+  return netRecord(
+    log,
+    ['table', entity.id],
+    () => toCell(entity, names, language),
+    () => text(JSON.stringify(valueAt(entity, path))),
+  );
 }
 
 /** The chosen columns with the name and the id, which every table has. */

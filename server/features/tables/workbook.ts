@@ -1,5 +1,5 @@
 // Writes rows as an .xlsx workbook, as they come: memory holds one page of rows.
-import { toDayNumber } from '../../../core/calendar-days.ts';
+import { toDayNumber } from '../../../core/calendar/calendar-days.ts';
 import type { TableCell } from './table-rows.ts';
 import { type ZipPart, zip } from './zip-stream.ts';
 

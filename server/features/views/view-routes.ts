@@ -2,8 +2,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { flag, type Input, oneOf, optional, type Reading, readForm, words } from '../../auth/form.ts';
-import { sessionOf } from '../../auth/office-access.ts';
+import { flag, type Input, oneOf, optional, type Reading, readForm, words } from '../../access/form.ts';
+import { sessionOf } from '../../access/office-access.ts';
+import { isAllowed } from '../../access/route-rights.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
@@ -17,8 +18,7 @@ const maxSearchLength = 4000;
 const maxColumns = 100;
 const maxColumnLength = 100;
 
-const forEverybody = { config: { access: 'SELF' } } as const;
-const bodiless = { config: { ...forEverybody.config, takesNoBody: true } } as const;
+const bodiless = { config: { takesNoBody: true } } as const;
 
 interface Options {
   database: Database;
@@ -40,7 +40,7 @@ export async function viewRoutes(app: FastifyInstance, { database, resources }: 
     isShared: optional(look.isShared),
   };
 
-  app.get('/views', forEverybody, async (request) => {
+  app.get('/views', async (request) => {
     refuseUnknownParameters(request, []);
     const { rows } = await database.queryInTenants([request.tenantId], {
       text: `SELECT id, resource, name, search, columns, person_id IS NULL AS "isShared" FROM saved_view
@@ -50,7 +50,7 @@ export async function viewRoutes(app: FastifyInstance, { database, resources }: 
     return { data: rows };
   });
 
-  app.post('/views', forEverybody, async (request, reply) => {
+  app.post('/views', async (request, reply) => {
     const { resource, name, search, columns, isShared } = readForm(request, form);
     demandRightToShare(request, isShared);
     const id = randomUUIDv7();
@@ -71,7 +71,7 @@ export async function viewRoutes(app: FastifyInstance, { database, resources }: 
     return { id };
   });
 
-  app.patch<IdRoute>('/views/:id', forEverybody, async (request, reply) => {
+  app.patch<IdRoute>('/views/:id', async (request, reply) => {
     const { name, search, columns, isShared } = readForm(request, changes);
     await inTenantOf(request, database, async (client) => {
       const current = await readView(client, request);
@@ -134,7 +134,7 @@ function personOf(request: FastifyRequest): string {
   return sessionOf(request).person.id;
 }
 
-/** A view that the person may change: their own, or for Verwaltung a shared one. */
+/** A view that the person may change: their own, or for Verwaltung and Büro a shared one. */
 async function readView(
   client: pg.ClientBase,
   request: FastifyRequest<IdRoute>,
@@ -153,7 +153,8 @@ async function readView(
 }
 
 function demandRightToShare(request: FastifyRequest, isShared: boolean | undefined): void {
-  if (isShared && sessionOf(request).person.role !== 'VERWALTUNG') throw new ApiError('role_insufficient');
+  if (isShared && !isAllowed(sessionOf(request).person.role, 'OFFICE'))
+    throw new ApiError('role_insufficient');
 }
 
 /** The query string of a table's page, without the question mark. */

@@ -1,8 +1,15 @@
 // Sites with intervals, read in pieces in the order of their ids, and planned.
-import type { HolidayRule } from '../../../core/visit-plan.ts';
+import { fromDayNumber } from '../../../core/calendar/calendar-days.ts';
+import type { HolidayRule } from '../../../core/calendar/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
-import type { Conditions } from '../../engine/sql/list-filters.ts';
-import { jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
+import type { Conditions } from '../../engine/read/list-filters.ts';
+import { jsonBytes, selectWithinPage } from '../../engine/read/page-size.ts';
+import {
+  type AppointmentRow,
+  addAppointments,
+  appointmentsQuery,
+  hasAppointment,
+} from '../../resources/plan-exceptions.ts';
 import {
   type PlanRow,
   planColumns,
@@ -15,6 +22,7 @@ interface SiteRow extends Omit<PlanRow, 'intervals'> {
   id: string;
   customer_id: string;
   assigned_employee_id: string | null;
+  assigned_employee_external_id: string | null;
   contact_person_id: string | null;
   preparation: string | null;
   /** Null where the row is beyond the bound of a piece. */
@@ -25,12 +33,21 @@ export interface PlannedSite {
   id: string;
   customerId: string;
   employeeId: string | undefined;
+  /** Of an employee who has not arrived yet. */
+  employeeExternalId: string | undefined;
   contactPersonId: string | undefined;
   preparationInMinutes: number | undefined;
   timeZone: string;
   visits: RowVisits;
   row: PlanRow;
 }
+
+export interface Days {
+  first: number;
+  last: number;
+}
+
+type Places = [from: string, limit: string, first: string, last: string];
 
 export interface Piece {
   sites: PlannedSite[];
@@ -50,21 +67,21 @@ const selection = Object.entries(columns).map(([name, sql]) => `${sql} AS ${name
 export async function readPiece(
   database: Database,
   { tenantId, deadline, report }: { tenantId: string; deadline: number; report: ReportFailure },
-  { conditions, values }: Conditions,
+  { conditions, values, days }: Conditions & { days: Days },
   { comparison, siteId, count }: { comparison: '>' | '>='; siteId: string; count: number },
 ): Promise<Piece> {
-  const [from, limit] = [`$${values.length + 2}`, `$${values.length + 3}`];
+  const [from, limit, first, last] = [2, 3, 4, 5].map((place) => `$${values.length + place}`) as Places;
   const { rows, following } = await database.queryInTenants<SiteRow>(
     [tenantId],
     {
-      text: `SELECT subject.id, subject.customer_id, subject.assigned_employee_id, subject.contact_person_id,
+      text: `SELECT subject.id, subject.customer_id, subject.assigned_employee_id, subject.assigned_employee_external_id, subject.contact_person_id,
           subject.appointment_preparation_time_in_minutes AS preparation, ${selection.join(', ')}
         FROM (
           SELECT * FROM site AS subject WHERE ${['subject.tenant_id = $1', ...conditions].join(' AND ')}
-            AND subject.attending_intervals IS NOT NULL AND subject.id ${comparison} ${from}::uuid
+            AND (subject.attending_intervals IS NOT NULL OR ${hasAppointment(first, last)}) AND subject.id ${comparison} ${from}::uuid
           ORDER BY subject.id LIMIT ${limit}
         ) AS subject ORDER BY subject.id`,
-      values: [tenantId, ...values, siteId, count],
+      values: [tenantId, ...values, siteId, count, fromDayNumber(days.first), fromDayNumber(days.last)],
     },
     {
       deadline,
@@ -74,10 +91,20 @@ export async function readPiece(
   const holidayRule: HolidayRule = following[0]!.rows[0].holiday_rule;
   const cut = rows.findIndex(({ intervals }) => intervals === null);
   const read = (cut === -1 ? rows : rows.slice(0, cut)) as (SiteRow & PlanRow)[];
+  const agreed = await database.queryInTenants<AppointmentRow>(
+    [tenantId],
+    appointmentsQuery(
+      tenantId,
+      read.map(({ id }) => id),
+      days,
+    ),
+    { deadline },
+  );
+  const whole = addAppointments(read, agreed.rows);
   return {
-    sites: read.map((row) => toPlannedSite(row, new RowVisits(row, holidayRule, report))),
-    bytes: read.reduce((sum, { intervals, hours }) => sum + intervals.length + hours.length, 0),
-    isLast: cut === -1 && rows.length < count,
+    sites: whole.map((row) => toPlannedSite(row, new RowVisits(row, holidayRule, report))),
+    bytes: whole.reduce((sum, { intervals, hours }) => sum + intervals.length + hours.length, 0),
+    isLast: whole.length === rows.length && rows.length < count,
   };
 }
 
@@ -86,6 +113,7 @@ function toPlannedSite(row: SiteRow & PlanRow, visits: RowVisits): PlannedSite {
     id: row.id,
     customerId: row.customer_id,
     employeeId: row.assigned_employee_id ?? undefined,
+    employeeExternalId: row.assigned_employee_external_id ?? undefined,
     contactPersonId: row.contact_person_id ?? undefined,
     preparationInMinutes: row.preparation === null ? undefined : Number(row.preparation),
     timeZone: row.time_zone,

@@ -32,7 +32,7 @@ const sources = {
   employee: {
     table: 'employee',
     json: `json_build_object('firstName', subject.first_name, 'lastName', subject.last_name, 'active', subject.active)`,
-    idOf: ({ site }) => site.employeeId,
+    idOf: ({ employeeId }) => employeeId,
   },
   contactPerson: {
     table: 'contact_person',

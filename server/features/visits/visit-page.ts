@@ -1,13 +1,16 @@
 // A page of visits in the order of days and sites. It ends when it is full or its time is up.
+
+import type { PlannedVisit } from '../../../core/calendar/visit-plan.ts';
 import type { Pace, Steps } from '../../../core/pace.ts';
-import type { PlannedVisit } from '../../../core/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
+import type { InterruptedPages } from '../../http/interrupted-pages.ts';
 import type { ReportFailure } from '../../resources/site-plan.ts';
-import { type Piece, type PlannedSite, readPiece } from './planned-sites.ts';
-import { allVisits, type Place, startOf, type VisitRequest } from './visit-request.ts';
+import { type Days, type Piece, type PlannedSite, readPiece } from './planned-sites.ts';
+import { allVisits, encodeCursor, type Place, startOf, type VisitRequest } from './visit-request.ts';
+import { type Comes, readWhoComes, type WhoComes } from './who-comes.ts';
 
-export interface SiteVisit {
+export interface SiteVisit extends Comes {
   site: PlannedSite;
   visit: PlannedVisit;
 }
@@ -31,32 +34,39 @@ interface Reader {
   report: ReportFailure;
 }
 
-/** A page that runs out of time ends early. Without a visit it would be empty, and is refused. */
+/** A page that runs out of time ends early. Without a visit it would be empty: it is rejected, and a retry goes on there. */
 export async function findVisits(
   database: Database,
   reader: Reader,
   asked: VisitRequest,
+  interrupted: InterruptedPages<Place>,
 ): Promise<VisitPage> {
-  const page: VisitPage = { visits: [], next: asked.from };
+  const { tenantId } = reader;
+  const key = encodeCursor(asked, asked.from);
+  const page: VisitPage = { visits: [], next: interrupted.find(tenantId, key) ?? asked.from };
   try {
     await fillPage(database, reader, asked, page);
   } catch (error) {
     const isOutOfTime = error instanceof ApiError && error.code === 'overloaded';
+    if (isOutOfTime && page.visits.length === 0) interrupted.keep(tenantId, key, page.next!);
     if (!isOutOfTime || page.visits.length === 0) throw error;
   }
+  interrupted.forget(tenantId, key);
   return page;
 }
 
 /** `page.next` is always the place behind what was looked at. */
 async function fillPage(database: Database, reader: Reader, asked: VisitRequest, page: VisitPage) {
-  const read = buildPieces(database, reader, asked);
+  const days = { first: asked.from.day, last: asked.until };
+  const whoComes = await readWhoComes(database, reader, asked, days);
+  const read = buildPieces(database, reader, { ...asked, ...whoComes.conditions, days });
   let seenSites = 0;
   while (page.next) {
     const { day } = page.next;
     const sitesPerVisit = page.visits.length > 0 ? seenSites / page.visits.length : usualSitesPerVisit;
     const { sites, isLast } = await read(page.next, (asked.limit + 1 - page.visits.length) * sitesPerVisit);
     seenSites += sites.length;
-    if (await reader.pace.run(takeVisits(sites, page.next, page, asked.limit))) return;
+    if (await reader.pace.run(takeVisits(sites, page.next, page, asked.limit, whoComes))) return;
     if (isLast || sites.length === 0) page.next = day === asked.until ? undefined : startOf(day + 1);
   }
 }
@@ -67,13 +77,18 @@ function* takeVisits(
   from: Place,
   page: VisitPage,
   limit: number,
+  whoComes: WhoComes,
 ): Steps<boolean> {
   for (const site of sites) {
     yield;
-    const found = yield* site.visits.on(from.day);
+    const visits = yield* site.visits.on(from.day);
+    const found = visits.flatMap((visit): SiteVisit[] => {
+      const comes = whoComes.to(site, visit);
+      return comes ? [{ site, visit, ...comes }] : [];
+    });
     const taken = site.id === from.siteId ? from.taken : 0;
     const end = taken + limit - page.visits.length;
-    page.visits.push(...found.slice(taken, end).map((visit) => ({ site, visit })));
+    page.visits.push(...found.slice(taken, end));
     page.next = { day: from.day, siteId: site.id, taken: found.length > end ? end : allVisits };
     if (found.length > end) return true;
   }
@@ -81,7 +96,7 @@ function* takeVisits(
 }
 
 /** Pieces of sites from a place on. The pieces of one day serve the next days too. */
-function buildPieces(database: Database, reader: Reader, asked: VisitRequest) {
+function buildPieces(database: Database, reader: Reader, asked: VisitRequest & { days: Days }) {
   const kept = new Map<string, Piece>();
   let [keptSites, keptBytes] = [0, 0];
   return async ({ day, siteId, taken }: Place, wantedSites: number): Promise<Piece> => {

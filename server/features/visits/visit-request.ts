@@ -1,9 +1,14 @@
 // The query string of GET /visits.
 import { createHash } from 'node:crypto';
-import { fromDayNumber, isDay, toDayNumber } from '../../../core/calendar-days.ts';
+import { fromDayNumber, isDay, toDayNumber } from '../../../core/calendar/calendar-days.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
-import { type Conditions, filterReaders, type Reading } from '../../engine/sql/list-filters.ts';
-import { defaultLimit, maxLimit } from '../../engine/sql/list-query.ts';
+import {
+  addCondition,
+  type Conditions,
+  filterReaders,
+  type Reading,
+} from '../../engine/read/list-filters.ts';
+import { defaultLimit, maxLimit } from '../../engine/read/list-query.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { readLimit } from '../../http/conventions.ts';
 import { site } from '../../resources/site.ts';
@@ -21,10 +26,19 @@ export interface Place {
   taken: number;
 }
 
-/** A site has at most 100 intervals, and each at most one visit on a day. */
-export const allVisits = 100;
+/** More than a site has on a day. */
+export const allVisits = 1_000_000;
+
+/** Whose visits are asked for. */
+export interface AskedEmployees {
+  ids?: readonly string[];
+  externalId?: string;
+  /** Visits to which nobody comes. */
+  isNobody?: true;
+}
 
 export interface VisitRequest extends Conditions {
+  employees: AskedEmployees | undefined;
   from: Place;
   /** The last day. */
   until: number;
@@ -34,7 +48,7 @@ export interface VisitRequest extends Conditions {
   fingerprint: string;
 }
 
-const firstId = '00000000-0000-0000-0000-000000000000';
+export const firstId = '00000000-0000-0000-0000-000000000000';
 
 export function startOf(day: number): Place {
   return { day, siteId: firstId, taken: 0 };
@@ -51,10 +65,12 @@ const filters: Record<string, string> = {
   city: 'city',
 };
 
-const known = ['from', 'until', 'limit', 'cursor', 'include', ...Object.keys(filters)];
+const narrowing = [...Object.keys(filters), 'zipCode', 'unassigned'];
+const known = ['from', 'until', 'limit', 'cursor', 'include', ...narrowing];
 
 /** Throws one error that names every invalid parameter. */
 export function parseVisitRequest(query: Record<string, unknown>): VisitRequest {
+  const employees: AskedEmployees = {};
   const fieldErrors: FieldError[] = [];
   const reject = (name: string, code: FieldError['code'], params?: FieldError['params']) =>
     void fieldErrors.push({ path: [name], code, ...(params && { params }) });
@@ -69,7 +85,14 @@ export function parseVisitRequest(query: Record<string, unknown>): VisitRequest 
         request: conditions,
         reject: (code, params) => reject(name, code, params),
       };
-      filterReaders(site).get(filter)!(value, reading);
+      const isEmployee = filter.startsWith('assignedEmployee');
+      // Appointments and absences give visits to others than the site's employee.
+      filterReaders(site).get(filter)!(
+        value,
+        isEmployee ? { ...reading, request: { conditions: [], values: [] } } : reading,
+      );
+      if (isEmployee && name === 'employeeId') employees.ids = value.toLowerCase().split(',');
+      if (isEmployee && name === 'employeeExternalId') employees.externalId = value;
     } else values.set(name, value);
   }
   const readDay = (name: string) => {
@@ -79,6 +102,15 @@ export function parseVisitRequest(query: Record<string, unknown>): VisitRequest 
     else return toDayNumber(value);
     return undefined;
   };
+  const zipCode = values.get('zipCode');
+  if (zipCode !== undefined && (zipCode.includes('\0') || !zipCode.isWellFormed()))
+    reject('zipCode', 'invalid_text');
+  else if (zipCode !== undefined)
+    addCondition(conditions, zipCode, (start) => `starts_with(subject.address_zip_code, ${start})`);
+  const unassigned = values.get('unassigned') ?? 'false';
+  if (!['true', 'false'].includes(unassigned))
+    reject('unassigned', 'invalid_choice', { choices: ['true', 'false'] });
+  if (unassigned === 'true') employees.isNobody = true;
   const [first, until] = [readDay('from'), readDay('until')];
   if (first !== undefined && until !== undefined) {
     if (until < first) reject('until', 'date_order', { other: 'from' });
@@ -97,6 +129,7 @@ export function parseVisitRequest(query: Record<string, unknown>): VisitRequest 
   if (fieldErrors.length > 0) throw validationError(fieldErrors);
   return {
     ...conditions,
+    employees: Object.keys(employees).length > 0 ? employees : undefined,
     from: from!,
     until: until!,
     limit: limit!,
@@ -107,7 +140,7 @@ export function parseVisitRequest(query: Record<string, unknown>): VisitRequest 
 
 /** Short: a filter may name hundreds of sites, and a cursor travels in the address. */
 function fingerprintOf(query: Record<string, unknown>): string {
-  const described = ['from', 'until', ...Object.keys(filters)].map((name) => query[name] ?? null);
+  const described = ['from', 'until', ...narrowing].map((name) => query[name] ?? null);
   return createHash('sha256').update(JSON.stringify(described)).digest('base64url').slice(0, 16);
 }
 

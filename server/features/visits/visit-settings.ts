@@ -1,9 +1,9 @@
 // What the office decides about visits: what happens on public holidays, and where tours begin.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { findApproximatePosition, type Position } from '../../../core/postcodes.ts';
-import { type HolidayRule, holidayRules } from '../../../core/visit-plan.ts';
-import { recordAudit } from '../../auth/audit-log.ts';
-import { type Input, oneOf, optional, readForm, words } from '../../auth/form.ts';
+import { type HolidayRule, holidayRules } from '../../../core/calendar/visit-plan.ts';
+import { findApproximatePosition, type Position } from '../../../core/place/postcodes.ts';
+import { recordAudit } from '../../access/audit-log.ts';
+import { type Input, oneOf, optional, readForm, words } from '../../access/form.ts';
 import type { Database } from '../../database/database.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 
@@ -57,21 +57,17 @@ export async function visitSettingRoutes(
   });
 
   /** An address without a position begins in the middle of its postcode. */
-  app.put('/visit-settings/start-address', { config: { access: 'VERWALTUNG' } }, async (request) => {
+  app.put('/visit-settings/start-address', async (request) => {
     const { lat, lng, ...address } = readForm(request, startForm);
     const location = lat !== undefined && lng !== undefined ? { lat, lng } : undefined;
     await storeStart(request, { ...address, ...(location && { location }) });
     return {};
   });
 
-  app.delete(
-    '/visit-settings/start-address',
-    { config: { access: 'VERWALTUNG', takesNoBody: true } },
-    async (request, reply) => {
-      await storeStart(request, null);
-      reply.code(204);
-    },
-  );
+  app.delete('/visit-settings/start-address', { config: { takesNoBody: true } }, async (request, reply) => {
+    await storeStart(request, null);
+    reply.code(204);
+  });
 
   async function storeStart(request: FastifyRequest, address: StartAddress | null): Promise<void> {
     const { tenantId, deadline } = request;
@@ -89,7 +85,7 @@ export async function visitSettingRoutes(
     );
   }
 
-  app.put('/visit-settings', { config: { access: 'VERWALTUNG' } }, async (request) => {
+  app.put('/visit-settings', async (request) => {
     const { holidayRule } = readForm(request, { holidayRule: oneOf(holidayRules) });
     const { tenantId, deadline } = request;
     await database.inTenants(

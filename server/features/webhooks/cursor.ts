@@ -15,6 +15,7 @@ export interface State extends Wanted {
   url: string;
   secret: string;
   previousSecret: string | null;
+  realUrls: readonly string[];
   position: string;
   failedAttempts: number;
   /** The first entry that is left after the position; null where there is none. */
@@ -29,7 +30,8 @@ export async function readState(
   const { rows } = await database.queryInTenants<Omit<State, 'firstEntry'>>([tenantId], {
     name: 'webhook state',
     text: `SELECT url, resources, actions, exclude_origin AS "excludeOrigin", secret, last_position AS position, failed_attempts AS "failedAttempts",
-        CASE WHEN previous_secret_ends_at > now() THEN previous_secret END AS "previousSecret"
+        CASE WHEN previous_secret_ends_at > now() THEN previous_secret END AS "previousSecret",
+        ARRAY(SELECT real_webhook_urls($1)) AS "realUrls"
       FROM webhook WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND paused_at IS NULL`,
     values: [tenantId, id, lease],
   });

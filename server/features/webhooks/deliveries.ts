@@ -109,6 +109,7 @@ async function sendByHand(
   const target = await database.inTenants([tenantId], (client) => readTarget(client, tenantId, webhookId));
   const result = await send(config, {
     url: target.url,
+    realUrls: target.realUrls,
     headers: headersOf(message, target),
     body: message.body,
   });

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { type AuditEvent, recordAudit } from '../../auth/audit-log.ts';
+import { type AuditEvent, recordAudit } from '../../access/audit-log.ts';
 import { readTarget } from './endpoints.ts';
 
 /** Names the endpoint by its host: a path may hold a token. */

@@ -6,12 +6,14 @@ import {
   commonHeaders,
   errorResponses,
   ignoredFieldsHeader,
+  orDryRun,
   reference,
   requestBody,
 } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
 import { dryRun, idParameter } from '../../engine/openapi/parameters.ts';
-import { changeActions, maxEndpoints } from './endpoints.ts';
+import { maxOriginLength } from '../../http/conventions.ts';
+import { changeActions, maxEndpoints, maxUrlLength } from './endpoints.ts';
 
 const example = { url: 'https://erp.example/stamm', resources: ['site'], excludeOrigin: 'erp' };
 const moment = (description: string) => ({ type: ['string', 'null'], format: 'date-time', description });
@@ -19,7 +21,13 @@ const moment = (description: string) => ({ type: ['string', 'null'], format: 'da
 function wantedProperties(resources: readonly Definition[]) {
   const names = resources.map(({ name }) => name);
   return {
-    url: { type: 'string', maxLength: 2000, description: 'Receives a signed POST for each change.' },
+    url: {
+      type: 'string',
+      maxLength: maxUrlLength,
+      pattern: '^https?://',
+      description:
+        'Receives a signed POST for each change. Must begin with `https://` unless the operator allows `http://`.',
+    },
     resources: {
       type: ['array', 'null'],
       items: { type: 'string', enum: names },
@@ -32,7 +40,8 @@ function wantedProperties(resources: readonly Definition[]) {
     },
     excludeOrigin: {
       type: ['string', 'null'],
-      maxLength: 100,
+      maxLength: maxOriginLength,
+      pattern: '^[ -~]*$',
       description: 'Leaves out what was written with this `Stamm-Origin`: your own writes.',
     },
   };
@@ -157,7 +166,7 @@ export const endpointDocs = {
       'application/json',
     ]),
     response: {
-      200: answer('As it is now.', { $ref: 'Webhook#' }, ignoredFieldsHeader),
+      200: answer('As it is now; in a dry run, as it would be.', orDryRun('Webhook'), ignoredFieldsHeader),
       ...errorResponses(400, 401, 403, 404, 413, 415, 429, 500),
     },
   },
@@ -169,6 +178,7 @@ export const endpointDocs = {
     params: idParameter,
     querystring: dryRun,
     response: {
+      200: answer('Dry run: it would be deleted.', { $ref: 'DryRun#' }),
       204: { description: 'Deleted.', headers: commonHeaders, type: 'null' },
       ...errorResponses(400, 401, 403, 404, 429, 500),
     },
@@ -176,7 +186,8 @@ export const endpointDocs = {
   test: {
     operationId: 'testWebhook',
     summary: 'Send a test',
-    description: 'Sends a message of type `stamm.test` now, and answers what the receiver answered.',
+    description:
+      'Sends a message of type `stamm.test` now, and answers what the receiver answered. It stores nothing, so it has no dry run.',
     tags,
     params: idParameter,
     response: {

@@ -1,5 +1,5 @@
 // What an endpoint is made and changed with, the same for the API and the office.
-import { type Input, optional, type Reading } from '../../auth/form.ts';
+import { type Input, optional, type Reading } from '../../access/form.ts';
 import { originError } from '../../http/conventions.ts';
 import { changeActions, urlError } from './endpoints.ts';
 import type { OutgoingConfig } from './outgoing-request.ts';

@@ -1,10 +1,11 @@
 // Webhooks as an integration manages them, with the key: the office's rules, below /api/v1.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { type Input, optional, readForm } from '../../auth/form.ts';
+import { type Input, optional, readForm } from '../../access/form.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isObject } from '../../engine/definition/validation.ts';
+import { noteDryRun } from '../../engine/http/dry-run.ts';
 import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
 import {
   isDryRun,
@@ -60,7 +61,7 @@ export async function endpointRoutes(
       await record(client, request, 'WEBHOOK_CREATED', endpoint.id);
       return endpoint;
     });
-    if (isDryRun(request)) return { dryRun: true, attention: [], ignoredFields };
+    if (isDryRun(request)) return noteDryRun(ignoredFields);
     reply.code(201);
     return made;
   });
@@ -68,13 +69,14 @@ export async function endpointRoutes(
   api.patch<IdRoute>('/webhooks/:id', { schema: docs.change }, async (request, reply) => {
     refuseUnknownParameters(request, ['dryRun']);
     const changes = readForm(request, { ...form, url: optional(form.url) });
-    nameIgnored(request, reply, form);
-    return write(request, async (client) => {
+    const ignoredFields = nameIgnored(request, reply, form);
+    const changed = await write(request, async (client) => {
       const id = idOf(request);
       await record(client, request, 'WEBHOOK_CHANGED', id);
       await changeEndpoint(client, request.tenantId, id, changes);
       return readEndpoint(client, request.tenantId, id);
     });
+    return isDryRun(request) ? { ...changed, ...noteDryRun(ignoredFields) } : changed;
   });
 
   api.delete<IdRoute>('/webhooks/:id', { schema: docs.delete }, async (request, reply) => {
@@ -83,6 +85,7 @@ export async function endpointRoutes(
       await record(client, request, 'WEBHOOK_DELETED', idOf(request));
       await deleteEndpoint(client, request.tenantId, idOf(request));
     });
+    if (isDryRun(request)) return noteDryRun();
     reply.code(204);
   });
 

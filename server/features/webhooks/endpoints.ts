@@ -1,11 +1,11 @@
 // The endpoints of a business: made, changed, paused and removed, in a transaction that somebody else opens.
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import type pg from 'pg';
-import { ApiError, type FieldError } from '../../errors.ts';
-import { type OutgoingConfig, refuseUrl } from './outgoing-request.ts';
+import { ApiError, type FieldError, validationError } from '../../errors.ts';
+import { isReceiverAmong, type OutgoingConfig, refuseUrl } from './outgoing-request.ts';
 
 export const maxEndpoints = 10;
-const maxUrlLength = 2000;
+export const maxUrlLength = 2000;
 const secretBytes = 32;
 const secretOverlap = '24 hours';
 
@@ -83,6 +83,14 @@ export function urlError(config: OutgoingConfig, url: string): Omit<FieldError, 
   }[refuseUrl(config, url) ?? 'none'] as Omit<FieldError, 'path'> | undefined;
 }
 
+/** A test business must not send to a receiver of its real business. Sending checks it again, as that may change. */
+async function demandOwnReceiver(client: pg.ClientBase, tenantId: string, url: string): Promise<void> {
+  const { rows } = await client.query<{ url: string }>('SELECT real_webhook_urls($1) AS url', [tenantId]);
+  const realUrls = rows.map((row) => row.url);
+  if (isReceiverAmong(url, realUrls))
+    throw validationError([{ path: ['url'], code: 'address_of_real_business' }]);
+}
+
 /** Begins with the next change. The secret is answered here and never again. */
 export async function createEndpoint(
   client: pg.ClientBase,
@@ -98,6 +106,7 @@ export async function createEndpoint(
     [tenantId],
   );
   if (rows[0]!.count >= maxEndpoints) throw new ApiError('too_many_webhooks');
+  await demandOwnReceiver(client, tenantId, url);
   const [id, secret] = [randomUUIDv7(), makeSecret()];
   await client.query(
     `INSERT INTO webhook (tenant_id, id, url, resources, actions, exclude_origin, secret, last_position)
@@ -146,6 +155,7 @@ export async function changeEndpoint(
     [Name in keyof Wanted]?: Wanted[Name] | undefined;
   },
 ): Promise<void> {
+  if (url !== undefined) await demandOwnReceiver(client, tenantId, url);
   const values = { url: url && new URL(url).href, resources, actions, exclude_origin: excludeOrigin };
   for (const [column, value] of Object.entries(values))
     if (value !== undefined) await change(client, tenantId, id, `${column} = $3`, [value]);
@@ -220,8 +230,14 @@ async function change(
 
 /** Where to send, and with which signatures. */
 export async function readTarget(client: pg.ClientBase, tenantId: string, id: string) {
-  const { rows } = await client.query<{ url: string; secret: string; previousSecret: string | null }>(
-    `SELECT url, secret, CASE WHEN previous_secret_ends_at > now() THEN previous_secret END AS "previousSecret"
+  const { rows } = await client.query<{
+    url: string;
+    secret: string;
+    previousSecret: string | null;
+    realUrls: string[];
+  }>(
+    `SELECT url, secret, CASE WHEN previous_secret_ends_at > now() THEN previous_secret END AS "previousSecret",
+       ARRAY(SELECT real_webhook_urls($1)) AS "realUrls"
      FROM webhook WHERE tenant_id = $1 AND id = $2`,
     [tenantId, id],
   );

@@ -3,10 +3,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
-import { buildObjectQuery, type CurrentObject } from '../../engine/sql/current-objects.ts';
-import { mergedInto } from '../../engine/sql/journal.ts';
-import { jsonBytes, selectWithinPage } from '../../engine/sql/page-size.ts';
-import { timestamp } from '../../engine/sql/representation.ts';
+import { buildObjectQuery, type CurrentObject } from '../../engine/read/current-objects.ts';
+import { jsonBytes, selectWithinPage } from '../../engine/read/page-size.ts';
+import { timestamp } from '../../engine/read/representation.ts';
+import { mergedInto } from '../../engine/write/journal.ts';
 import { version } from '../../version.ts';
 import type { Wanted } from './endpoints.ts';
 

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import type { DeliveryError } from '../../../core/codes.ts';
+import type { DeliveryError } from '../../../core/definition/codes.ts';
 import type { Config } from '../../config.ts';
 import { readRetryAfter } from '../../http/retry-pauses.ts';
 import { isPublicAddress } from './public-addresses.ts';
@@ -31,6 +31,8 @@ export interface OutgoingRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
+  /** Where the real business sends to, if this is its test business. */
+  realUrls: readonly string[];
   /** Ends the request early, with the error `interrupted`. */
   signal?: AbortSignal;
   agent?: Agent;
@@ -64,6 +66,7 @@ export async function send(config: OutgoingConfig, request: OutgoingRequest): Pr
   });
   const urlError = refuseUrl(config, request.url);
   if (urlError) return finish({ error: urlError });
+  if (isReceiverAmong(request.url, request.realUrls)) return finish({ error: 'real_business' });
   try {
     return finish(await exchange(config, request, signal));
   } catch (error) {
@@ -82,6 +85,16 @@ export function refuseUrl(
   const address = hostname.replace(/^\[|\]$/g, '');
   const isRefused = isIP(address) !== 0 ? !isPublicAddress(address) : isLocalName(hostname);
   return isRefused && !WEBHOOK_ALLOW_PRIVATE ? 'address_refused' : undefined;
+}
+
+/** Host and path are compared: a receiver tells test data apart by its path, not by a parameter that it may ignore. */
+export function isReceiverAmong(url: string, others: readonly string[]): boolean {
+  return others.some((other) => receiverOf(other) === receiverOf(url));
+}
+
+function receiverOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname.replace(/\.$/, '')}:${port}${pathname.replace(/\/+$/, '')}`.toLowerCase();
 }
 
 function isLocalName(hostname: string): boolean {

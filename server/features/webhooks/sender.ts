@@ -2,11 +2,11 @@
 // process that dies or hangs loses its leases within seconds. The cursor moves after the receiver has answered, so a crash
 // repeats a message and never loses one.
 import type { FastifyBaseLogger } from 'fastify';
-import type { Notices } from '../../auth/notices.ts';
 import { reportFailure } from '../../database/background.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { pauseSecondsAfter } from '../../http/retry-pauses.ts';
+import type { Notices } from '../../mail/notices.ts';
 import { topics } from '../../telemetry/topics.ts';
 import { endSpan, startDeliverySpan } from '../../telemetry/tracing.ts';
 import {
@@ -205,7 +205,8 @@ export class WebhookSender {
     const { signal } = held.lost;
     const trace = startDeliverySpan(new URL(state.url).hostname);
     const headers = { ...headersOf(message, state), ...trace.headers };
-    const result = await send(config, { url: state.url, headers, body: message.body, signal, agent });
+    const { url, realUrls } = state;
+    const result = await send(config, { url, realUrls, headers, body: message.body, signal, agent });
     const { status = 0 } = result;
     const isDelivered = status >= 200 && status < 300;
     endSpan(trace.span, isDelivered ? undefined : (result.error ?? status));

@@ -1,11 +1,11 @@
 // Webhooks as the office manages them: for Verwaltung, below Settings › API & interfaces.
 import type { FastifyInstance } from 'fastify';
-import { type Input, optional, type Reading, readForm, uuid } from '../../auth/form.ts';
+import { type Input, optional, type Reading, readForm, uuid } from '../../access/form.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
-import { isTimestamp } from '../../engine/sql/list-query.ts';
+import { isTimestamp } from '../../engine/read/list-query.ts';
 import { validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
 import { listDeliveries, resendDelivery, sendTest } from './deliveries.ts';
@@ -25,9 +25,8 @@ import {
 } from './endpoints.ts';
 import type { OutgoingConfig } from './outgoing-request.ts';
 
-const forVerwaltung = { config: { access: 'VERWALTUNG' } } as const;
-const withProof = { config: { ...forVerwaltung.config, needsRecentProof: true } } as const;
-const bodiless = { config: { ...forVerwaltung.config, takesNoBody: true } } as const;
+const withProof = { config: { needsRecentProof: true } } as const;
+const bodiless = { config: { takesNoBody: true } } as const;
 const bodilessWithProof = { config: { ...withProof.config, takesNoBody: true } } as const;
 const deliveriesPerPage = 20;
 
@@ -48,7 +47,7 @@ function addEndpointRoutes(app: FastifyInstance, { config, database, resources }
     resources.map(({ name }) => name),
   );
 
-  app.get('/webhooks', forVerwaltung, async (request) => ({
+  app.get('/webhooks', async (request) => ({
     data: await inTenantOf(request, database, (client) => listEndpoints(client, request.tenantId)),
     most: maxEndpoints,
   }));
@@ -110,7 +109,7 @@ function addDeliveryRoutes(app: FastifyInstance, { config, database, resources }
     sendTest({ config, database, tenantId: request.tenantId, webhookId: idOf(request) }),
   );
 
-  app.get<IdRoute>('/webhooks/:id/deliveries', forVerwaltung, async (request) => {
+  app.get<IdRoute>('/webhooks/:id/deliveries', async (request) => {
     refuseUnknownParameters(request, ['before']);
     const { before } = request.query as { before?: unknown };
     if (before !== undefined && !(typeof before === 'string' && isUuid(before)))
@@ -123,7 +122,7 @@ function addDeliveryRoutes(app: FastifyInstance, { config, database, resources }
     return { data, nextCursor: rows.length > data.length ? data.at(-1)!.id : null };
   });
 
-  app.post<IdRoute>('/webhooks/:id/resend', forVerwaltung, async (request) => {
+  app.post<IdRoute>('/webhooks/:id/resend', async (request) => {
     const { since, deliveryId } = readForm(request, {
       since: optional(momentInput),
       deliveryId: optional(uuid),

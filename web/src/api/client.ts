@@ -60,6 +60,24 @@ export function whenPasskeyIsRequired(listener: () => void): void {
   onPasskeyRequired = listener;
 }
 
+let shownBusiness: 'true' | 'false' | undefined;
+
+/** From now on calls say which business the page shows; the service rejects those for the other one. */
+export function showTestBusiness(isTest: boolean): void {
+  shownBusiness = isTest ? 'true' : 'false';
+}
+
+export function isTestBusinessShown(): boolean {
+  return shownBusiness === 'true';
+}
+
+let onBusinessChange: () => void = () => {};
+
+/** Another tab has moved to the test business, or back. */
+export function whenBusinessChanges(listener: () => void): void {
+  onBusinessChange = listener;
+}
+
 let askForProof: () => Promise<boolean> = async () => false;
 
 /** The listener answers whether the person has shown password or passkey again. */
@@ -120,7 +138,12 @@ async function sendOnce(
   const response = await fetch(`/app${path}`, {
     method,
     signal,
-    headers: { Accept: 'application/json', 'Accept-Language': i18next.language, ...headers },
+    headers: {
+      Accept: 'application/json',
+      'Accept-Language': i18next.language,
+      ...(shownBusiness && { 'Stamm-Test-Business': shownBusiness }),
+      ...headers,
+    },
     ...(body !== undefined && { body }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
@@ -131,6 +154,7 @@ async function sendOnce(
   const retryAfter = Number(response.headers.get('Retry-After')) || undefined;
   const failure = new ApiError(response.status, answer, retryAfter);
   if (failure.code === 'passkey_required') onPasskeyRequired();
+  if (failure.code === 'business_changed') onBusinessChange();
   throw failure;
 }
 

@@ -1,8 +1,8 @@
 // The definitions of all resources, from which tables, pages and forms follow.
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import i18next from 'i18next';
-import type { Definition, Titles } from '../../../core/definition.ts';
-import { nameOf } from '../../../core/names.ts';
+import type { Definition, Titles } from '../../../core/definition/definition.ts';
+import { nameOf } from '../../../core/definition/names.ts';
 import { formatDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { call } from './client.ts';
@@ -11,10 +11,11 @@ export {
   type Definition,
   type Entity,
   type Field,
+  isMoney,
   leavesOf,
   setAt,
   valueAt,
-} from '../../../core/definition.ts';
+} from '../../../core/definition/definition.ts';
 
 export const definitionsQuery = queryOptions({
   queryKey: ['definitions'],
@@ -23,7 +24,10 @@ export const definitionsQuery = queryOptions({
 });
 
 /** In the order in which an office thinks of them. Other resources follow. */
-const order = ['customer', 'site', 'plant', 'container', 'contact-person', 'contract', 'product', 'employee'];
+const order = [
+  ...['customer', 'site', 'plant', 'container', 'contact-person', 'contract', 'product', 'employee'],
+  ...['appointment', 'absence'],
+];
 
 function place(name: string): number {
   return order.includes(name) ? order.indexOf(name) : order.length;
@@ -57,9 +61,23 @@ export function pluralOf(definition: Definition): string {
 /** What people call an object. A number or name that may be missing gives way to the next best thing. */
 export function labelOf(definition: Definition, entity: Record<string, unknown>): string {
   // An id of another system says less than the kind and start of a contract.
-  const candidates = [nameOf(definition, entity), termLabel(definition, entity), entity.externalId];
+  const candidates = [
+    daysLabel(definition, entity),
+    nameOf(definition, entity),
+    termLabel(definition, entity),
+    entity.externalId,
+  ];
   const label = candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
   return (label as string | undefined) ?? `${titleOf(definition)} ${String(entity.id ?? '').slice(-6)}`;
+}
+
+/** What people call by its days: "24.12.2026", "21.12.2026 – 08.01.2027". */
+function daysLabel(definition: Definition, entity: Record<string, unknown>): string | undefined {
+  const { nameField, fields, dateOrders } = definition;
+  if (fields.find(({ name }) => name === nameField)?.kind !== 'date') return undefined;
+  const last = dateOrders.find(([first]) => first === nameField)?.[1];
+  const days = [entity[nameField], last && entity[last]].filter((day) => typeof day === 'string');
+  return [...new Set(days)].map((day) => formatDay(day)).join(' – ');
 }
 
 /** A contract without a number: "Pflege ab 01.03.2026". */

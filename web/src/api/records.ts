@@ -1,5 +1,12 @@
 // Queries for master data. Every write makes everything that was read before stale.
-import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  type QueryKey,
+  queryOptions,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useCallback } from 'react';
 import type { components } from '../../../client/src/api-types.ts';
 import { call, queryString } from './client.ts';
@@ -16,15 +23,20 @@ export interface Page<Item> {
 
 type Parameters = Record<string, string | undefined>;
 
-export function listQuery(collection: string, parameters: Parameters, limit = 100) {
+export function listQuery(
+  collection: string,
+  parameters: Parameters,
+  limit = 100,
+  onPage?: (page: Page<Entity>, client: QueryClient) => void,
+) {
   return infiniteQueryOptions({
     queryKey: ['list', collection, parameters, limit],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<Entity>>(
-        'GET',
-        `/${collection}${queryString({ ...parameters, limit, cursor: pageParam, count: pageParam ? undefined : true })}`,
-        { signal },
-      ),
+    queryFn: async ({ pageParam, signal, client }) => {
+      const query = { ...parameters, limit, cursor: pageParam, count: pageParam ? undefined : true };
+      const page = await call<Page<Entity>>('GET', `/${collection}${queryString(query)}`, { signal });
+      onPage?.(page, client);
+      return page;
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -88,18 +100,8 @@ interface AttentionCount {
 
 export const attentionCountsQuery = queryOptions({
   queryKey: ['attention', 'counts'],
-  queryFn: async ({ signal }) => {
-    const counts: AttentionCount[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const target: string = `/attention/counts${cursor && `?cursor=${cursor}`}`;
-      const part: { data: AttentionCount[]; nextCursor: string | null } = await call('GET', target, {
-        signal,
-      });
-      counts.push(...part.data);
-      cursor = part.nextCursor;
-    }
-    return counts;
-  },
+  queryFn: async ({ signal }) =>
+    (await call<{ data: AttentionCount[] }>('GET', '/attention/counts', { signal })).data,
   staleTime: 60_000,
 });
 
@@ -125,11 +127,17 @@ export function countOfEntries(overview: AttentionOverview | undefined): string 
   return isComplete ? String(count) : `${Math.min(count, 99)}+`;
 }
 
-export function useForgetReadings(): () => Promise<void> {
+/** Of all queries, or of those that `isMeant` names. */
+export function useForgetReadings(): (isMeant?: (query: { queryKey: QueryKey }) => boolean) => Promise<void> {
   const client = useQueryClient();
-  return useCallback(async () => {
-    // Names that somebody assigns stay in their list, also when one of them is created there.
-    const kept = ['session', 'definitions', 'import names'];
-    await client.invalidateQueries({ predicate: ({ queryKey }) => !kept.includes(String(queryKey[0])) });
-  }, [client]);
+  return useCallback(
+    async (isMeant) => {
+      // Names that somebody assigns stay in their list, also when one of them is created there.
+      const kept = ['session', 'definitions', 'import names'];
+      await client.invalidateQueries({
+        predicate: (query) => !kept.includes(String(query.queryKey[0])) && (isMeant?.(query) ?? true),
+      });
+    },
+    [client],
+  );
 }

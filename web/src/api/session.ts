@@ -1,11 +1,15 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
 
-export type Role = 'VERWALTUNG' | 'PFLEGE';
+export const roles = ['VERWALTUNG', 'BUERO', 'PFLEGE'] as const;
+export type Role = (typeof roles)[number];
 
 export interface Me {
   person: { id: string; name: string; email: string; role: Role };
+  /** The real one, also while the person works in its test business. */
   business: { id: string; name: string };
+  hasTestBusiness?: boolean;
+  isInTestBusiness?: boolean;
   /** The business requires a passkey and this person has none: nothing else is possible. */
   needsPasskey?: boolean;
 }
@@ -22,9 +26,38 @@ export function useMe(): Me {
   return useSuspenseQuery(sessionQuery).data;
 }
 
+/** Names what is kept in this browser: things of the test business are not offered in the real one. */
+export function useBusinessKey(): string {
+  const { business, isInTestBusiness } = useMe();
+  return isInTestBusiness ? `${business.id}-test` : business.id;
+}
+
+/** Loads everything again: nothing of the other business may stay on the page. */
+export async function enterTestBusiness(): Promise<void> {
+  await call('POST', '/test-business/enter');
+  window.location.assign('/');
+}
+
+export async function leaveTestBusiness(): Promise<void> {
+  await call('POST', '/test-business/leave');
+  window.location.assign('/');
+}
+
+/** Settings, people and interfaces. */
 export function useIsAdministrator(): boolean {
   return useMe().person.role === 'VERWALTUNG';
 }
+
+/** All master data, imports and visits. */
+export function useMayEdit(): boolean {
+  return useMe().person.role !== 'PFLEGE';
+}
+
+/** What an account says beside the session. */
+export const profileQuery = queryOptions({
+  queryKey: ['profile'],
+  queryFn: ({ signal }) => call<{ employeeId: string | null }>('GET', '/profile', { signal }),
+});
 
 export interface State {
   hasPeople: boolean;

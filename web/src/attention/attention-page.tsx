@@ -4,12 +4,12 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type AttentionCode, attentionCodes } from '../../../core/codes.ts';
+import { type AttentionCode, attentionCodes } from '../../../core/definition/codes.ts';
 import { call, queryString } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { type AttentionEntry, attentionCountsQuery, type Page } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { ButtonLink, toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
@@ -17,6 +17,7 @@ import { PageHead } from '../frame/page-head.tsx';
 import { formatNumber } from '../texts/format.ts';
 import classes from './attention.module.css';
 import { EntryWords, useEntryName } from './entry-words.tsx';
+import { KindActions } from './kind-actions.tsx';
 import { LeaveForm, LeftEntries } from './left-entries.tsx';
 
 const EntryForm = lazyRouteComponent(() => import('./entry-form.tsx'), 'EntryForm');
@@ -28,7 +29,7 @@ export function AttentionPage() {
   const search = useSearch({ strict: false }) as { code?: string; resource?: string; state?: string };
   const navigate = useNavigate();
   const definitions = useDefinitions();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const code = attentionCodes.find((known) => known === search.code);
   const resource = definitions.find(({ name }) => name === search.resource)?.name;
   const isLeft = search.state === 'left';
@@ -36,10 +37,7 @@ export function AttentionPage() {
     navigate({ to: '/attention', search: toSearch({ ...search, ...changes }), replace: true });
   return (
     <div className={classes.page}>
-      <PageHead
-        title={t('attention.title')}
-        text={t(isAdministrator ? 'attention.text' : 'attention.textReading')}
-      />
+      <PageHead title={t('attention.title')} text={t(mayEdit ? 'attention.text' : 'attention.textReading')} />
       <Tabs
         value={isLeft ? 'left' : 'open'}
         onChange={(state) => change({ state: state === 'left' ? 'left' : undefined, code: undefined })}
@@ -66,6 +64,7 @@ interface OpenEntriesProps extends Choice {
 
 function OpenEntries({ code, resource, onChange }: OpenEntriesProps) {
   const { t } = useTranslation();
+  const mayEdit = useMayEdit();
   const list = useInfiniteQuery({
     queryKey: ['attention', code, resource],
     queryFn: ({ pageParam, signal }) =>
@@ -86,6 +85,7 @@ function OpenEntries({ code, resource, onChange }: OpenEntriesProps) {
   return (
     <>
       <EntryFilters code={code} resource={resource} onChange={onChange} />
+      {mayEdit && code && entries.length > 1 && <KindActions kind={{ ...entries[0]!, code }} />}
       {list.error && <FailureNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Lines count={8} height={28} />}
       {list.data && entries.length === 0 && !list.hasNextPage && (
@@ -182,7 +182,7 @@ function EntryFilters({ code, resource, onChange }: OpenEntriesProps) {
 
 function Entry({ entry }: { entry: AttentionEntry }) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const [opened, setOpened] = useState<'fix' | 'leave'>();
   const { data: named } = useNamed([entry.resource], entry.id);
   const name = useEntryName(entry);
@@ -201,7 +201,7 @@ function Entry({ entry }: { entry: AttentionEntry }) {
     <li>
       <div className={classes.entry}>
         <EntryWords entry={entry} />
-        {isAdministrator && (
+        {mayEdit && (
           <Group gap="xs" className={classes.actions}>
             {action('leave', 'subtle')}
             {entry.duplicateIds ? (

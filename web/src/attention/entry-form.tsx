@@ -6,13 +6,13 @@ import { useTranslation } from 'react-i18next';
 import { call, toApiError } from '../api/client.ts';
 import { type Definition, type Entity, leavesOf } from '../api/definitions.ts';
 import { type AttentionEntry, recordQuery, useForgetReadings } from '../api/records.ts';
-import { fieldErrorText } from '../forms/field-error-text.ts';
 import { FieldInput } from '../forms/field-input.tsx';
 import { findLocalErrors, toPatch, toValues } from '../forms/form-values.ts';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell } from '../frame/notices.tsx';
+import { fieldErrorText } from '../inputs/field-error-text.ts';
 import { decimalSeparator } from '../texts/format.ts';
 
 interface EntryFormProps {

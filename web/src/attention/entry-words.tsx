@@ -2,7 +2,7 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AttentionCode } from '../../../core/codes.ts';
+import type { AttentionCode } from '../../../core/definition/codes.ts';
 import { type Definition, labelOf, leavesOf, titleOf, useDefinitions, valueAt } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import type { AttentionEntry } from '../api/records.ts';

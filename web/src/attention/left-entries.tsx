@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { type AttentionEntry, type Page, useForgetReadings } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell, tellFailure } from '../frame/notices.tsx';
@@ -91,12 +91,12 @@ export function LeftEntries() {
 
 function Left({ entry }: { entry: LeftEntry }) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const forgetReadings = useForgetReadings();
   const name = useEntryName(entry);
   const reopening = useMutation({
     mutationFn: () => call('POST', '/attention/reopened', { body: namesOf(entry) }),
-    onSuccess: forgetReadings,
+    onSuccess: () => forgetReadings(),
     onError: tellFailure,
   });
   const by = t('attention.leftBy', {
@@ -112,7 +112,7 @@ function Left({ entry }: { entry: LeftEntry }) {
             {by}
           </Text>
         </EntryWords>
-        {isAdministrator && (
+        {mayEdit && (
           <Group className={classes.actions}>
             <Button
               size="xs"

@@ -6,21 +6,21 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { binQuery, type DeletedObject } from '../api/bin.ts';
 import { type Definition, labelOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { EmptyNote, FailureNote, NotAllowedPage } from '../frame/failure.tsx';
 import { AnchorLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
-import { MoreButton } from '../frame/more-button.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
+import { MoreButton } from '../inputs/more-button.tsx';
 import { ActorIcon, actorText } from '../records/actor.tsx';
 import { RestoreButton } from '../records/restore-button.tsx';
 import { formatAgo, formatDay, formatNumber } from '../texts/format.ts';
 import classes from './bin.module.css';
 
 export function BinPage() {
-  const isAdministrator = useIsAdministrator();
-  if (!isAdministrator) return <NotAllowedPage />;
+  const mayEdit = useMayEdit();
+  if (!mayEdit) return <NotAllowedPage />;
   return <Bin />;
 }
 

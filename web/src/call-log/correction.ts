@@ -1,5 +1,11 @@
 // A body that was refused, as far as a form can show it. What has the wrong type comes in as the text of its value.
-import { type Definition, type Field, leavesOf, setAt, valueAt } from '../../../core/definition.ts';
+import {
+  type Definition,
+  type Field,
+  leavesOf,
+  setAt,
+  valueAt,
+} from '../../../core/definition/definition.ts';
 import { parseNumber } from '../forms/form-values.ts';
 import { isDay, parseDay } from '../texts/format.ts';
 

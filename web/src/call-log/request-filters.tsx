@@ -2,7 +2,7 @@ import { Group, SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ClearFilters } from '../frame/clear-filters.tsx';
+import { ClearFilters } from '../inputs/clear-filters.tsx';
 import classes from './requests.module.css';
 import { type Filters, filterNames } from './requests.ts';
 

@@ -7,7 +7,7 @@ import { useDefinitions } from '../api/definitions.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { ButtonLink, toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
-import { MoreButton } from '../frame/more-button.tsx';
+import { MoreButton } from '../inputs/more-button.tsx';
 import { formatNumber, formatTime, locale } from '../texts/format.ts';
 import classes from './requests.module.css';
 import { definitionAt, type Filters, fieldTitle, type RecordedRequest, requestsQuery } from './requests.ts';
@@ -24,7 +24,9 @@ export function RequestList({ filters, from, arrived, onOpen }: RequestListProps
   const list = useInfiniteQuery(requestsQuery(filters, from));
   const listed = list.data?.pages.flatMap((page) => page.data) ?? [];
   const known = new Set(listed.map(({ id }) => id));
-  const news = arrived.filter((request) => !known.has(request.id) && isWanted(request, filters));
+  const news = arrived.filter(
+    (request) => !known.has(request.id) && request.at >= from && isWanted(request, filters),
+  );
   const requests = [...news, ...listed].sort((one, other) => (one.id < other.id ? 1 : -1));
   const isNarrowed = Object.values(filters).some(Boolean);
   if (list.error) return <FailureNote error={list.error} onRetry={() => list.refetch()} />;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Definition, type Field, leavesOf } from '../../../core/definition.ts';
+import { type Definition, type Field, leavesOf } from '../../../core/definition/definition.ts';
 import { toBodyLines } from './body-lines.ts';
 import { isRepaired, ownerNamesOf, toCorrection } from './correction.ts';
 import { axisTop, toBuckets } from './hour-buckets.ts';

@@ -77,6 +77,13 @@ export function requestsQuery(filters: Filters, from: string) {
   });
 }
 
+/** Asked again and again, so that calls appear as they arrive. */
+export const newestQuery = queryOptions({
+  queryKey: ['requests', 'newest'],
+  queryFn: ({ signal }) => call<Page<RecordedRequest>>('GET', '/requests?limit=50', { signal }),
+  refetchInterval: 2000,
+});
+
 export function groupsQuery(from: string) {
   return queryOptions({
     queryKey: ['requests', 'groups', from],

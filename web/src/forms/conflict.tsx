@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, type Field, leavesOf, titleOf, valueAt } from '../api/definitions.ts';
 import { historyQuery } from '../api/records.ts';
-import { Dialog } from '../frame/dialog.tsx';
+import { Dialog } from '../dialogs/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { actorText } from '../records/actor.tsx';
 import { Value } from '../records/value.tsx';

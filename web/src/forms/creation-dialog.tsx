@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { call, toApiError } from '../api/client.ts';
 import { type Definition, nounOf } from '../api/definitions.ts';
 import { useForgetReadings } from '../api/records.ts';
-import { FormDialog } from '../frame/form-dialog.tsx';
+import { FormDialog } from '../dialogs/form-dialog.tsx';
 import { tell } from '../frame/notices.tsx';
 import { useUnsavedWork } from '../frame/unsaved-work.ts';
 import { decimalSeparator } from '../texts/format.ts';

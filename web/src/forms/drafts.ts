@@ -1,6 +1,6 @@
 // What was typed into a form and not saved, kept in the browser per business, person and page.
 import { useCallback, useEffect, useState } from 'react';
-import { useMe } from '../api/session.ts';
+import { useBusinessKey, useMe } from '../api/session.ts';
 import { changedPaths, type Values } from './form-values.ts';
 
 const prefix = 'stamm-draft:';
@@ -40,8 +40,9 @@ export function forgetDrafts(personId?: string, now = Date.now()): void {
 }
 
 export function useDraft(initial: Values, values: Values) {
-  const { business, person } = useMe();
-  const [key] = useState(() => `${prefix}${business.id}:${person.id}:${window.location.pathname}`);
+  const { person } = useMe();
+  const business = useBusinessKey();
+  const [key] = useState(() => `${prefix}${business}:${person.id}:${window.location.pathname}`);
   const [offered, setOffered] = useState(() => {
     forgetDrafts();
     const draft = parseDraft(quietly(() => localStorage.getItem(key)) ?? null);

@@ -2,14 +2,14 @@
 import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { createContext, use } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Field, titleOf } from '../api/definitions.ts';
-import { DayInput } from '../frame/day-input.tsx';
+import { type Field, isMoney, titleOf } from '../api/definitions.ts';
+import { DayInput } from '../inputs/day-input.tsx';
+import { UnitInput } from '../inputs/unit-input.tsx';
 import { UnknownItems } from '../records/unknown-items.tsx';
+import { toTime } from './form-values.ts';
 import { IntervalsEditor } from './intervals-editor.tsx';
-import { isMoney } from './money.ts';
 import { OpeningHoursEditor } from './opening-hours-editor.tsx';
 import { ReferencePicker } from './reference-picker.tsx';
-import { UnitInput } from './unit-input.tsx';
 
 export interface FieldInputProps {
   field: Field;
@@ -100,6 +100,7 @@ export function FieldInput({ field, value, onChange, error, near, currency }: Fi
     default: {
       if (field.format === 'unit-code')
         return <UnitInput {...common} value={String(value ?? '')} onChange={onChange} />;
+      const isTime = field.format === 'local-time' || field.format === 'local-end-time';
       const isLong = (field.maxLength ?? 0) >= 150 && field.format === undefined;
       const length = [...String(value ?? '')].length;
       // A code has a length of its own, and nobody has to save characters.
@@ -123,6 +124,8 @@ export function FieldInput({ field, value, onChange, error, near, currency }: Fi
         <TextInput
           {...props}
           type={field.format === 'idn-email' ? 'email' : 'text'}
+          placeholder={isTime ? '08:00' : undefined}
+          onBlur={isTime ? () => onChange(toTime(String(value ?? ''))) : undefined}
           autoComplete={autoComplete[field.name]}
         />
       );

@@ -1,8 +1,8 @@
 // The first visits of an interval that somebody types. Loaded when there is one: most forms plan nothing.
 import { useTranslation } from 'react-i18next';
-import { todayIn } from '../../../core/calendar-days.ts';
+import { todayIn } from '../../../core/calendar/calendar-days.ts';
+import type { AttendingInterval } from '../../../core/calendar/visits.ts';
 import { runNow } from '../../../core/pace.ts';
-import type { AttendingInterval } from '../../../core/visits.ts';
 import { formatDay } from '../texts/format.ts';
 import { nextVisitsOf } from '../visits/site-plan.ts';
 

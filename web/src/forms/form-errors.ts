@@ -2,7 +2,7 @@
 import i18next from 'i18next';
 import { type ApiError, call } from '../api/client.ts';
 import { type Definition, type Entity, type Field, labelOf, leavesOf } from '../api/definitions.ts';
-import { fieldErrorText } from './field-error-text.ts';
+import { fieldErrorText } from '../inputs/field-error-text.ts';
 
 /** An error inside a list belongs to the list. */
 export function leafAt(leaves: readonly Field[], path: string): Field | undefined {

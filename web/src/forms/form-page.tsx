@@ -13,7 +13,7 @@ import {
   useDefinition,
 } from '../api/definitions.ts';
 import { recordQuery, useForgetReadings } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { NotAllowedPage, NotFoundPage } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tellFailure } from '../frame/notices.tsx';
@@ -29,9 +29,9 @@ import { useEditing } from './use-editing.tsx';
 export function CreationPage() {
   const { collection = '' } = useParams({ strict: false });
   const definition = useDefinition(collection);
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   if (!definition) return <NotFoundPage />;
-  return isAdministrator ? <Creation key={collection} definition={definition} /> : <NotAllowedPage />;
+  return mayEdit ? <Creation key={collection} definition={definition} /> : <NotAllowedPage />;
 }
 
 function Creation({ definition }: { definition: Definition }) {
@@ -138,10 +138,10 @@ export function EditingPage() {
     refetchOnWindowFocus: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   if (!definition) return <NotFoundPage />;
-  if (!isAdministrator && definition.careFields.length === 0) return <NotAllowedPage />;
-  const changeable = isAdministrator ? definition : forCare(definition);
+  if (!mayEdit && definition.careFields.length === 0) return <NotAllowedPage />;
+  const changeable = mayEdit ? definition : forCare(definition);
   if (error) return <RecordFailure definition={definition} error={error} onRetry={() => refetch()} />;
   return entity ? <Editing key={entity.id} definition={changeable} stored={entity} /> : <Lines count={8} />;
 }

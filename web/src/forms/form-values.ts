@@ -1,12 +1,11 @@
 // Between an object and what stands in the inputs of its form. Numbers stay texts until they are sent: an exact decimal
 // never becomes a double.
 
+import { isOpeningHours } from '../../../core/calendar/opening-hours.ts';
+import { isAttendingInterval } from '../../../core/calendar/visits.ts';
 import { exactNumber } from '../../../core/exact-json.ts';
-import { isOpeningHours } from '../../../core/opening-hours.ts';
-import { isAttendingInterval } from '../../../core/visits.ts';
-import { type Definition, type Field, leavesOf, setAt, valueAt } from '../api/definitions.ts';
+import { type Definition, type Field, isMoney, leavesOf, setAt, valueAt } from '../api/definitions.ts';
 import { isBefore } from '../texts/format.ts';
-import { isMoney } from './money.ts';
 
 export type Values = Record<string, unknown>;
 
@@ -112,7 +111,7 @@ function endsBeforeStart(item: unknown): boolean {
 }
 
 /** The sent value of a field; undefined for nothing. The service refuses a text that is no number, with all other errors. */
-function toJson(field: Field, value: unknown, separator: string): unknown {
+export function toJson(field: Field, value: unknown, separator: string): unknown {
   if (numberKinds.includes(field.kind)) {
     const text = String(value ?? '').trim();
     const number = parseNumber(text, separator);

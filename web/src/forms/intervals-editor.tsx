@@ -2,20 +2,20 @@
 import { ActionIcon, Button, Chip, Collapse, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type DayName, dayNames, todayIn } from '../../../core/calendar-days.ts';
+import { type DayName, dayNames, todayIn } from '../../../core/calendar/calendar-days.ts';
 import {
   type AttendingInterval,
   type Frequency,
   frequencies,
   isAttendingInterval,
-} from '../../../core/visits.ts';
-import { DayInput } from '../frame/day-input.tsx';
+} from '../../../core/calendar/visits.ts';
 import { Icon } from '../icons.tsx';
+import { DayInput } from '../inputs/day-input.tsx';
+import { TimeInput } from '../inputs/time-input.tsx';
 import { describeInterval } from '../records/interval-words.ts';
 import { isBefore, monthNames, weekdayNames } from '../texts/format.ts';
 import classes from './editors.module.css';
 import { KeptItems } from './kept-items.tsx';
-import { TimeInput } from './time-input.tsx';
 
 const FirstVisits = lazy(async () => ({ default: (await import('./first-visits.tsx')).FirstVisits }));
 

@@ -2,14 +2,14 @@
 import { ActionIcon, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { dayNames } from '../../../core/calendar-days.ts';
-import { isOpeningHours, type Season, toSeasons } from '../../../core/opening-hours.ts';
-import { DayInput } from '../frame/day-input.tsx';
+import { dayNames } from '../../../core/calendar/calendar-days.ts';
+import { isOpeningHours, type Season, toSeasons } from '../../../core/calendar/opening-hours.ts';
 import { Icon } from '../icons.tsx';
+import { DayInput } from '../inputs/day-input.tsx';
+import { TimeInput } from '../inputs/time-input.tsx';
 import { isBefore, weekdayNames } from '../texts/format.ts';
 import classes from './editors.module.css';
 import { KeptItems } from './kept-items.tsx';
-import { TimeInput } from './time-input.tsx';
 
 interface EditorProps {
   items: unknown[];

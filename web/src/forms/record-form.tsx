@@ -5,7 +5,7 @@ import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'rea
 import { useTranslation } from 'react-i18next';
 import { type ApiError, toApiError } from '../api/client.ts';
 import { type Definition, leavesOf } from '../api/definitions.ts';
-import { Dialog } from '../frame/dialog.tsx';
+import { Dialog } from '../dialogs/dialog.tsx';
 import { useUnsavedWork } from '../frame/unsaved-work.ts';
 import { Icon } from '../icons.tsx';
 import { decimalSeparator } from '../texts/format.ts';

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { type Definition, hintOf, labelOf, nounOf, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { fewQuery } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { Icon } from '../icons.tsx';
 
 interface ReferencePickerProps {
@@ -54,7 +54,7 @@ export function ReferencePicker({
   const [isOpen, setIsOpen] = useState(false);
   const [creation, setCreation] = useState<{ definition: Definition; name: string }>();
   const CreationDialog = use(PickerCreation);
-  const mayCreate = useIsAdministrator() && CreationDialog !== undefined;
+  const mayCreate = useMayEdit() && CreationDialog !== undefined;
   const { data: chosen, isFetched } = useNamed(resources, value);
   const chosenLabel = chosen ? labelOf(chosen.definition, chosen.entity) : undefined;
   const typed = search.trim() === chosenLabel ? '' : search.trim();

@@ -2,16 +2,30 @@
 import { ActionIcon, Burger } from '@mantine/core';
 import { useDisclosure, useHotkeys, useWindowEvent } from '@mantine/hooks';
 import { lazyRouteComponent, Outlet, useLocation } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useMe } from '../api/session.ts';
 import { Icon } from '../icons.tsx';
 import { SearchButtonProps } from '../search/search-button.tsx';
+import { withTexts } from '../texts/language.ts';
 import classes from './frame.module.css';
 import { PageLoading } from './loading.tsx';
 import { Logo } from './logo.tsx';
 import { Navigation } from './navigation.tsx';
+import { TestBand } from './test-band.tsx';
 
-const SearchDialog = lazyRouteComponent(() => import('../search/search-dialog.tsx'), 'SearchDialog');
+const SearchDialog = lazyRouteComponent(
+  withTexts(['search'], () => import('../search/search-dialog.tsx')),
+  'SearchDialog',
+);
+const Shortcuts = lazyRouteComponent(
+  withTexts(['search'], () => import('../search/shortcuts.tsx')),
+  'Shortcuts',
+);
+const OpenRecordDeletion = lazyRouteComponent(
+  () => import('../search/open-record-deletion.tsx'),
+  'OpenRecordDeletion',
+);
 /** Loads before the click or the second key of Ctrl+K. */
 const preloadSearch = () => SearchDialog.preload?.();
 const buttonIntent = { onPointerEnter: preloadSearch, onFocus: preloadSearch };
@@ -20,7 +34,9 @@ export function Frame() {
   const { t } = useTranslation();
   const [isOpen, { toggle, close }] = useDisclosure();
   const [isSearching, search] = useDisclosure();
+  const [work, setWork] = useState<'delete' | 'shortcuts'>();
   const { pathname } = useLocation();
+  const { isInTestBusiness } = useMe();
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
 
@@ -35,6 +51,7 @@ export function Frame() {
     if (key === 'Control' || key === 'Meta') preloadSearch();
     const isTyped = key.length === 1 && !ctrlKey && !metaKey;
     const isElsewhere = !(target as Element).closest?.('input, textarea');
+    if (key === '?' && !isSearching && isElsewhere) setWork('shortcuts');
     if (isSearching && isTyped && isElsewhere) early.current += key;
   });
   const takeEarly = () => {
@@ -53,10 +70,15 @@ export function Frame() {
 
   return (
     <SearchButtonProps value={{ onClick: search.open, ...buttonIntent }}>
-      <div className={classes.frame} data-open={isOpen || undefined}>
+      <div
+        className={classes.frame}
+        data-open={isOpen || undefined}
+        data-test={isInTestBusiness || undefined}
+      >
         <a href="#content" className="skip-link">
           {t('app.skip')}
         </a>
+        {isInTestBusiness && <TestBand />}
         <header className={classes.header}>
           <Burger
             opened={isOpen}
@@ -89,9 +111,13 @@ export function Frame() {
         </main>
         {isSearching && (
           <Suspense>
-            <SearchDialog takeEarly={takeEarly} onClose={search.close} />
+            <SearchDialog takeEarly={takeEarly} onDo={setWork} onClose={search.close} />
           </Suspense>
         )}
+        <Suspense>
+          {work === 'shortcuts' && <Shortcuts onClose={() => setWork(undefined)} />}
+          {work === 'delete' && <OpenRecordDeletion onClose={() => setWork(undefined)} />}
+        </Suspense>
       </div>
     </SearchButtonProps>
   );

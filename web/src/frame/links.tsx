@@ -8,6 +8,7 @@ interface Target {
   search?: Record<string, string | undefined>;
   children: ReactNode;
   'aria-label'?: string;
+  tabIndex?: number | undefined;
 }
 
 /** Addresses are put together at run time from names of resources and fields, which the router's types cannot know. */

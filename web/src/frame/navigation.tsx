@@ -17,7 +17,7 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
 import { attentionOverviewQuery, countOfEntries } from '../api/records.ts';
-import { useIsAdministrator, useMe } from '../api/session.ts';
+import { enterTestBusiness, useIsAdministrator, useMayEdit, useMe } from '../api/session.ts';
 import { forgetDrafts } from '../forms/drafts.ts';
 import { Icon, type IconName, resourceIcon } from '../icons.tsx';
 import { SearchButton } from '../search/search-button.tsx';
@@ -30,6 +30,7 @@ export function Navigation() {
   const { t } = useTranslation();
   const { business } = useMe();
   const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   return (
     <>
       <Stack className={classes.brand} gap={10}>
@@ -71,13 +72,18 @@ export function Navigation() {
           {t('navigation.attention')}
           <AttentionCount />
         </NavigationLink>
-        {isAdministrator && (
+        {mayEdit && (
           <>
             <NavigationLink to="/import" icon="import">
               {t('navigation.import')}
             </NavigationLink>
-            <NavigationLink to="/requests" icon="requests">
-              {t('navigation.requests')}
+            {isAdministrator && (
+              <NavigationLink to="/requests" icon="requests">
+                {t('navigation.requests')}
+              </NavigationLink>
+            )}
+            <NavigationLink to="/recent" icon="history">
+              {t('navigation.recent')}
             </NavigationLink>
             <NavigationLink to="/bin" icon="trash">
               {t('navigation.bin')}
@@ -131,7 +137,8 @@ function AttentionCount() {
 
 function AccountMenu() {
   const { t } = useTranslation();
-  const { person } = useMe();
+  const { person, hasTestBusiness, isInTestBusiness } = useMe();
+  const enter = useMutation({ mutationFn: enterTestBusiness, onError: tellFailure });
   const router = useRouter();
   const client = useQueryClient();
   const signOut = useMutation({
@@ -164,6 +171,19 @@ function AccountMenu() {
       <Popover.Dropdown aria-label={t('navigation.account')}>
         <Preferences />
         <Divider my="sm" />
+        {hasTestBusiness && !isInTestBusiness && (
+          <Button
+            fullWidth
+            variant="subtle"
+            color="gray"
+            justify="flex-start"
+            leftSection={<Icon name="code" />}
+            loading={enter.isPending}
+            onClick={() => enter.mutate()}
+          >
+            {t('testBusiness.enter')}
+          </Button>
+        )}
         <Button
           fullWidth
           variant="subtle"

@@ -1,5 +1,6 @@
 // Short messages at the edge of the screen ("Saved"), which go by themselves and are read out.
 import { Button, Group, Notification, Stack } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { toApiError } from '../api/client.ts';
@@ -115,6 +116,9 @@ function NoticeBox({ notice: { id, message, isFailure, action }, isHeld, onGone 
   };
   return (
     <Notification
+      className={classes.notice}
+      style={{ '--shown': `${shownMs}ms` }}
+      data-held={isHeld || undefined}
       withBorder
       color={isFailure ? 'red' : 'leaf'}
       icon={<Icon name={isFailure ? 'warning' : 'check'} />}
@@ -130,14 +134,25 @@ function NoticeBox({ notice: { id, message, isFailure, action }, isHeld, onGone 
 }
 
 function ActionButton({ action, onDone }: { action: NoticeAction; onDone: () => void }) {
+  const { t } = useTranslation();
   const [isRunning, setIsRunning] = useState(false);
   async function run() {
+    if (isRunning) return;
     setIsRunning(true);
     await action.run().catch(tellFailure);
     onDone();
   }
+  // Only one notice has an action. In a field, the key belongs to what was typed.
+  useHotkeys([['mod+Z', () => void run()]]);
   return (
-    <Button size="compact-sm" variant="light" loading={isRunning} onClick={run}>
+    <Button
+      size="compact-sm"
+      variant="light"
+      loading={isRunning}
+      aria-keyshortcuts="Control+Z"
+      title={t('undo.key')}
+      onClick={run}
+    >
       {action.label}
     </Button>
   );

@@ -1,6 +1,6 @@
 // Whether something on the page would be lost by leaving it.
 import { useEffect } from 'react';
-import { preloadDialogs } from './dialog.tsx';
+import { preloadDialogs } from '../dialogs/dialog.tsx';
 
 let forms = 0;
 

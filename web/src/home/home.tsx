@@ -1,13 +1,13 @@
 // The first page after the sign-in: counts, attention, latest changes.
 import { Group, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Link, lazyRouteComponent } from '@tanstack/react-router';
+import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, labelOf, nounOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { type Change, countQuery, latestChangesQuery } from '../api/records.ts';
-import { useIsAdministrator, useMe } from '../api/session.ts';
+import { useIsAdministrator, useMayEdit, useMe } from '../api/session.ts';
 import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
@@ -18,6 +18,7 @@ import { ActorIcon, actorHint, actorText } from '../records/actor.tsx';
 import record from '../records/record.module.css';
 import { SearchButton } from '../search/search-button.tsx';
 import { formatAgo, formatNumber } from '../texts/format.ts';
+import { withTexts } from '../texts/language.ts';
 import { AttentionCard } from './attention-card.tsx';
 import { Checklist } from './checklist.tsx';
 import classes from './home.module.css';
@@ -25,13 +26,20 @@ import { ContractsEnding, PlantsInNeed } from './soon-cards.tsx';
 import { WebhookNotice } from './webhook-notice.tsx';
 
 // Only Pflege begins the day with it.
-const VisitsCard = lazy(async () => ({ default: (await import('./visits-card.tsx')).VisitsCard }));
-const TodayVisits = lazy(async () => ({ default: (await import('../paper/today-visits.tsx')).TodayVisits }));
+const VisitsCard = lazyRouteComponent(
+  withTexts(['visits'], () => import('./visits-card.tsx')),
+  'VisitsCard',
+);
+const TodayVisits = lazyRouteComponent(
+  withTexts(['visits'], () => import('../paper/today-visits.tsx')),
+  'TodayVisits',
+);
 
 export function HomePage() {
   const { t } = useTranslation();
   const { person, business } = useMe();
   const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const hour = new Date().getHours();
   const isEvening = hour < 5 || hour >= 18;
   const greeting = isEvening ? 'home.evening' : hour < 11 ? 'home.morning' : 'home.day';
@@ -44,9 +52,8 @@ export function HomePage() {
       <div className={`screen-only ${classes.search}`}>
         <SearchButton isLarge>{t('home.search')}</SearchButton>
       </div>
-      {isAdministrator ? (
-        <WebhookNotice />
-      ) : (
+      {isAdministrator && <WebhookNotice />}
+      {!mayEdit && (
         <div className={classes.today}>
           <Suspense fallback={<Lines count={3} />}>
             <TodayVisits />
@@ -60,7 +67,7 @@ export function HomePage() {
         </div>
         <div className={classes.columns}>
           <div className={classes.column}>
-            {isAdministrator && (
+            {mayEdit && (
               <Suspense fallback={<Lines count={5} />}>
                 <VisitsCard />
               </Suspense>
@@ -129,12 +136,12 @@ function LatestChanges() {
 /** Of a business that has no data yet. */
 function Beginning() {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const customer = useDefinitions().find(({ name }) => name === 'customer');
   return (
     <>
       <p className={record.none}>{t('home.latestNone')}</p>
-      {isAdministrator && customer && (
+      {mayEdit && customer && (
         <Group mt="md" gap="sm">
           <ButtonLink size="sm" to={`/data/${customer.collection}/new`}>
             {t('table.new', { title: nounOf(customer) })}

@@ -15,9 +15,9 @@ export function WebhookNotice() {
   if (!stopped || stopped.length === 0) return null;
   return (
     <Alert color="red" variant="light" icon={<Icon name="warning" />} mb="lg">
-      {t('webhooks.notice', { count: stopped.length })}{' '}
+      {t('home.webhooksPaused', { count: stopped.length })}{' '}
       <AnchorLink inherit underline="always" to="/settings/api">
-        {t('api.title')}
+        {t('home.webhooksPage')}
       </AnchorLink>
     </Alert>
   );

@@ -2,33 +2,24 @@
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { RowChoices } from '../../../core/compared-rows.ts';
 import { type Definition, hintOf, labelOf } from '../api/definitions.ts';
-import { Card } from '../frame/card.tsx';
 import { AnchorLink } from '../frame/links.tsx';
 import { formatNumber } from '../texts/format.ts';
-import { choicesOf, type Duplicate, type DuplicateChoice, likelyChoice, toRowChoices } from './duplicates.ts';
+import { choicesOf, type Duplicate, type DuplicateChoice, likelyChoice } from './duplicates.ts';
 import classes from './import.module.css';
+import { Section } from './section.tsx';
 
 const shownRows = 25;
 
 interface DuplicatesPanelProps {
   definition: Definition;
   duplicates: readonly Duplicate[];
-  isDryRun: boolean;
-  onBack: () => void;
-  onContinue: (choices: RowChoices) => void;
+  choices: ReadonlyMap<number, DuplicateChoice>;
+  onChange: (choices: ReadonlyMap<number, DuplicateChoice>) => void;
 }
 
-export function DuplicatesPanel({
-  definition,
-  duplicates,
-  isDryRun,
-  onBack,
-  onContinue,
-}: DuplicatesPanelProps) {
+export function DuplicatesPanel({ definition, duplicates, choices, onChange }: DuplicatesPanelProps) {
   const { t } = useTranslation();
-  const [choices, setChoices] = useState<ReadonlyMap<number, DuplicateChoice>>(new Map());
   const [shown, setShown] = useState(shownRows);
   const labels = {
     update: t('import.duplicates.update'),
@@ -38,11 +29,11 @@ export function DuplicatesPanel({
 
   function chooseAll(choice: DuplicateChoice) {
     const fitting = duplicates.filter((duplicate) => choicesOf(duplicate).includes(choice));
-    setChoices(new Map([...choices, ...fitting.map(({ compared }) => [compared.row, choice] as const)]));
+    onChange(new Map([...choices, ...fitting.map(({ compared }) => [compared.row, choice] as const)]));
   }
 
   return (
-    <Card title={t('import.duplicates.title')} icon="copy">
+    <Section title={t('import.duplicates.title')} icon="copy" isNeeded>
       <Stack gap="md">
         <Text size="sm" c="dimmed">
           {t('import.duplicates.text', {
@@ -108,7 +99,7 @@ export function DuplicatesPanel({
                   data={choicesOf(duplicate).map((value) => ({ value, label: labels[value] }))}
                   value={choices.get(compared.row) ?? likelyChoice(duplicate)}
                   onChange={(choice) =>
-                    setChoices(new Map([...choices, [compared.row, choice as DuplicateChoice]]))
+                    onChange(new Map([...choices, [compared.row, choice as DuplicateChoice]]))
                   }
                 />
               </li>
@@ -120,15 +111,7 @@ export function DuplicatesPanel({
             {t('actions.more')}
           </Button>
         )}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onBack}>
-            {t('import.backToColumns')}
-          </Button>
-          <Button onClick={() => onContinue(toRowChoices(duplicates, choices))}>
-            {t(isDryRun ? 'import.try' : 'import.startNow')}
-          </Button>
-        </Group>
       </Stack>
-    </Card>
+    </Section>
   );
 }

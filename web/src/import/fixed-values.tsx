@@ -2,13 +2,13 @@
 import { ActionIcon, Select, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Field, titleOf, valueAt } from '../api/definitions.ts';
+import { changeableFieldsOf } from '../bulk/bulk.ts';
 import { FieldInput } from '../forms/field-input.tsx';
 import { findLocalErrors, startValues, toPatch, type Values } from '../forms/form-values.ts';
-import { Card } from '../frame/card.tsx';
 import { Icon } from '../icons.tsx';
-import { changeableFieldsOf } from '../tables/bulk-change.tsx';
 import { decimalSeparator } from '../texts/format.ts';
 import classes from './import.module.css';
+import { Section } from './section.tsx';
 
 /** What was entered, by the paths of the fields. */
 export type FixedValues = Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ export function FixedValuesCard({ definition, taken, missing, entered, onChange 
     .filter((field): field is Field => field !== undefined)
     .sort((one, other) => fields.indexOf(one) - fields.indexOf(other));
   return (
-    <Card title={t('import.fixed.title')} icon="pencil">
+    <Section title={t('import.fixed.title')} icon="pencil" isNeeded={missing.length > 0}>
       <Text size="sm" c="dimmed" mb="sm">
         {t(missing.length > 0 ? 'import.fixed.textMissing' : 'import.fixed.text')}
       </Text>
@@ -97,6 +97,6 @@ export function FixedValuesCard({ definition, taken, missing, entered, onChange 
           />
         )}
       </div>
-    </Card>
+    </Section>
   );
 }

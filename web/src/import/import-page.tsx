@@ -2,25 +2,24 @@
 import { Stack } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ThousandsMark } from '../../../core/cells.ts';
-import { allTitles } from '../../../core/columns.ts';
+import type { ThousandsMark } from '../../../core/table/cells.ts';
+import { allTitles } from '../../../core/table/columns.ts';
+import type { TableFile } from '../../../core/table/table-file.ts';
 import { useDefinitions } from '../api/definitions.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { NotAllowedPage } from '../frame/failure.tsx';
 import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { currentLanguage } from '../texts/language.ts';
 import { FileDrop } from './file-drop.tsx';
 import classes from './import.module.css';
-import { ImportList } from './import-list.tsx';
 import { Preparation } from './preparation.tsx';
 import { type OpenedFile, openReader, type Reader, ReadingError } from './reader.ts';
-import type { TableFile } from './table-file.ts';
 import { Templates } from './templates.tsx';
 
 export function ImportPage() {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const definitions = useDefinitions();
   const [opened, setOpened] = useState<OpenedFile>();
   const [isReading, setIsReading] = useState(false);
@@ -53,14 +52,14 @@ export function ImportPage() {
     }
   }
 
-  usePaste(isAdministrator && !opened && !isReading, (file, isText) =>
+  usePaste(mayEdit && !opened && !isReading, (file, isText) =>
     open(file, isText ? (currentLanguage() === 'de' ? '.' : ',') : undefined),
   );
 
-  if (!isAdministrator) return <NotAllowedPage />;
+  if (!mayEdit) return <NotAllowedPage />;
   return (
-    <div className={classes.page}>
-      <PageHead title={t('import.title')} text={t('import.text')} />
+    <div className={classes.page} data-open={opened ? true : undefined}>
+      <PageHead title={t('import.title')} text={opened ? undefined : t('import.text')} />
       {opened ? (
         <Preparation
           key={`${opened.name} ${opened.table.sheet} ${opened.table.titleRow}`}
@@ -75,7 +74,6 @@ export function ImportPage() {
             <FileDrop isReading={isReading} errorCode={errorCode} onFile={open} />
             <Templates />
           </div>
-          <ImportList />
         </Stack>
       )}
     </div>

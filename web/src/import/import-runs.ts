@@ -1,6 +1,7 @@
-// Imports of the last 30 days, and undoing one of them.
+// Imports, bulk changes and merges of the last 30 days, and undoing one of them.
 import { infiniteQueryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { DeletedObject } from '../api/bin.ts';
 import { call, queryString, toApiError } from '../api/client.ts';
 import { useForgetReadings } from '../api/records.ts';
 import type { ActorNames } from '../records/actor.tsx';
@@ -10,6 +11,8 @@ export interface ImportRun extends ActorNames {
   /** Null for an import that was no file of the office. */
   fileName: string | null;
   resource: string | null;
+  /** Of a merge: the object that stayed. */
+  objectId: string | null;
   startedAt: string;
   created: number;
   changed: number;
@@ -32,12 +35,20 @@ export interface KeptObject extends Partial<ActorNames> {
   at: string | null;
 }
 
-export const importRunsQuery = infiniteQueryOptions({
-  queryKey: ['import runs'],
+/** A run, or a deletion of its own. */
+interface RecentAction {
+  run: ImportRun | null;
+  deletion: DeletedObject | null;
+}
+
+export const recentActionsQuery = infiniteQueryOptions({
+  queryKey: ['recent actions'],
   queryFn: ({ pageParam, signal }) =>
-    call<{ data: ImportRun[]; next: string | null }>('GET', `/imports${queryString({ before: pageParam })}`, {
-      signal,
-    }),
+    call<{ data: RecentAction[]; next: string | null }>(
+      'GET',
+      `/recent-actions${queryString({ before: pageParam })}`,
+      { signal },
+    ),
   initialPageParam: undefined as string | undefined,
   getNextPageParam: (page) => page.next ?? undefined,
 });
@@ -85,7 +96,7 @@ export function useUndoImport(id: string) {
     mutationFn: () => undoImport(id, setProgress),
     onSettled: async () => {
       await forgetReadings();
-      await client.invalidateQueries({ queryKey: ['import runs'] });
+      await client.invalidateQueries({ queryKey: ['recent actions'] });
     },
   });
   return { work, progress };

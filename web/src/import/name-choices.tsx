@@ -3,65 +3,77 @@ import { Badge, Button, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ReferencePicker } from '../forms/reference-picker.tsx';
-import { Card } from '../frame/card.tsx';
 import { tellFailure } from '../frame/notices.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import classes from './import.module.css';
-import { type FoundName, keyOf, type NameChoice, type NameChoices, rememberName } from './names.ts';
+import {
+  type FoundName,
+  isWord,
+  keyOf,
+  type NameChoice,
+  type NameChoices,
+  type NameRowProps,
+  rememberName,
+} from './names.ts';
+import { Section } from './section.tsx';
+import { WordRow } from './word-row.tsx';
 
 const shownNames = 25;
 
 interface NameChoicesProps {
+  /** What the file holds. */
+  type: string;
+  hasComment: boolean;
   names: readonly FoundName[];
   choices: NameChoices;
   onChange: (choices: NameChoices) => void;
 }
 
-export function NameChoicesCard({ names, choices, onChange }: NameChoicesProps) {
+export function NameChoicesCard({ type, hasComment, names, choices, onChange }: NameChoicesProps) {
   const { t } = useTranslation();
   const [shown, setShown] = useState(shownNames);
   const open = names.filter((found) => isOpen(found, choices));
   return (
-    <Card title={t('import.names.title')} icon="search">
+    <Section title={t('import.names.title')} icon="search" isNeeded={open.length > 0}>
       <Text size="sm" c="dimmed" mb="sm" role="status">
         {open.length > 0
           ? t('import.names.text', { count: open.length, formatted: formatNumber(open.length) })
           : t('import.names.allAssigned')}
       </Text>
       <ul className={classes.names}>
-        {names.slice(0, shown).map((found) => (
-          <NameRow
-            key={keyOf(found)}
-            found={found}
-            choice={choices.get(keyOf(found))}
-            onChoice={(choice) => onChange(new Map([...choices, [keyOf(found), choice]]))}
-          />
-        ))}
+        {names.slice(0, shown).map((found) => {
+          const key = keyOf(found);
+          const row = {
+            found,
+            choice: choices.get(key),
+            onChoice: (choice: NameChoice) => onChange(new Map([...choices, [key, choice]])),
+          };
+          return isWord(found) ? (
+            <WordRow key={key} {...row} type={type} hasComment={hasComment} />
+          ) : (
+            <NameRow key={key} {...row} />
+          );
+        })}
       </ul>
       {names.length > shown && (
         <Button variant="default" mt="md" onClick={() => setShown(shown + shownNames)}>
           {t('actions.more')}
         </Button>
       )}
-    </Card>
+    </Section>
   );
 }
 
 function isOpen(found: FoundName, choices: NameChoices): boolean {
   const choice = choices.get(keyOf(found));
-  return choice === 'assign' || (choice === undefined && found.rememberedId === undefined);
-}
-
-interface NameRowProps {
-  found: FoundName;
-  choice: NameChoice | undefined;
-  onChoice: (choice: NameChoice) => void;
+  const isMeant = found.rememberedId !== undefined || (isWord(found) && found.ids.length > 0);
+  return choice === 'assign' || (choice === undefined && !isMeant);
 }
 
 function NameRow({ found, choice, onChoice }: NameRowProps) {
   const { t } = useTranslation();
-  const { column, name, rows, ids, rememberedId } = found;
+  const { column, name, owner, rows, ids, rememberedId } = found;
   const isRemembered = choice === undefined && rememberedId !== undefined;
   const id = typeof choice === 'object' ? choice.id : isRemembered ? rememberedId : undefined;
   const mode = typeof choice === 'string' ? choice : 'assign';
@@ -76,7 +88,7 @@ function NameRow({ found, choice, onChoice }: NameRowProps) {
     <li>
       <span className={classes.columnTitle}>
         <Text fw={550} size="sm" component="span" className={classes.fileName}>
-          {name}
+          {owner === undefined ? name : `${name} · ${owner}`}
         </Text>
         <Text size="xs" c="dimmed" component="span">
           {title} · {t('import.inRows', { count: rows, formatted: formatNumber(rows) })}

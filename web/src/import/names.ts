@@ -1,26 +1,36 @@
 // The objects that a file calls by name or number, and what a person assigned to names by hand.
-import { useQuery } from '@tanstack/react-query';
-import type { ImportColumn } from '../../../core/columns.ts';
-import { type ChosenColumns, type KnownNames, nameKey } from '../../../core/import-lines.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { FileFacts } from '../../../core/table/cell-guesses.ts';
+import { findChoiceWord } from '../../../core/table/choice-words.ts';
+import type { ImportColumn } from '../../../core/table/columns.ts';
+import { type ChosenColumns, type KnownNames, nameKey } from '../../../core/table/import-lines.ts';
+import type { NamedCell } from '../../../core/table/table-import.ts';
 import { call } from '../api/client.ts';
 import type { OpenedFile } from './reader.ts';
+import { rememberedWord } from './remembered.ts';
 
 const maxNames = 200;
 
 interface Match {
-  name: string;
   ids: string[];
   rememberedId?: string;
 }
 
-/** A name of the file, and what it may mean. */
-export interface FoundName {
-  column: ImportColumn;
-  name: string;
-  /** How many rows have it. */
-  rows: number;
+/** A name or word of the file, and what it may mean. */
+export interface FoundName extends NamedCell {
+  /** Objects of the name, or the choice that the word most likely means. */
   ids: readonly string[];
   rememberedId: string | undefined;
+}
+
+export interface FoundNames {
+  names: FoundName[];
+  facts: FileFacts;
+}
+
+/** Whether it stands for a choice, or for yes or no. */
+export function isWord({ column }: NamedCell): boolean {
+  return column.namedPath === undefined;
 }
 
 /** What a person chose for a name: an object, nothing, or to leave its rows out. */
@@ -29,23 +39,32 @@ export type NameChoice = { id: string } | 'assign' | 'empty' | 'skip';
 /** By the keys of the names. */
 export type NameChoices = ReadonlyMap<string, NameChoice>;
 
-export function keyOf({ column, name }: FoundName): string {
-  return nameKey(column.path, name);
+export interface NameRowProps {
+  found: FoundName;
+  choice: NameChoice | undefined;
+  onChoice: (choice: NameChoice) => void;
+}
+
+export function keyOf({ column, name, owner }: NamedCell): string {
+  return nameKey(column.path, name, owner);
 }
 
 /** Undefined until all names have been looked up. */
-export function useNames(opened: OpenedFile, type: string, columns: ChosenColumns) {
-  const named = columns.filter((column) => column?.namedPath !== undefined) as ImportColumn[];
-  const paths = columns.map((column, index) => (column?.namedPath ? `${index} ${column.path}` : ''));
+export function useNames(opened: OpenedFile, type: string, columns: ChosenColumns, edition: number) {
+  const paths = columns.map((column) => column?.path ?? '');
   return useQuery({
-    queryKey: ['import names', opened.name, opened.table.sheet, opened.size, type, paths],
-    queryFn: async (): Promise<FoundName[]> => {
-      if (named.length === 0) return [];
-      const names = await opened.reader.names(columns);
-      const found: FoundName[] = [];
-      for (const column of named) found.push(...(await findNames(column, names.get(column.path))));
-      return found;
+    queryKey: ['import names', opened.name, opened.table.sheet, opened.size, type, paths, edition],
+    queryFn: async (): Promise<FoundNames> => {
+      const { names, facts } = await opened.reader.inspect(columns);
+      const found: FoundName[] = names.filter(isWord).map((word) => findMeaning(type, word));
+      const named = Map.groupBy(
+        names.filter((name) => !isWord(name)),
+        ({ column }) => column.path,
+      );
+      for (const some of named.values()) found.push(...(await findObjects(some[0]!.column, some)));
+      return { names: found, facts };
     },
+    placeholderData: keepPreviousData,
     // The worker that reads the file goes with the page.
     gcTime: 0,
     retry: false,
@@ -54,58 +73,82 @@ export function useNames(opened: OpenedFile, type: string, columns: ChosenColumn
   });
 }
 
-async function findNames(
-  column: ImportColumn,
-  names: ReadonlyMap<string, number> = new Map(),
-): Promise<FoundName[]> {
-  const wanted = [...names.keys()];
-  const found = new Map<string, Omit<Match, 'name'>>();
+function findMeaning(type: string, word: NamedCell): FoundName {
+  const { field } = word.column;
+  const values = field.choices?.map(({ value }) => value);
+  const guess = findChoiceWord(field.name, values, word.name);
+  return { ...word, ids: guess === undefined ? [] : [guess], rememberedId: rememberedWord(type, word) };
+}
+
+async function findObjects(column: ImportColumn, names: readonly NamedCell[]): Promise<FoundName[]> {
+  const found = new Map<string, Match>();
   for (const resource of column.field.reference?.resources ?? []) {
-    for (let start = 0; start < wanted.length; start += maxNames) {
-      const body = { resource, names: wanted.slice(start, start + maxNames) };
+    for (let start = 0; start < names.length; start += maxNames) {
+      const some = names.slice(start, start + maxNames);
+      const body = {
+        resource,
+        names: some.map(({ name }) => name),
+        owners: some.map(({ owner = '' }) => owner),
+      };
       const { data } = await call<{ data: Match[] }>('POST', '/name-matches', { body });
-      for (const { name, ids, rememberedId } of data) {
-        const known = found.get(name);
-        found.set(name, {
+      data.forEach(({ ids, rememberedId }, place) => {
+        const key = keyOf(some[place]!);
+        const known = found.get(key);
+        found.set(key, {
           ids: [...new Set([...(known?.ids ?? []), ...ids])],
           rememberedId: known?.rememberedId ?? rememberedId,
         });
-      }
+      });
     }
   }
-  return [...names].map(([name, rows]) => {
-    const { ids = [], rememberedId } = found.get(name) ?? {};
-    return { column, name, rows, ids, rememberedId };
+  return names.map((name) => {
+    const { ids = [], rememberedId } = found.get(keyOf(name)) ?? {};
+    return { ...name, ids, rememberedId };
   });
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Names that nothing answers to, or several do. A column of ids decides between objects of the same name. */
+/** Names that nothing answers to, or several do, and all words. A column of ids decides between objects of the same name. */
 export function unclearNames(names: readonly FoundName[], columns: ChosenColumns): FoundName[] {
   const hasIds = ({ column }: FoundName) => columns.some((other) => other?.path === column.namedPath);
-  return names
-    .filter((found) => found.ids.length !== 1 && !uuid.test(found.name))
-    .filter((found) => found.ids.length === 0 || !hasIds(found))
-    .sort((one, other) => other.rows - one.rows);
+  return (
+    names
+      .filter((found) => isWord(found) || (found.ids.length !== 1 && !uuid.test(found.name)))
+      .filter((found) => found.ids.length === 0 || !hasIds(found))
+      // What has no meaning yet stands first.
+      .sort((one, other) => Number(isMeant(one)) - Number(isMeant(other)) || other.rows - one.rows)
+  );
+}
+
+function isMeant(found: FoundName): boolean {
+  return found.rememberedId !== undefined || (isWord(found) && found.ids.length === 1);
 }
 
 export function knownNames(names: readonly FoundName[], choices: NameChoices): KnownNames {
   return new Map(
-    names.map((found): [string, readonly string[] | 'empty' | 'skip'] => {
-      const choice = choices.get(keyOf(found));
-      if (choice === 'empty' || choice === 'skip') return [keyOf(found), choice];
+    names.flatMap((found): [string, readonly string[] | 'empty' | 'skip'][] => {
+      const choice = choices.get(keyOf(found)) ?? (isWord(found) ? toChoice(found.rememberedId) : undefined);
+      if (choice === 'empty' || choice === 'skip') return [[keyOf(found), choice]];
+      if (isWord(found)) return typeof choice === 'object' ? [[keyOf(found), [choice.id]]] : [];
       const id = typeof choice === 'object' ? choice.id : choice === undefined && found.rememberedId;
-      return [keyOf(found), found.ids.length === 1 || !id ? found.ids : [id]];
+      return [[keyOf(found), found.ids.length === 1 || !id ? found.ids : [id]]];
     }),
   );
 }
 
+function toChoice(value: string | undefined): NameChoice | undefined {
+  return value === undefined || value === 'empty' ? value : { id: value };
+}
+
 /** Remembers an assignment for the next import; without an id, forgets it. */
-export async function rememberName({ column, name }: FoundName, id: string | undefined): Promise<void> {
+export async function rememberName(
+  { column, name, owner }: FoundName,
+  id: string | undefined,
+): Promise<void> {
   const resources = column.field.reference?.resources ?? [];
   for (const resource of resources) {
-    const body = { resource, name, ...(id !== undefined && { id }) };
+    const body = { resource, name, owner, ...(id !== undefined && { id }) };
     try {
       await call('PUT', '/remembered-names', { body });
       if (id !== undefined) return;

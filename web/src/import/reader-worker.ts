@@ -1,59 +1,71 @@
 // Reads a file in a worker: a large one must not block the page.
-import { isNumberCell, type ThousandsMark } from '../../../core/cells.ts';
-import { errorTitles } from '../../../core/columns.ts';
-import { type ComparedRow, comparedRow, type RowChoices } from '../../../core/compared-rows.ts';
-import { byteOrderMark, CsvFormatError, guardText, toCsvLine, unguardText } from '../../../core/csv.ts';
-import type { CsvRow } from '../../../core/csv-file.ts';
+import { type ComparedRow, comparedRow, type RowChoices } from '../../../core/table/compared-rows.ts';
+import { CsvFormatError, guardText } from '../../../core/table/csv.ts';
+import type { CsvRow } from '../../../core/table/csv-file.ts';
+import { buildFactSearch, buildGuessSearch, type ColumnGuess } from '../../../core/table/file-guesses.ts';
 import {
   type ChosenColumns,
+  guessesIn,
   holdsData,
   isLeftOut,
   type LinePlan,
   toLine,
-} from '../../../core/import-lines.ts';
-import { foldName, isNameless } from '../../../core/names.ts';
-import { isFilled } from '../../../core/table-rows.ts';
-import type { Answer, Chunk, Question } from './reader.ts';
-import { type OpenTable, openTable, TableFileError } from './table-file.ts';
+} from '../../../core/table/import-lines.ts';
+import { writeReport } from '../../../core/table/report.ts';
+import { type OpenTable, openTable, TableFileError } from '../../../core/table/table-file.ts';
+import { buildNameSearch, dataRows } from '../../../core/table/table-import.ts';
+import type { Answer, Chunk, Inspection, Part, Question } from './reader.ts';
 
 /** Small enough that a browser can send a request before it reads the answer, as it has to. */
 const chunkLines = 1000;
 const chunkCharacters = 2_000_000;
 
 let opened: OpenTable | undefined;
-let chunks: AsyncGenerator<Chunk> | undefined;
+/** What a person wrote into cells, by row and place. */
+let edits = new Map<number, Map<number, string>>();
+const chunks = new Map<number, AsyncGenerator<Chunk>>();
 
-async function* readChunks(plan: LinePlan, choices: RowChoices): AsyncGenerator<Chunk> {
-  let body = '';
-  let rows: number[] = [];
-  let read = 0;
-  for await (const row of filledRows()) {
-    read += 1;
-    const choice = choices.get(row.number);
-    if (choice === 'skip' || !holdsData(plan.columns, row.cells) || isLeftOut(plan, row.cells)) continue;
-    body += `${toLine(plan, row.cells, choice)}\n`;
-    rows.push(row.number);
-    if (rows.length < chunkLines && body.length < chunkCharacters) continue;
-    yield { body, rows, read };
-    body = '';
-    rows = [];
-  }
-  yield { body, rows, read };
+function edit({ number, cells }: CsvRow): CsvRow {
+  const changes = edits.get(number);
+  if (!changes) return { number, cells };
+  const next = [...cells];
+  for (const [index, text] of changes) next[index] = text === '' ? null : guardText(text);
+  return { number, cells: Array.from(next, (cell) => cell ?? null) };
 }
 
-async function* filledRows(): AsyncGenerator<CsvRow> {
-  const { table, readRows } = opened!;
-  const { end, repeatedHead } = table.leftOut;
-  const leftOut = new Set([...end.map(({ number }) => number), ...repeatedHead]);
-  for await (const some of readRows()) {
-    for (const row of some)
-      if (row.number > table.titleRow && !leftOut.has(row.number) && isFilled(row)) yield row;
+async function* rowsOf(part: Part = {}): AsyncGenerator<CsvRow> {
+  let left = part.first ?? Number.POSITIVE_INFINITY;
+  const wanted = part.numbers && new Set(part.numbers);
+  for await (const row of dataRows(opened!)) {
+    left -= 1;
+    if (left < 0 && !part.withEdits && !wanted) return;
+    if (wanted ? wanted.has(row.number) : left >= 0 || edits.has(row.number)) yield edit(row);
   }
 }
 
-async function compareRows(plan: LinePlan): Promise<ComparedRow[]> {
+async function* readChunks(plan: LinePlan, choices: RowChoices, part: Part | undefined) {
+  let chunk: Chunk = { body: '', rows: [], leftOut: [], hinted: [], read: 0 };
+  for await (const row of rowsOf(part)) {
+    const { number, cells } = row;
+    chunk.read += 1;
+    const choice = choices.get(number);
+    if (choice === 'skip' || !holdsData(plan.columns, cells) || isLeftOut(plan, cells)) {
+      chunk.leftOut.push(number);
+      continue;
+    }
+    chunk.body += `${toLine(plan, cells, choice)}\n`;
+    chunk.rows.push(number);
+    if (guessesIn(plan, cells).size > 0) chunk.hinted.push(number);
+    if (chunk.rows.length < chunkLines && chunk.body.length < chunkCharacters) continue;
+    yield chunk;
+    chunk = { body: '', rows: [], leftOut: [], hinted: [], read: chunk.read };
+  }
+  yield chunk;
+}
+
+async function compareRows(plan: LinePlan, part: Part | undefined): Promise<ComparedRow[]> {
   const compared: ComparedRow[] = [];
-  for await (const { number, cells } of filledRows()) {
+  for await (const { number, cells } of rowsOf(part)) {
     if (!holdsData(plan.columns, cells) || isLeftOut(plan, cells)) continue;
     const row = comparedRow(number, JSON.parse(toLine(plan, cells)));
     if (row) compared.push(row);
@@ -61,92 +73,75 @@ async function compareRows(plan: LinePlan): Promise<ComparedRow[]> {
   return compared;
 }
 
-const maxNameLength = 200;
-
-/** Spellings of one name count as one. */
-async function findNames(columns: ChosenColumns): Promise<Map<string, Map<string, number>>> {
-  const found = new Map<string, Map<string, { name: string; rows: number }>>();
-  for await (const { cells } of filledRows()) {
-    columns.forEach((column, index) => {
-      const name = unguardText(cells[index] ?? '').trim();
-      if (!column?.namedPath || name === '' || isNameless(name) || name.length > maxNameLength) return;
-      const names = found.get(column.path) ?? new Map();
-      found.set(column.path, names);
-      const known = names.get(foldName(name)) ?? { name, rows: 0 };
-      names.set(foldName(name), known);
-      known.rows += 1;
-    });
+/** What only the whole file shows. */
+async function inspectRows(columns: ChosenColumns): Promise<Inspection> {
+  const [names, facts] = [buildNameSearch(columns), buildFactSearch(columns)];
+  for await (const { cells } of rowsOf()) {
+    names.push(cells);
+    facts.push(cells);
   }
-  return new Map(
-    [...found].map(([path, names]) => [
-      path,
-      new Map([...names.values()].map(({ name, rows }) => [name, rows])),
-    ]),
-  );
+  return { names: names.end(), facts: facts.end() };
 }
 
-/** The rejected rows with their own columns and separator, and their errors in a last column. */
-async function writeReport(
-  columns: ChosenColumns,
-  sentences: ReadonlyMap<number, string>,
-  errorTitle: string,
-): Promise<Blob> {
-  const { table, readRows } = opened!;
-  const { separator, titles, thousandsMark } = table;
-  // The report of a report has one column of errors, not two.
-  const kept = titles.map((title) => !Object.values(errorTitles).includes(title));
-  const parts = [
-    byteOrderMark + toCsvLine([...titles.filter((_, index) => kept[index]), errorTitle], separator),
-  ];
-  for await (const rows of readRows()) {
-    for (const row of rows) {
-      const sentence = sentences.get(row.number);
-      if (sentence === undefined) continue;
-      const cells = titles.map((_, index) => guardCell(columns, index, row, thousandsMark));
-      parts.push(toCsvLine([...cells.filter((_, index) => kept[index]), sentence], separator));
-    }
-  }
-  return new Blob(parts, { type: 'text/csv;charset=utf-8' });
+async function findGuesses(plan: LinePlan): Promise<ColumnGuess[]> {
+  const guesses = buildGuessSearch(plan);
+  for await (const { cells } of rowsOf())
+    if (holdsData(plan.columns, cells) && !isLeftOut(plan, cells)) guesses.push(cells);
+  return guesses.end();
 }
 
-/** A negative number stays one. Any other cell that a spreadsheet would calculate is kept a text. */
-function guardCell(
-  columns: ChosenColumns,
-  index: number,
-  { cells }: CsvRow,
-  mark: ThousandsMark | undefined,
-) {
-  const cell = cells[index] ?? null;
-  const field = columns[index]?.field;
-  if (cell === null || (field && isNumberCell(field, cell, mark))) return cell;
-  return guardText(unguardText(cell));
+async function collect<T>(rows: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
 }
+
+async function open(next: Promise<OpenTable>) {
+  opened = await next;
+  edits = new Map();
+  return opened.table;
+}
+
+let lastReading = 0;
 
 async function answer(question: Question): Promise<unknown> {
   switch (question.kind) {
     case 'open':
-      opened = await openTable(question.file, question);
-      return opened.table;
+      return open(openTable(question.file, question));
     case 'sheet':
-      opened = await opened!.chooseSheet!(question.name);
-      return opened.table;
-    case 'titleRow':
+      return open(opened!.chooseSheet!(question.name));
+    case 'titleRow': {
       // The sheets stay open for another choice.
-      opened = { ...opened!, ...(await opened!.chooseTitleRow(question.row)) };
-      return opened.table;
-    case 'names':
-      return findNames(question.columns);
-    case 'compare':
-      return compareRows(question.plan);
-    case 'start':
-      chunks = readChunks(question.plan, question.choices);
+      const { chooseSheet, chooseTitleRow } = opened!;
+      return open(
+        chooseTitleRow(question.row).then((next) => ({ ...next, ...(chooseSheet && { chooseSheet }) })),
+      );
+    }
+    case 'rows':
+      return collect(rowsOf(question.part));
+    case 'edit':
+      edits.set(question.row, new Map(edits.get(question.row)).set(question.index, question.text));
       return undefined;
+    case 'inspect':
+      return inspectRows(question.columns);
+    case 'guesses':
+      return findGuesses(question.plan);
+    case 'compare':
+      return compareRows(question.plan, question.part);
+    case 'start':
+      lastReading += 1;
+      chunks.set(lastReading, readChunks(question.plan, question.choices, question.part));
+      return lastReading;
     case 'next': {
-      const { value, done } = await chunks!.next();
+      const { value, done } = await chunks.get(question.reading)!.next();
+      if (done) chunks.delete(question.reading);
       return done ? undefined : value;
     }
-    case 'report':
-      return writeReport(question.columns, question.sentences, question.errorTitle);
+    case 'report': {
+      const { plan, sentences, language } = question;
+      const rows = await collect(rowsOf({ numbers: [...sentences.keys()] }));
+      return writeReport({ plan, titles: opened!.table.titles, rows, sentences, language });
+    }
   }
 }
 

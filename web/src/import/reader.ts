@@ -1,25 +1,50 @@
 // The page's side of the worker that reads a file.
-import type { ThousandsMark } from '../../../core/cells.ts';
-import type { ComparedRow, RowChoices } from '../../../core/compared-rows.ts';
-import type { ChosenColumns, LinePlan } from '../../../core/import-lines.ts';
-import type { FileErrorCode, TableFile } from './table-file.ts';
+import type { FileFacts } from '../../../core/table/cell-guesses.ts';
+import type { ThousandsMark } from '../../../core/table/cells.ts';
+import type { ComparedRow, RowChoices } from '../../../core/table/compared-rows.ts';
+import type { CsvRow } from '../../../core/table/csv-file.ts';
+import type { ColumnGuess } from '../../../core/table/file-guesses.ts';
+import type { ChosenColumns, LinePlan } from '../../../core/table/import-lines.ts';
+import type { FileErrorCode, TableFile } from '../../../core/table/table-file.ts';
+import type { NamedCell } from '../../../core/table/table-import.ts';
 
-/** Lines that are sent together, the rows that they come from, and how many rows have been read so far. */
+/** Lines that are sent together, and the rows that they come from. */
 export interface Chunk {
   body: string;
   rows: number[];
+  /** Rows without data, or that a person leaves out. */
+  leftOut: number[];
+  /** Rows with a cell that is read in another way than it is written. */
+  hinted: number[];
+  /** How many rows have been read so far. */
   read: number;
+}
+
+/** Some rows of the file: the first ones and those that a person edited, or those with these numbers. */
+export interface Part {
+  first?: number;
+  withEdits?: boolean;
+  numbers?: readonly number[];
+}
+
+/** What only the whole file shows: its names and words, and how its cells are written. */
+export interface Inspection {
+  names: NamedCell[];
+  facts: FileFacts;
 }
 
 export type Question =
   | { kind: 'open'; file: Blob; pastedMark?: ThousandsMark; knownTitles: ReadonlySet<string> }
   | { kind: 'sheet'; name: string }
   | { kind: 'titleRow'; row: number }
-  | { kind: 'names'; columns: ChosenColumns }
-  | { kind: 'compare'; plan: LinePlan }
-  | { kind: 'start'; plan: LinePlan; choices: RowChoices }
-  | { kind: 'next' }
-  | { kind: 'report'; columns: ChosenColumns; sentences: ReadonlyMap<number, string>; errorTitle: string };
+  | { kind: 'rows'; part: Part }
+  | { kind: 'edit'; row: number; index: number; text: string }
+  | { kind: 'inspect'; columns: ChosenColumns }
+  | { kind: 'guesses'; plan: LinePlan }
+  | { kind: 'compare'; plan: LinePlan; part: Part | undefined }
+  | { kind: 'start'; plan: LinePlan; choices: RowChoices; part: Part | undefined }
+  | { kind: 'next'; reading: number }
+  | { kind: 'report'; plan: LinePlan; sentences: ReadonlyMap<number, string>; language: 'de' | 'en' };
 
 export type Answer = { id: number } & ({ value: unknown } | { code: FileErrorCode | 'unreadable' });
 
@@ -62,16 +87,25 @@ export function openReader() {
       ask({ kind: 'open', file, pastedMark, knownTitles }) as Promise<TableFile>,
     chooseSheet: (name: string) => ask({ kind: 'sheet', name }) as Promise<TableFile>,
     chooseTitleRow: (row: number) => ask({ kind: 'titleRow', row }) as Promise<TableFile>,
-    /** The names in each column that names objects and in how many rows they stand, by the column's path. */
-    names: (columns: ChosenColumns) =>
-      ask({ kind: 'names', columns }) as Promise<Map<string, Map<string, number>>>,
+    rows: (part: Part) => ask({ kind: 'rows', part }) as Promise<CsvRow[]>,
+    /** From now on, everything is read with this text in the cell. */
+    edit: (row: number, index: number, text: string) => ask({ kind: 'edit', row, index, text }),
+    inspect: (columns: ChosenColumns) => ask({ kind: 'inspect', columns }) as Promise<Inspection>,
+    /** What the plan reads in another way than it is written. */
+    guesses: (plan: LinePlan) => ask({ kind: 'guesses', plan }) as Promise<ColumnGuess[]>,
     /** What new rows are compared by. */
-    compare: (plan: LinePlan) => ask({ kind: 'compare', plan }) as Promise<ComparedRow[]>,
-    start: (plan: LinePlan, choices: RowChoices) => ask({ kind: 'start', plan, choices }),
-    /** Undefined at the end of the file. */
-    next: () => ask({ kind: 'next' }) as Promise<Chunk | undefined>,
-    report: (columns: ChosenColumns, sentences: ReadonlyMap<number, string>, errorTitle: string) =>
-      ask({ kind: 'report', columns, sentences, errorTitle }) as Promise<Blob>,
+    compare: (plan: LinePlan, part?: Part) => ask({ kind: 'compare', plan, part }) as Promise<ComparedRow[]>,
+    /** The lines of the rows, some at a time. */
+    async *chunks(plan: LinePlan, choices: RowChoices, part?: Part): AsyncGenerator<Chunk> {
+      const reading = (await ask({ kind: 'start', plan, choices, part })) as number;
+      for (;;) {
+        const chunk = (await ask({ kind: 'next', reading })) as Chunk | undefined;
+        if (!chunk) return;
+        yield chunk;
+      }
+    },
+    report: (plan: LinePlan, sentences: ReadonlyMap<number, string>, language: 'de' | 'en') =>
+      ask({ kind: 'report', plan, sentences, language }) as Promise<Uint8Array<ArrayBuffer>>,
     close: () => worker.terminate(),
   };
 }

@@ -1,21 +1,18 @@
 // A run over the whole file while it goes on, and how it ended.
-import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { columnAt, errorTitles, type ImportColumn } from '../../../core/columns.ts';
-import type { ChosenColumns } from '../../../core/import-lines.ts';
+import type { ImportColumn } from '../../../core/table/columns.ts';
+import type { LinePlan } from '../../../core/table/import-lines.ts';
 import { type Definition, pluralOf } from '../api/definitions.ts';
 import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
-import { tellFailure } from '../frame/notices.tsx';
-import { Icon } from '../icons.tsx';
-import { formatNumber, listNumbers } from '../texts/format.ts';
-import { currentLanguage } from '../texts/language.ts';
-import { saveBlob } from './download.ts';
+import { formatNumber } from '../texts/format.ts';
+import { countLeftOut } from './check/use-check.ts';
+import { ErrorsSection } from './errors-section.tsx';
 import classes from './import.module.css';
 import type { OpenedFile } from './reader.ts';
-import type { RowError } from './sending.ts';
 import { UndoImport } from './undo-import.tsx';
 import type { RunState, useRun } from './use-run.ts';
 
@@ -24,7 +21,7 @@ interface RunPanelProps {
   definition: Definition;
   known: readonly ImportColumn[];
   opened: OpenedFile;
-  columns: ChosenColumns;
+  plan: LinePlan;
   onImport: () => void;
   onClose: () => void;
 }
@@ -85,19 +82,14 @@ const headings = {
   failed: 'import.broken',
 } as const;
 
-function Outcome({ run, definition, known, opened, columns, onImport, onClose }: RunPanelProps) {
+function Outcome({ run, definition, known, opened, plan, onImport, onClose }: RunPanelProps) {
   const { t } = useTranslation();
   const state = run.state!;
-  const { isDryRun, status, counts, errors } = state;
-  const titleOf = (field: string) => columnAt(known, field)?.titles[currentLanguage()] ?? field;
-
-  async function saveReport() {
-    const sentences = new Map([...errors].map(([row, some]) => [row, sentencesOf(some, titleOf)]));
-    const blob = await opened.reader.report(columns, sentences, errorTitles[currentLanguage()]);
-    saveBlob(blob, t('import.reportName', { name: opened.name.replace(/\.\w+$/, '') }));
-  }
-
-  const heading = isDryRun && status === 'done' ? 'import.tried' : headings[status as keyof typeof headings];
+  const { isDryRun, status, counts } = state;
+  const heading = headings[status as keyof typeof headings];
+  const leftOut =
+    countLeftOut(opened.table) +
+    [...state.rows.values()].filter(({ outcome }) => outcome === 'leftOut').length;
   return (
     <Card title={t(heading)} icon={counts.failed > 0 || status !== 'done' ? 'attention' : 'done'}>
       <Stack gap="lg">
@@ -117,31 +109,23 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
               <dd className="numbers">{formatNumber(counts[name])}</dd>
             </div>
           ))}
+          {leftOut > 0 && (
+            <div>
+              <dt>{t('import.leftOut')}</dt>
+              <dd className="numbers">{formatNumber(leftOut)}</dd>
+            </div>
+          )}
         </dl>
-        {errors.size > 0 && <ErrorGroups errors={errors} titleOf={titleOf} />}
-        {errors.size > 0 && (
-          <Alert color="yellow" variant="light" icon={<Icon name="info" />}>
-            {t('import.reportText')}
-          </Alert>
-        )}
+        {counts.failed > 0 && <ErrorsSection {...{ opened, plan, known }} results={state.rows} />}
         <Group justify="flex-end" gap="xs">
           {state.importId && counts.created + counts.replaced > 0 && <UndoImport id={state.importId} />}
-          {errors.size > 0 && (
-            <Button
-              variant="default"
-              leftSection={<Icon name="download" size={16} />}
-              onClick={() => saveReport().catch(tellFailure)}
-            >
-              {t('import.report', { formatted: formatNumber(errors.size) })}
-            </Button>
-          )}
           {isDryRun || status === 'failed' ? (
             <>
               <Button variant="default" onClick={run.forget}>
                 {t('import.backToColumns')}
               </Button>
               <Button onClick={onImport} disabled={counts.created + counts.replaced + counts.unchanged === 0}>
-                {t(errors.size > 0 ? 'import.startFaultless' : 'import.startNow')}
+                {t(counts.failed > 0 ? 'import.startFaultless' : 'import.startNow')}
               </Button>
             </>
           ) : (
@@ -157,58 +141,5 @@ function Outcome({ run, definition, known, opened, columns, onImport, onClose }:
         </Group>
       </Stack>
     </Card>
-  );
-}
-
-function sentencesOf(errors: readonly RowError[], titleOf: (field: string) => string): string {
-  return errors.map(({ field, message }) => `${field && `${titleOf(field)}: `}${message}`).join(' ');
-}
-
-const shownGroups = 20;
-
-interface ErrorGroupsProps {
-  errors: RunState['errors'];
-  titleOf: (field: string) => string;
-}
-
-/** The same error in a thousand rows is one thing to fix. */
-function ErrorGroups({ errors, titleOf }: ErrorGroupsProps) {
-  const { t } = useTranslation();
-  const groups = new Map<string, { error: RowError; rows: number[] }>();
-  for (const [row, some] of errors) {
-    for (const error of some) {
-      const key = `${titleOf(error.field)}\n${error.message}`;
-      const group = groups.get(key) ?? { error, rows: [] };
-      group.rows.push(row);
-      groups.set(key, group);
-    }
-  }
-  const sorted = [...groups.entries()].sort(([, one], [, other]) => other.rows.length - one.rows.length);
-  return (
-    <div>
-      <Text fw={600} size="sm" mb={6}>
-        {t('import.wrong')}
-      </Text>
-      <ul className={classes.groups}>
-        {sorted.slice(0, shownGroups).map(([key, { error, rows }]) => (
-          <li key={key}>
-            <span>
-              {error.field && <strong>{titleOf(error.field)}: </strong>}
-              {error.message}
-            </span>
-            <Text size="xs" c="dimmed" component="span" className="numbers">
-              {t('import.inRows', { count: rows.length, formatted: formatNumber(rows.length) })}
-              {': '}
-              {listNumbers(rows)}
-            </Text>
-          </li>
-        ))}
-      </ul>
-      {sorted.length > shownGroups && (
-        <Text size="sm" c="dimmed" mt="xs">
-          {t('import.moreGroups', { count: sorted.length - shownGroups })}
-        </Text>
-      )}
-    </div>
   );
 }

@@ -1,12 +1,12 @@
 // Sends the rows of a file, some at a time. Each part has a key of its own, which makes a retry safe.
 import i18next from 'i18next';
 import type { components } from '../../../client/src/api-types.ts';
-import { columnAt, type ImportColumn } from '../../../core/columns.ts';
-import type { RowChoices } from '../../../core/compared-rows.ts';
-import type { ChosenColumns, LinePlan } from '../../../core/import-lines.ts';
+import { columnAt, type ImportColumn } from '../../../core/table/columns.ts';
+import type { RowChoices } from '../../../core/table/compared-rows.ts';
+import type { ChosenColumns, LinePlan } from '../../../core/table/import-lines.ts';
 import { ApiError, type FieldError, send, toApiError, unreachable } from '../api/client.ts';
-import { fieldErrorText } from '../forms/field-error-text.ts';
-import type { Reader } from './reader.ts';
+import { fieldErrorText } from '../inputs/field-error-text.ts';
+import type { Chunk, Part, Reader } from './reader.ts';
 
 type LineAnswer = components['schemas']['ImportResult'];
 type Summary = components['schemas']['ImportSummary']['summary'];
@@ -20,7 +20,11 @@ export interface RowError {
 /** What became of a row. */
 export interface RowResult {
   row: number;
-  outcome: 'created' | 'known' | 'failed';
+  outcome: 'created' | 'known' | 'failed' | 'leftOut';
+  /** Whether a cell was read in another way than it is written. */
+  isHinted?: boolean;
+  /** Of the stored object, which exists before the import. */
+  id?: string;
   errors: RowError[];
 }
 
@@ -32,12 +36,12 @@ interface Sending {
   columns: ChosenColumns;
   isDryRun: boolean;
   /** The import that the rows are part of. */
-  importId?: string;
-  key?: string;
+  importId?: string | undefined;
+  key?: string | undefined;
   signal?: AbortSignal;
 }
 
-interface Sent {
+export interface Sent {
   results: RowResult[];
   counts: Counts;
 }
@@ -47,7 +51,7 @@ const maxAttempts = 6;
 /** A check can be repeated by hand, and each attempt has waited for half a minute in the service's queue. */
 const maxAttemptsOfCheck = 2;
 
-export async function sendLines(body: string, rows: readonly number[], sending: Sending): Promise<Sent> {
+async function sendLines(body: string, rows: readonly number[], sending: Sending): Promise<Sent> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await sendOnce(body, rows, sending);
@@ -71,6 +75,15 @@ function inOfficeWords(failure: ApiError): ApiError {
   if (!code) return failure;
   const message = i18next.t(`importEnd.${code}`);
   return new ApiError(failure.status, { ...failure.details, message }, failure.retryAfterSeconds);
+}
+
+/** What became of each row of a part, also of those that were not sent. */
+export function resultsOf({ results }: Sent, { leftOut, hinted }: Chunk): RowResult[] {
+  const marked = new Set(hinted);
+  return [
+    ...results.map((result) => (marked.has(result.row) ? { ...result, isHinted: true } : result)),
+    ...leftOut.map((row): RowResult => ({ row, outcome: 'leftOut', errors: [] })),
+  ];
 }
 
 /** Browsers over HTTP/1.1 send a whole request before they read of the answer. */
@@ -107,9 +120,9 @@ async function sendOnce(body: string, rows: readonly number[], sending: Sending)
 }
 
 function toResult(answer: LineAnswer, columns: ChosenColumns): Omit<RowResult, 'row'> {
-  const { status, replayed, errors, code, field = '', message = '' } = answer;
+  const { status, replayed, id, errors, code, field = '', message = '' } = answer;
   if (status === 201 || replayed) return { outcome: 'created', errors: [] };
-  if (status === 200) return { outcome: 'known', errors: [] };
+  if (status === 200) return { outcome: 'known', ...(id && { id }), errors: [] };
   if (code === 'version_mismatch')
     return { outcome: 'failed', errors: [{ field, message: i18next.t('import.changedSince') }] };
   const chosen = columns.filter((column) => column !== undefined);
@@ -143,26 +156,31 @@ interface FileSending {
   reader: Reader;
   plan: LinePlan;
   choices: RowChoices;
+  /** Missing for the whole file. */
+  part?: Part;
   /** Missing for a check. */
-  importId: string | undefined;
-  /** Receives the number of processed rows and the latest results. */
-  onPart: (read: number, sent: Sent) => void;
+  importId?: string | undefined;
+  signal?: AbortSignal;
+  /** Receives the latest results. */
+  onPart: (sent: Sent, chunk: Chunk) => void;
   /** Asked between two parts: parts that were sent get their results. */
-  isCancelled: () => boolean;
+  isCancelled?: () => boolean;
 }
 
-export async function sendFile({ reader, plan, choices, importId, onPart, isCancelled }: FileSending) {
+export async function sendFile({ reader, plan, choices, part, importId, signal, ...asked }: FileSending) {
   const { columns } = plan;
   const isDryRun = importId === undefined;
-  await reader.start(plan, choices);
-  for (let part = 1; !isCancelled(); part += 1) {
-    const chunk = await reader.next();
-    if (!chunk) return;
+  let number = 0;
+  for await (const chunk of reader.chunks(plan, choices, part)) {
+    number += 1;
+    if (asked.isCancelled?.()) return;
+    signal?.throwIfAborted();
     if (chunk.rows.length === 0) {
-      onPart(chunk.read, { results: [], counts: noCounts });
+      asked.onPart({ results: [], counts: noCounts }, chunk);
       continue;
     }
-    const key = isDryRun ? undefined : `${importId}-${part}`;
-    onPart(chunk.read, await sendLines(chunk.body, chunk.rows, { columns, isDryRun, importId, key }));
+    const key = isDryRun ? undefined : `${importId}-${number}`;
+    const sending = { columns, isDryRun, importId, key, ...(signal && { signal }) };
+    asked.onPart(await sendLines(chunk.body, chunk.rows, sending), chunk);
   }
 }

@@ -1,8 +1,8 @@
 // Empty files with the right titles, to fill in with a spreadsheet program.
 import { Text, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { columnsOf } from '../../../core/columns.ts';
-import { byteOrderMark, toCsvLine } from '../../../core/csv.ts';
+import { columnsOf } from '../../../core/table/columns.ts';
+import { byteOrderMark, toCsvLine } from '../../../core/table/csv.ts';
 import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { Card } from '../frame/card.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';

@@ -1,11 +1,14 @@
 // A run over the whole file, tried or in earnest, and what has become of its rows so far.
 import { useCallback, useRef, useState } from 'react';
-import type { RowChoices } from '../../../core/compared-rows.ts';
-import type { LinePlan } from '../../../core/import-lines.ts';
+import type { RowChoices } from '../../../core/table/compared-rows.ts';
+import type { LinePlan } from '../../../core/table/import-lines.ts';
 import { call } from '../api/client.ts';
 import { useForgetReadings } from '../api/records.ts';
 import type { OpenedFile } from './reader.ts';
-import { type Counts, noCounts, type RowError, sendFile } from './sending.ts';
+import { type Counts, noCounts, type RowResult, resultsOf, sendFile } from './sending.ts';
+
+/** By the number of the row. */
+export type CheckedRows = ReadonlyMap<number, RowResult>;
 
 export interface RunState {
   status: 'running' | 'done' | 'cancelled' | 'failed';
@@ -16,8 +19,7 @@ export interface RunState {
   total: number;
   read: number;
   counts: Counts;
-  /** The errors of each rejected row. */
-  errors: ReadonlyMap<number, readonly RowError[]>;
+  rows: CheckedRows;
   error?: unknown;
 }
 
@@ -35,7 +37,7 @@ export function useRun({ reader, name, table }: OpenedFile) {
 
   async function start({ plan, choices, isDryRun }: Start) {
     isCancelled.current = false;
-    const errors = new Map<number, readonly RowError[]>();
+    const rows = new Map<number, RowResult>();
     let now: RunState = {
       status: 'running',
       isDryRun,
@@ -43,7 +45,7 @@ export function useRun({ reader, name, table }: OpenedFile) {
       total,
       read: 0,
       counts: noCounts,
-      errors,
+      rows,
     };
     const show = (changes: Partial<RunState>) => {
       now = { ...now, ...changes };
@@ -59,11 +61,9 @@ export function useRun({ reader, name, table }: OpenedFile) {
         choices,
         importId,
         isCancelled: () => isCancelled.current,
-        onPart: (read, { results, counts }) => {
-          for (const result of results) {
-            if (result.outcome === 'failed') errors.set(result.row, result.errors);
-          }
-          show({ read, counts: addCounts(now.counts, counts) });
+        onPart: (sent, chunk) => {
+          for (const result of resultsOf(sent, chunk)) rows.set(result.row, result);
+          show({ read: chunk.read, counts: addCounts(now.counts, sent.counts) });
         },
       });
       show({ status: isCancelled.current && now.read < total ? 'cancelled' : 'done' });

@@ -1,6 +1,6 @@
 // The sites in a part of the map; those that lie close together come as one from the service.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { MapCluster } from '../../../core/map-cluster.ts';
+import type { MapCluster } from '../../../core/place/map-cluster.ts';
 import { call, queryString } from '../api/client.ts';
 import type { Bounds } from './view.ts';
 

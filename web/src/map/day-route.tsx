@@ -3,13 +3,14 @@ import { Text } from '@mantine/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { distanceInKm, orderByNearest } from '../../../core/route.ts';
+import { takesPlace, type VisitStatus } from '../../../core/calendar/visit-plan.ts';
+import { distanceInKm, orderByNearest } from '../../../core/place/route.ts';
 import { call, queryString } from '../api/client.ts';
 import { ReferencePicker } from '../forms/reference-picker.tsx';
 import { Card } from '../frame/card.tsx';
-import { DayInput } from '../frame/day-input.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { AnchorLink } from '../frame/links.tsx';
+import { DayInput } from '../inputs/day-input.tsx';
 import { formatNumber, isDay } from '../texts/format.ts';
 import { startOf, startText } from '../visits/start-address.ts';
 import { visitSettingsQuery } from '../visits/visits-query.ts';
@@ -42,12 +43,14 @@ function stopsQuery({ employeeId, day }: RouteChoice) {
     queryKey: ['day-route', employeeId, day],
     queryFn: async ({ signal }) => {
       const asked = queryString({ from: day, until: day, employeeId, limit: maxStops });
-      const visits = await call<{ data: { siteId: string; status: string }[] }>('GET', `/visits${asked}`, {
-        signal,
-      });
-      const ids = new Set(
-        visits.data.filter(({ status }) => status !== 'SKIPPED').map(({ siteId }) => siteId),
+      const visits = await call<{ data: { siteId: string; status: VisitStatus }[] }>(
+        'GET',
+        `/visits${asked}`,
+        {
+          signal,
+        },
       );
+      const ids = new Set(visits.data.filter(({ status }) => takesPlace(status)).map(({ siteId }) => siteId));
       if (ids.size === 0) return [];
       const query = queryString({ siteId: [...ids].join() });
       return (await call<{ data: Stop[] }>('GET', `/map/positions${query}`, { signal })).data;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { listPostcodes, listTowns } from '../../../core/postcodes.ts';
+import { listPostcodes, listTowns } from '../../../core/place/postcodes.ts';
 import { placeLabels } from './labels.ts';
 import { toWorld } from './view.ts';
 

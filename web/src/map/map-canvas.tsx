@@ -3,7 +3,7 @@ import { ActionIcon, Alert, useComputedColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type PointerEvent, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { MapCluster } from '../../../core/map-cluster.ts';
+import type { MapCluster } from '../../../core/place/map-cluster.ts';
 import { Icon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { type ChangeView, useGestures } from './gestures.ts';

@@ -1,6 +1,6 @@
 // Draws the map: countries, names of towns, the sites, and the route of a day.
 
-import type { MapCluster } from '../../../core/map-cluster.ts';
+import type { MapCluster } from '../../../core/place/map-cluster.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { type Label, type Mark, placeLabels } from './labels.ts';
 import { type Country, origin } from './outline.ts';

@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Dialog } from '../frame/dialog.tsx';
+import { Dialog } from '../dialogs/dialog.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { type Address, approximatePositionQuery } from './approximate-position.ts';
 import { cityNamed } from './cities.ts';

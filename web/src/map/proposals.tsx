@@ -2,10 +2,10 @@
 import { ActionIcon, Button, Group, Text } from '@mantine/core';
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { distanceInKm } from '../../../core/route.ts';
+import { distanceInKm } from '../../../core/place/route.ts';
 import { call } from '../api/client.ts';
 import { useForgetReadings } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { AnchorLink } from '../frame/links.tsx';
@@ -34,7 +34,7 @@ const proposalsQuery = queryOptions({
 
 export function Proposals({ onShow }: { onShow: (position: Position) => void }) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const forgetReadings = useForgetReadings();
   const { data } = useQuery(proposalsQuery);
   const decide = useMutation({
@@ -42,7 +42,7 @@ export function Proposals({ onShow }: { onShow: (position: Position) => void }) 
       for (const proposal of proposals) await (isAccepted ? accept(proposal) : reject(proposal));
     },
     // Those before a failure are done.
-    onSettled: forgetReadings,
+    onSettled: () => forgetReadings(),
   });
   if (!data || data.total === 0) return null;
   return (
@@ -51,7 +51,7 @@ export function Proposals({ onShow }: { onShow: (position: Position) => void }) 
         title={t('map.proposals', { count: data.total, formatted: formatNumber(data.total) })}
         icon="map"
         actions={
-          isAdministrator && (
+          mayEdit && (
             <Button
               size="compact-sm"
               variant="light"
@@ -80,7 +80,7 @@ export function Proposals({ onShow }: { onShow: (position: Position) => void }) 
                 >
                   <Icon name="search" size={16} />
                 </ActionIcon>
-                {isAdministrator && (
+                {mayEdit && (
                   <>
                     <Button
                       size="compact-sm"

@@ -2,7 +2,7 @@
 import { Text } from '@mantine/core';
 import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { MapCluster } from '../../../core/map-cluster.ts';
+import type { MapCluster } from '../../../core/place/map-cluster.ts';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';

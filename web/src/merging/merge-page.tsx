@@ -4,7 +4,7 @@ import { useMutation, useQueries } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, toApiError } from '../api/client.ts';
+import { ApiError, send, toApiError } from '../api/client.ts';
 import {
   type Definition,
   type Entity,
@@ -16,13 +16,14 @@ import {
   useDefinition,
 } from '../api/definitions.ts';
 import { recordQuery, useForgetReadings } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
-import { fieldErrorText } from '../forms/field-error-text.ts';
+import { useMayEdit } from '../api/session.ts';
 import { EmptyNote, FailureNote, NotAllowedPage, NotFoundPage } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
+import { undoImport } from '../import/import-runs.ts';
+import { fieldErrorText } from '../inputs/field-error-text.ts';
 import { NamedText } from '../records/value.tsx';
 import { formatDay, formatNumber } from '../texts/format.ts';
 import classes from './merge.module.css';
@@ -33,13 +34,13 @@ export function MergePage() {
   const { collection, id } = useParams({ strict: false }) as { collection: string; id: string };
   const { with: others = '' } = useSearch({ strict: false }) as { with?: string };
   const definition = useDefinition(collection);
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const ids = [...new Set([id, ...String(others).split(',').filter(Boolean)])];
   const readings = useQueries({
     queries: ids.map((one) => ({ ...recordQuery(collection, one), enabled: definition !== undefined })),
   });
   if (!definition) return <NotFoundPage />;
-  if (!isAdministrator) return <NotAllowedPage />;
+  if (!mayEdit) return <NotAllowedPage />;
   const error = readings.find((reading) => reading.error)?.error;
   const entities = readings.flatMap(({ data }) => data ?? []);
   const isComplete = entities.length === ids.length;
@@ -93,23 +94,35 @@ function MergeForm({ definition, records, onStale }: MergeFormProps) {
   const [winner, ...losers] = records as [Entity, ...Entity[]];
   const fields = differingFields(definition, records);
   const [choices, setChoices] = useState(() => defaultChoices(fields, records));
+  async function undo(undoId: string): Promise<void> {
+    const { kept } = await undoImport(undoId);
+    await forgetReadings();
+    if (kept > 0) throw new ApiError(0, { message: t('grid.undoFailed', { count: kept }) });
+    tell(t('undo.done'));
+  }
   const merging = useMutation({
-    mutationFn: () =>
-      call<{ moved: { count: number }[] }>('POST', `/${collection}/${winner.id}/merge`, {
-        body: {
+    mutationFn: async () => {
+      const response = await send('POST', `/${collection}/${winner.id}/merge`, {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({
           ids: losers.map(({ id }) => id),
           fields: choices,
           versions: Object.fromEntries(records.map(({ id, version }) => [id, version])),
-        },
-      }),
-    onSuccess: async ({ moved }) => {
+        }),
+      });
+      const { moved } = (await response.json()) as { moved: { count: number }[] };
+      return { moved, undoId: response.headers.get('X-Request-Id')! };
+    },
+    onSuccess: async ({ moved, undoId }) => {
       await navigate({ to: `/data/${collection}/${winner.id}`, replace: true });
       const count = moved.reduce((sum, one) => sum + one.count, 0);
       tell(
         t(count > 0 ? 'merge.doneMoved' : 'merge.done', {
           count,
           number: formatNumber(count),
+          name: labelOf(definition, winner),
         }),
+        { label: t('undo.undo'), run: () => undo(undoId) },
       );
       await forgetReadings();
     },

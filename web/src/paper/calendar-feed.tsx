@@ -4,10 +4,10 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { Card } from '../frame/card.tsx';
-import { CopyField } from '../frame/copy-field.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell, tellFailure } from '../frame/notices.tsx';
+import { CopyField } from '../inputs/copy-field.tsx';
 import { formatAgo, formatDay, formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 

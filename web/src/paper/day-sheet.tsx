@@ -4,16 +4,17 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { todayIn } from '../../../core/calendar-days.ts';
-import { orderByNearest } from '../../../core/route.ts';
+import { todayIn } from '../../../core/calendar/calendar-days.ts';
+import { orderByNearest } from '../../../core/place/route.ts';
 import { useIsAdministrator } from '../api/session.ts';
-import { DayInput } from '../frame/day-input.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { usePrintPage } from '../frame/printing.ts';
+import { RecordNet } from '../frame/record-net.tsx';
 import { Icon } from '../icons.tsx';
+import { DayInput } from '../inputs/day-input.tsx';
 import { addressText } from '../tables/columns.ts';
 import { formatDay, isDay } from '../texts/format.ts';
 import { isApproximate, positionOf, startOf, startText } from '../visits/start-address.ts';
@@ -150,7 +151,19 @@ function PersonSheet({ name, day, visits }: { name: string; day: string; visits:
         </thead>
         <tbody>
           {ordered.map((visit, index) => (
-            <Row key={`${visit.siteId} ${windowsText(visit)}`} visit={visit} place={index + 1} />
+            <RecordNet
+              key={`${visit.siteId} ${windowsText(visit)}`}
+              mark={
+                <tr>
+                  <th scope="row">
+                    {index + 1}. {t('print.unreadable', { id: visit.siteId.slice(-6) })}
+                  </th>
+                  <td colSpan={3} />
+                </tr>
+              }
+            >
+              <Row visit={visit} place={index + 1} />
+            </RecordNet>
           ))}
         </tbody>
       </table>

@@ -1,11 +1,12 @@
 // The visits of a day with everything that somebody needs on the way.
+import { isTakingPlace } from '../visits/visit-groups.ts';
 import { type Visit, visitsQuery } from '../visits/visits-query.ts';
 
-/** Skipped visits are nobody's work. */
+/** Skipped and cancelled visits are nobody's work. */
 export function dayVisitsQuery(day: string, employeeId: string | undefined) {
   return {
     ...visitsQuery({ from: day, until: day, employeeId }),
-    select: ({ visits }: { visits: Visit[] }) => visits.filter(({ status }) => status !== 'SKIPPED'),
+    select: (visits: Visit[]) => visits.filter(isTakingPlace),
   };
 }
 

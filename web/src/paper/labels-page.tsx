@@ -12,6 +12,7 @@ import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { usePrintPage } from '../frame/printing.ts';
+import { RecordNet } from '../frame/record-net.tsx';
 import { Icon } from '../icons.tsx';
 import { NamedText } from '../records/value.tsx';
 import { formatNumber } from '../texts/format.ts';
@@ -120,14 +121,15 @@ function Labels({ definition }: { definition: Definition }) {
           // biome-ignore lint/suspicious/noArrayIndexKey: sheets have no other identity.
           <div key={index} className={classes.sheet}>
             {page.map(({ place, label }) => (
-              <Label
-                key={label.id}
-                sheet={sheet}
-                place={place}
-                definition={definition}
-                record={label}
-                shown={shown as Line[]}
-              />
+              <RecordNet key={label.id} mark={<BrokenLabel sheet={sheet} place={place} id={label.id} />}>
+                <Label
+                  sheet={sheet}
+                  place={place}
+                  definition={definition}
+                  record={label}
+                  shown={shown as Line[]}
+                />
+              </RecordNet>
             ))}
           </div>
         ))}
@@ -155,14 +157,13 @@ interface LabelProps {
 
 function Label({ sheet, place, definition, record, shown }: LabelProps) {
   const addressOf = useRecordAddress();
-  const { left, top } = cornerOf(sheet, place);
   const name = labelOf(definition, record);
   const room = [record.building, record.floor, record.room, record.position].filter(Boolean).join(', ');
   return (
     <div
       className={classes.label}
       data-size={sheet.height < 15 ? 'tiny' : sheet.height < 28 ? 'small' : 'normal'}
-      style={{ left: `${left}mm`, top: `${top}mm`, width: `${sheet.width}mm`, height: `${sheet.height}mm` }}
+      style={areaOf(sheet, place)}
     >
       <QrCode text={addressOf(definition.collection, record.id)} label={name} />
       <div className={classes.words}>
@@ -179,4 +180,18 @@ function Label({ sheet, place, definition, record, shown }: LabelProps) {
       </div>
     </div>
   );
+}
+
+function BrokenLabel({ sheet, place, id }: Pick<LabelProps, 'sheet' | 'place'> & { id: string }) {
+  const { t } = useTranslation();
+  return (
+    <div className={classes.label} style={areaOf(sheet, place)}>
+      {t('print.unreadable', { id: id.slice(-6) })}
+    </div>
+  );
+}
+
+function areaOf(sheet: LabelSheet, place: number) {
+  const { left, top } = cornerOf(sheet, place);
+  return { left: `${left}mm`, top: `${top}mm`, width: `${sheet.width}mm`, height: `${sheet.height}mm` };
 }

@@ -2,10 +2,9 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { todayIn } from '../../../core/calendar-days.ts';
-import { orderByNearest } from '../../../core/route.ts';
-import { fewQuery } from '../api/records.ts';
-import { useMe } from '../api/session.ts';
+import { todayIn } from '../../../core/calendar/calendar-days.ts';
+import { orderByNearest } from '../../../core/place/route.ts';
+import { profileQuery } from '../api/session.ts';
 import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';
@@ -20,18 +19,15 @@ import { type Visit, visitSettingsQuery } from '../visits/visits-query.ts';
 import { dayVisitsQuery, mapsLink } from './day-visits.ts';
 import classes from './sheet.module.css';
 
-/** A person whose address an employee has sees the visits of that employee, everybody else those of all. */
+/** A person who is an employee sees their own visits, everybody else those of all. */
 export function TodayVisits() {
   const { t } = useTranslation();
-  const { email } = useMe().person;
   const today = todayIn(undefined);
-  const employees = useQuery(fewQuery('employees', { q: email }, 10));
-  const own = employees.data?.data.find(
-    (employee) => String(employee.email).toLowerCase() === email.toLowerCase(),
-  );
+  const profile = useQuery(profileQuery);
+  const employeeId = profile.data?.employeeId ?? undefined;
   const { data, error, refetch } = useQuery({
-    ...dayVisitsQuery(today, own?.id),
-    enabled: !employees.isPending,
+    ...dayVisitsQuery(today, employeeId),
+    enabled: !profile.isPending,
   });
   const { data: settings } = useQuery(visitSettingsQuery);
   const ordered = orderByNearest(data ?? [], positionOf, startOf(settings?.startAddress));
@@ -40,12 +36,7 @@ export function TodayVisits() {
       title={t('today.title')}
       icon="calendar"
       actions={
-        <ButtonLink
-          size="compact-sm"
-          variant="subtle"
-          to="/day-sheet"
-          search={{ date: today, employeeId: own?.id }}
-        >
+        <ButtonLink size="compact-sm" variant="subtle" to="/day-sheet" search={{ date: today, employeeId }}>
           {t('daySheet.title')}
         </ButtonLink>
       }
@@ -55,7 +46,7 @@ export function TodayVisits() {
       {data?.length === 0 && <p className={record.none}>{t('today.none')}</p>}
       <ol className={record.list}>
         {ordered.map((visit) => (
-          <Stop key={`${visit.siteId} ${windowsText(visit)}`} visit={visit} showsPerson={!own} />
+          <Stop key={`${visit.siteId} ${windowsText(visit)}`} visit={visit} showsPerson={!employeeId} />
         ))}
       </ol>
     </Card>

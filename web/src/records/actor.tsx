@@ -2,6 +2,7 @@
 import { Text } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
+import { isTestBusinessShown } from '../api/client.ts';
 import { Icon, type IconName } from '../icons.tsx';
 import classes from './actor.module.css';
 
@@ -22,9 +23,14 @@ const icons: Record<ActorType, IconName | undefined> = {
   STRANGER: 'warning',
 };
 
+const programs = new Map<string, 'demo' | 'testData'>([
+  ['demo', 'demo'],
+  ['test data', 'testData'],
+]);
+
 export function actorText({ actor, actorType, actorId }: ActorNames, t: TFunction): string {
   if (actorType === 'KEY') return t('changes.key', { key: actor.replace(/^key /, '') });
-  if (actorType === 'COMMAND_LINE') return t(actor === 'demo' ? 'changes.demo' : 'changes.commandLine');
+  if (actorType === 'COMMAND_LINE') return t(`changes.${programs.get(actor) ?? 'commandLine'}`);
   // The journal forgets names after a while, and keeps the id.
   return actor === 'person' && actorId ? t('actor.forgotten') : actor;
 }
@@ -33,7 +39,8 @@ export function actorText({ actor, actorType, actorId }: ActorNames, t: TFunctio
 export function actorHint({ actorType, actorId, actorEmail }: ActorNames, t: TFunction): string | undefined {
   if (actorType === 'STRANGER') return t('actor.stranger');
   if (actorType !== 'PERSON' || !actorId) return undefined;
-  return actorEmail ?? t('actor.left');
+  // A test business knows no addresses: its people are those of the real one.
+  return actorEmail ?? (isTestBusinessShown() ? undefined : t('actor.left'));
 }
 
 export function Actor({ names }: { names: ActorNames }) {

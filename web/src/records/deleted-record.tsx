@@ -6,7 +6,7 @@ import { deletedObjectQuery } from '../api/bin.ts';
 import { type Definition, labelOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { historyQuery } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { includedText } from '../bin/bin-page.tsx';
 import { EmptyNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';
@@ -22,12 +22,12 @@ import { RestoreButton } from './restore-button.tsx';
 
 export function DeletedRecord({ definition, id }: { definition: Definition; id: string }) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const definitions = useDefinitions();
-  const bin = useQuery({ ...deletedObjectQuery(definition, id), enabled: isAdministrator });
+  const bin = useQuery({ ...deletedObjectQuery(definition, id), enabled: mayEdit });
   const history = useQuery(historyQuery(definition.name, id));
   const { data: named } = useNamed([definition.name], id, true);
-  if (history.isPending || (isAdministrator && bin.isPending)) return <Lines count={8} />;
+  if (history.isPending || (mayEdit && bin.isPending)) return <Lines count={8} />;
   const deletion = history.data?.data.find(({ action }) => action === 'DELETED');
   if (!deletion)
     return (

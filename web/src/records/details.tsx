@@ -5,7 +5,7 @@ import { lazyRouteComponent } from '@tanstack/react-router';
 import { type MouseEvent, type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, type Entity, type Field, labelOf, titleOf, valueAt } from '../api/definitions.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { forCare } from '../forms/form-layout.ts';
 import { Card } from '../frame/card.tsx';
 import { AnchorLink } from '../frame/links.tsx';
@@ -27,8 +27,8 @@ interface DetailsProps {
 
 export function Details({ definition, entity, isReadOnly = false }: DetailsProps) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
-  const changeable = isAdministrator ? definition : forCare(definition);
+  const mayEdit = useMayEdit();
+  const changeable = mayEdit ? definition : forCare(definition);
   const canEdit = (field: Field) => !isReadOnly && changeable.fields.includes(field) && !field.twinOf;
   const shown = definition.fields.filter((field) => isWorthALine(definition, field, entity, canEdit(field)));
   const empty = definition.fields.filter((field) => canEdit(field) && isEmpty(field, entity));

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import type { Definition, Entity } from '../api/definitions.ts';
 import { type Change, useForgetReadings } from '../api/records.ts';
-import { Dialog } from '../frame/dialog.tsx';
+import { Dialog } from '../dialogs/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { formatTime } from '../texts/format.ts';
 import { type EarlierValues, patchTo } from './earlier-state.ts';

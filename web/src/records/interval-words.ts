@@ -1,7 +1,7 @@
 // A visit interval in words.
 import type { TFunction } from 'i18next';
-import { dayNames } from '../../../core/calendar-days.ts';
-import type { AttendingInterval } from '../../../core/visits.ts';
+import { dayNames } from '../../../core/calendar/calendar-days.ts';
+import type { AttendingInterval } from '../../../core/calendar/visits.ts';
 import { formatDay, locale, monthNames, weekdayNames } from '../texts/format.ts';
 
 function timeText({ timeFrom: from, timeUntil: until }: AttendingInterval, t: TFunction): string {

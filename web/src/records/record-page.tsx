@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Navigate, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isOpeningHours } from '../../../core/opening-hours.ts';
-import { isAttendingInterval } from '../../../core/visits.ts';
+import { isOpeningHours } from '../../../core/calendar/opening-hours.ts';
+import { isAttendingInterval } from '../../../core/calendar/visits.ts';
 import { toApiError } from '../api/client.ts';
 import { type Definition, type Entity, labelOf, pluralOf, useDefinition } from '../api/definitions.ts';
 import { recordQuery } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { Card } from '../frame/card.tsx';
 import { NotFoundPage } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
@@ -41,7 +41,7 @@ export function RecordPage() {
 
 function Record({ definition, id }: { definition: Definition; id: string }) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const [isDeleting, setIsDeleting] = useState(false);
   const { data: entity, error, refetch } = useQuery(recordQuery(definition.collection, id));
   const trail = [{ title: pluralOf(definition), to: `/data/${definition.collection}` }];
@@ -91,12 +91,12 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
         </div>
         <div className={classes.column}>
           <Plan definition={definition} entity={entity} />
-          {isAdministrator && (definition.name === 'employee' || definition.name === 'site') && (
+          {mayEdit && (definition.name === 'employee' || definition.name === 'site') && (
             <Suspense>
               <CalendarFeed resource={definition.name} id={id} />
             </Suspense>
           )}
-          <History definition={definition} id={id} entity={isAdministrator ? entity : undefined} />
+          <History definition={definition} id={id} entity={mayEdit ? entity : undefined} />
         </div>
       </div>
       {isDeleting && (
@@ -114,8 +114,8 @@ interface RecordActionsProps {
 
 function RecordActions({ definition, id, onDelete }: RecordActionsProps) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
-  if (!isAdministrator) {
+  const mayEdit = useMayEdit();
+  if (!mayEdit) {
     return (
       definition.careFields.length > 0 && (
         <ButtonLink

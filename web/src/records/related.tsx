@@ -16,7 +16,7 @@ import {
   useDefinitions,
 } from '../api/definitions.ts';
 import { fewQuery } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useMayEdit } from '../api/session.ts';
 import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
@@ -40,7 +40,7 @@ export function Related({ definition, id }: { definition: Definition; id: string
 
 function RelatedList({ definition, field, id }: { definition: Definition; field: Field; id: string }) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const parameters = { [field.name]: id, sort: 'name' };
   const { data, error, refetch } = useQuery(fewQuery(definition.collection, parameters, shownItems));
   const isOwned = field.reference?.isOwner ?? false;
@@ -73,7 +73,7 @@ function RelatedList({ definition, field, id }: { definition: Definition; field:
               {t('actions.all')}
             </ButtonLink>
           )}
-          {isOwned && isAdministrator && (
+          {isOwned && mayEdit && (
             <ButtonLink
               size="compact-sm"
               variant="subtle"

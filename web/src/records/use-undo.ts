@@ -61,9 +61,9 @@ export function useUndo() {
         undo(() => remove(definition, id, 1)),
       );
     },
-    tellDeleted(definition: Definition, id: string): void {
+    tellDeleted(name: string, definition: Definition, id: string): void {
       tell(
-        t('deletion.done'),
+        t('deletion.done', { name }),
         undo(async () => {
           await restore(definition, id);
           await open(definition, id);

@@ -1,12 +1,11 @@
 // A value of a field as people read it.
 import { Anchor, Badge, Skeleton, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { type Field, labelOf, titleOf } from '../api/definitions.ts';
+import { type Field, isMoney, labelOf, titleOf } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
-import { isMoney } from '../forms/money.ts';
-import { unitName } from '../forms/unit-input.tsx';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
+import { unitName } from '../inputs/unit-input.tsx';
 import { formatDay, formatMoney, formatNumber } from '../texts/format.ts';
 import { mailLink, phoneLink } from './contact-links.ts';
 
@@ -103,7 +102,15 @@ export function StatusBadge({
 }
 
 /** The object that an id names, as a link to its page. */
-export function NamedLink({ resources, id }: { resources: readonly string[]; id: string }) {
+export function NamedLink({
+  resources,
+  id,
+  tabIndex,
+}: {
+  resources: readonly string[];
+  id: string;
+  tabIndex?: number;
+}) {
   const { t } = useTranslation();
   const { data: named, isPending } = useNamed(resources, id, true);
   if (isPending) return <Skeleton height={12} width={110} display="inline-block" />;
@@ -115,7 +122,7 @@ export function NamedLink({ resources, id }: { resources: readonly string[]; id:
     );
   const { definition, entity, isDeleted } = named;
   return (
-    <AnchorLink to={`/data/${definition.collection}/${entity.id}`} inherit>
+    <AnchorLink to={`/data/${definition.collection}/${entity.id}`} inherit tabIndex={tabIndex}>
       {labelOf(definition, entity)}
       {isDeleted && ` (${t('bin.deletedMark')})`}
     </AnchorLink>

@@ -3,9 +3,11 @@ import { Badge, Group, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
-import { todayIn } from '../../../core/calendar-days.ts';
-import type { PlannedVisit } from '../../../core/visit-plan.ts';
-import { isAttendingInterval } from '../../../core/visits.ts';
+import type { Appointment } from '../../../core/calendar/appointments.ts';
+import { fromDayNumber, toDayNumber, todayIn } from '../../../core/calendar/calendar-days.ts';
+import type { PlannedVisit } from '../../../core/calendar/visit-plan.ts';
+import { isAttendingInterval } from '../../../core/calendar/visits.ts';
+import { fewQuery } from '../api/records.ts';
 import { formatDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { nextVisitsQuery } from '../visits/site-plan.ts';
@@ -18,11 +20,17 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
   const { t } = useTranslation();
   const intervals = (site.attendingIntervals as unknown[]).filter(isAttendingInterval);
   const { data: settings } = useQuery(visitSettingsQuery);
+  const from = todayIn(site.timeZone as string | undefined);
+  const { data: appointments } = useQuery({
+    ...fewQuery('appointments', { siteId: String(site.id), dateFrom: monthBefore(from), sort: 'date' }, 200),
+    enabled: site.id !== undefined,
+  });
   const { data: visits, isError } = useQuery(
     nextVisitsQuery(site, {
       holidayRule: settings?.holidayRule ?? 'MOVE',
-      from: todayIn(site.timeZone as string | undefined),
+      from,
       count: 6,
+      appointments: appointments?.data as unknown as Appointment[] | undefined,
     }),
   );
   return (
@@ -38,7 +46,7 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
       {isError && <Text size="sm">{t('attention.explain.plan_failed')}</Text>}
       <ol className={classes.visits}>
         {visits?.map((visit) => (
-          <li key={`${visit.date} ${JSON.stringify(visit.interval)}`}>
+          <li key={`${visit.date} ${visit.appointment?.id ?? visit.rule}`}>
             <span className={classes.date} aria-hidden="true">
               <span>{formatDay(visit.date, { month: 'short' })}</span>
               <strong>{formatDay(visit.date, { day: 'numeric' })}</strong>
@@ -49,11 +57,16 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
               </Text>
               <Group gap={6}>
                 <Text size="xs" c="dimmed">
-                  {timesText(visit, visit.interval.durationInMinutes)}
+                  {timesText(visit, visit.durationInMinutes)}
                 </Text>
-                {(visit.interval.toleranceInDays ?? 0) > 0 && (
+                {(visit.interval?.toleranceInDays ?? 0) > 0 && (
                   <Badge size="xs" color="gray">
-                    {t('record.tolerance', { count: visit.interval.toleranceInDays })}
+                    {t('record.tolerance', { count: visit.interval?.toleranceInDays })}
+                  </Badge>
+                )}
+                {visit.appointment && (
+                  <Badge size="xs" color={visit.appointment.status === 'PROPOSED' ? 'yellow' : 'green'}>
+                    {t(`visits.appointmentStatus.${visit.appointment.status}`)}
                   </Badge>
                 )}
               </Group>
@@ -70,12 +83,18 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
   );
 }
 
+/** A visit that is moved into the next days may stand before them. */
+function monthBefore(day: string): string {
+  return fromDayNumber(toDayNumber(day) - 31);
+}
+
 /** "moved from 25 December because of 1. Weihnachtstag" */
 function movedText(
-  { movedFrom = '', holiday }: Pick<PlannedVisit, 'movedFrom' | 'holiday'>,
+  { movedFrom = '', holiday, appointment }: Pick<PlannedVisit, 'movedFrom' | 'holiday' | 'appointment'>,
   t: TFunction,
 ): string {
   const day = formatDay(movedFrom, { day: 'numeric', month: 'long' });
   const name = holiday?.[currentLanguage()];
+  if (appointment) return t('visits.movedByAgreement', { day });
   return name ? t('visits.movedByHoliday', { day, name }) : t('visits.movedByHours', { day });
 }

@@ -1,7 +1,12 @@
 // Opening hours as a week.
 import { Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { endsNextDay, type OpeningHours, type Season, toSeasons } from '../../../core/opening-hours.ts';
+import {
+  endsNextDay,
+  type OpeningHours,
+  type Season,
+  toSeasons,
+} from '../../../core/calendar/opening-hours.ts';
 import { formatDay, weekdayNames } from '../texts/format.ts';
 import classes from './week.module.css';
 

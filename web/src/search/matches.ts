@@ -1,6 +1,5 @@
 // What a search matched, in the words of the page.
-import { findMatch, type SearchedText } from '../../../core/search-match.ts';
-import { type Definition, type Entity, leavesOf, titleOf, valueAt } from '../api/definitions.ts';
+import { type Definition, leavesOf, titleOf } from '../api/definitions.ts';
 
 export interface Matched {
   field: string;
@@ -19,23 +18,6 @@ export function describeMatches(
       const title = fieldTitle(definition, field);
       return title === undefined ? [] : [`${title}: ${text}`];
     });
-}
-
-/** Which of its own fields a search found an object by. */
-export function findOwnMatches(definition: Definition, entity: Entity, q: string): Matched[] {
-  const { names, fields, codes, phones } = definition.searchedBy;
-  const texts = fields.flatMap((field): SearchedText[] => {
-    const text = valueAt(entity, field);
-    const kind = names.includes(field)
-      ? 'name'
-      : codes.includes(field)
-        ? 'code'
-        : phones.includes(field)
-          ? 'phone'
-          : 'word';
-    return typeof text === 'string' && text !== '' ? [{ field, text, kind }] : [];
-  });
-  return texts.length === 0 ? [] : findMatch(q, texts).matched;
 }
 
 /** "Name, Straße, PLZ, Ort, Externe ID, Kunde" */

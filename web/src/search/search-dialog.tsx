@@ -9,7 +9,9 @@ import { call, queryString } from '../api/client.ts';
 import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { useMe } from '../api/session.ts';
 import { FailureNote } from '../frame/failure.tsx';
+import { toSearch } from '../frame/links.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
+import { type Command, findCommands, useCommands } from './commands.ts';
 import { describeMatches, type Matched } from './matches.ts';
 import classes from './search.module.css';
 
@@ -26,24 +28,25 @@ const hasWord = (text: string) => /[\p{L}\p{N}]/u.test(text);
 interface SearchDialogProps {
   /** What was typed before the field had the focus. */
   takeEarly: () => string;
+  onDo: (work: NonNullable<Command['does']>) => void;
   onClose: () => void;
 }
 
-export function SearchDialog({ takeEarly, onClose }: SearchDialogProps) {
+export function SearchDialog({ takeEarly, onDo, onClose }: SearchDialogProps) {
   const { t } = useTranslation();
   return (
     <Modal.Root opened onClose={onClose} size="lg" padding={0} yOffset="8vh">
       <Modal.Overlay />
       <Modal.Content aria-label={t('search.title')}>
         <Modal.Body>
-          <SearchPanel takeEarly={takeEarly} onClose={onClose} />
+          <SearchPanel takeEarly={takeEarly} onDo={onDo} onClose={onClose} />
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>
   );
 }
 
-function SearchPanel({ takeEarly, onClose }: SearchDialogProps) {
+function SearchPanel({ takeEarly, onDo, onClose }: SearchDialogProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const definitions = useDefinitions();
@@ -65,15 +68,29 @@ function SearchPanel({ takeEarly, onClose }: SearchDialogProps) {
     const definition = definitions.find(({ name }) => name === type);
     return definition ? [{ definition, found }] : [];
   });
-  const ordered = groups.flatMap(({ found }) => found);
+  const known = useCommands();
+  // Not those of the debounced text: Enter means what stands in the field.
+  const commands = text.trim() === '' ? known.ofRecord : findCommands(known.all, text);
+  const found = groups.flatMap(({ found }) => found);
+  const ordered: (Command | Result)[] = [...commands, ...found];
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: other results begin at the first.
-  useEffect(() => setActive(0), [typed, ordered.length]);
+  useEffect(() => setActive(0), [text, ordered.length]);
 
   function open(result: Result, { collection }: Definition) {
     remember(result);
     onClose();
     navigate({ to: '/data/$collection/$id', params: { collection, id: result.id } });
+  }
+
+  function choose(entry: Command | Result) {
+    if (!isCommand(entry)) {
+      open(entry, definitions.find(({ name }) => name === entry.type)!);
+      return;
+    }
+    onClose();
+    if (entry.does) onDo(entry.does);
+    else navigate({ to: entry.to!, search: toSearch(entry.search ?? {}) });
   }
 
   function onKeyDown(event: KeyboardEvent) {
@@ -85,8 +102,7 @@ function SearchPanel({ takeEarly, onClose }: SearchDialogProps) {
       setActive(next);
       document.getElementById(optionId(listId, ordered[next]!))?.scrollIntoView({ block: 'nearest' });
     } else if (event.key === 'Enter' && ordered[active]) {
-      const result = ordered[active];
-      open(result, definitions.find(({ name }) => name === result.type)!);
+      choose(ordered[active]);
     }
   }
 
@@ -132,6 +148,24 @@ function SearchPanel({ takeEarly, onClose }: SearchDialogProps) {
           )
         )}
         <div id={listId} role="listbox" aria-label={isAsking ? t('search.results') : t('search.recent')}>
+          {commands.length > 0 && (
+            // biome-ignore lint/a11y/useSemanticElements: a group of options is no fieldset.
+            <div role="group" aria-label={t('find.actions')}>
+              <div className={classes.group} aria-hidden="true">
+                {t('find.actions')}
+              </div>
+              {commands.map((command) => (
+                <CommandOption
+                  key={command.id}
+                  id={optionId(listId, command)}
+                  command={command}
+                  isActive={command === ordered[active]}
+                  onEnter={() => setActive(ordered.indexOf(command))}
+                  onChoose={() => choose(command)}
+                />
+              ))}
+            </div>
+          )}
           {groups.map(({ definition, found }) => (
             // biome-ignore lint/a11y/useSemanticElements: a group of options is no fieldset.
             <div key={definition.name} role="group" aria-label={pluralOf(definition)}>
@@ -171,8 +205,40 @@ function SearchPanel({ takeEarly, onClose }: SearchDialogProps) {
   );
 }
 
-function optionId(listId: string, { id }: Result): string {
-  return `${listId}-${id}`;
+function isCommand(entry: Command | Result): entry is Command {
+  return 'words' in entry;
+}
+
+function optionId(listId: string, { id }: Command | Result): string {
+  return `${listId}-${id.replaceAll(/\W/g, '-')}`;
+}
+
+interface CommandOptionProps {
+  id: string;
+  command: Command;
+  isActive: boolean;
+  onEnter: () => void;
+  onChoose: () => void;
+}
+
+function CommandOption({ id, command, isActive, onEnter, onChoose }: CommandOptionProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys.
+    // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the active option.
+    <div
+      id={id}
+      role="option"
+      aria-selected={isActive}
+      className={classes.option}
+      onMouseMove={onEnter}
+      onClick={onChoose}
+    >
+      <Icon name={command.icon} size={18} />
+      <div className={classes.text}>
+        <span className={classes.title}>{command.title}</span>
+      </div>
+    </div>
+  );
 }
 
 interface OptionProps {
@@ -210,7 +276,7 @@ const mostRecent = 6;
 
 /** What was opened last in this tab. It ends with the tab: others may use the same computer. */
 function useRecent() {
-  const key = `stamm-recent-${useMe().person.id}`;
+  const key = `stamm-recent-${useMe().person.id}${useMe().isInTestBusiness ? '-test' : ''}`;
   const [recent] = useState<Result[]>(() => {
     try {
       return JSON.parse(sessionStorage.getItem(key) ?? '[]');

@@ -1,14 +1,12 @@
 // "API & interfaces": the one key of the business, and everything an ERP developer needs to begin.
-import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
+import { Confirmation } from '../dialogs/confirmation.tsx';
 import { Card } from '../frame/card.tsx';
-import { Confirmation } from '../frame/confirmation.tsx';
-import { CopyField } from '../frame/copy-field.tsx';
-import { Dialog } from '../frame/dialog.tsx';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { tell } from '../frame/notices.tsx';
@@ -17,9 +15,11 @@ import { checklistQuery } from '../home/checklist.tsx';
 import { Icon } from '../icons.tsx';
 import { type ActorNames, actorHint, actorText } from '../records/actor.tsx';
 import { formatAgo, formatNumber } from '../texts/format.ts';
+import { WebhooksCard } from '../webhooks/webhooks.tsx';
+import { NewKey } from './new-key.tsx';
 import { ReadyCalls } from './ready-calls.tsx';
 import classes from './settings.module.css';
-import { WebhooksCard } from './webhooks.tsx';
+import { TestBusinessCard } from './test-business.tsx';
 
 interface Key {
   prefix: string;
@@ -58,6 +58,7 @@ export function ApiPage() {
           <KeyCard apiKey={data.key} onNewKey={setNewKey} />
           <ReadyCalls apiKey={newKey} />
           <WebhooksCard />
+          <TestBusinessCard />
           {data.ended.length > 0 && <EndedKeys keys={data.ended} />}
         </Stack>
       )}
@@ -153,32 +154,6 @@ function makerOf({ createdById, createdByEmail }: Key, createdBy: string, t: TFu
   };
   const hint = actorHint(names, t);
   return hint ? `${actorText(names, t)} (${hint})` : actorText(names, t);
-}
-
-/** Closed only by its button: a click beside it must not lose the key. */
-function NewKey({ value, onClose }: { value: string; onClose: () => void }) {
-  const { t } = useTranslation();
-  return (
-    <Dialog
-      onClose={onClose}
-      title={t('api.newTitle')}
-      size="lg"
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-      withCloseButton={false}
-    >
-      <Stack>
-        <Text size="sm">{t('api.newText')}</Text>
-        <CopyField value={value} />
-        <Alert color="yellow" variant="light" icon={<Icon name="warning" />}>
-          {t('api.warning')}
-        </Alert>
-        <Group justify="flex-end">
-          <Button onClick={onClose}>{t('api.stored')}</Button>
-        </Group>
-      </Stack>
-    </Dialog>
-  );
 }
 
 function EndedKeys({ keys }: { keys: EndedKey[] }) {

@@ -1,7 +1,8 @@
 // The small facts of an audit entry, in the office's words.
 import type { TFunction } from 'i18next';
-import { holidayRules } from '../../../core/visit-plan.ts';
+import { holidayRules } from '../../../core/calendar/visit-plan.ts';
 import { type Definition, pluralOf, titleOf } from '../api/definitions.ts';
+import { roles } from '../api/session.ts';
 import { formatTime } from '../texts/format.ts';
 import type { AuditEntry } from './audit.ts';
 
@@ -77,7 +78,7 @@ export function describeDetails(
   function wordFor(name: string, value: string): string | undefined {
     switch (name) {
       case 'role':
-        return value === 'VERWALTUNG' || value === 'PFLEGE' ? t(`roles.${value}`) : undefined;
+        return isOneOf(roles, value) ? t(`roles.${value}`) : undefined;
       case 'collection': {
         const definition = definitions.find(({ collection }) => collection === value);
         return definition ? pluralOf(definition) : value === 'audit' ? t('audit.title') : undefined;

@@ -2,7 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
-import { Confirmation } from '../frame/confirmation.tsx';
+import { Confirmation } from '../dialogs/confirmation.tsx';
 import { tell } from '../frame/notices.tsx';
 import { Icon } from '../icons.tsx';
 import { ResetLinkDialog } from './reset-link.tsx';

@@ -21,6 +21,7 @@ export function ProfilePage() {
   const { t } = useTranslation();
   const { person } = useMe();
   const isAdministrator = useIsAdministrator();
+  const { isInTestBusiness } = useMe();
   return (
     <>
       <PageHead title={t('profile.title')} />
@@ -42,7 +43,7 @@ export function ProfilePage() {
         <PasswordCard />
         <PasskeysCard />
         <SessionsCard />
-        {isAdministrator && <BusinessCard />}
+        {isAdministrator && !isInTestBusiness && <BusinessCard />}
       </Stack>
     </>
   );

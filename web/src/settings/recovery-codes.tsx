@@ -1,7 +1,7 @@
 // Recovery codes, shown once.
 import { Button, CopyButton, Group, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { Dialog } from '../frame/dialog.tsx';
+import { Dialog } from '../dialogs/dialog.tsx';
 import { Icon } from '../icons.tsx';
 import { saveBlob } from '../import/download.ts';
 import classes from './passkeys.module.css';

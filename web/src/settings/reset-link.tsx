@@ -2,9 +2,9 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
-import { CopyField } from '../frame/copy-field.tsx';
-import { Dialog } from '../frame/dialog.tsx';
+import { Dialog } from '../dialogs/dialog.tsx';
 import { FailureNote } from '../frame/failure.tsx';
+import { CopyField } from '../inputs/copy-field.tsx';
 
 interface ResetLinkDialogProps {
   person: { id: string; name: string };

@@ -2,7 +2,7 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useIsAdministrator } from '../api/session.ts';
+import { useIsAdministrator, useMe } from '../api/session.ts';
 import { NotAllowedPage } from '../frame/failure.tsx';
 import { Icon, type IconName } from '../icons.tsx';
 import classes from './settings.module.css';
@@ -10,13 +10,19 @@ import classes from './settings.module.css';
 export function SettingsFrame() {
   const { t } = useTranslation();
   const isAdministrator = useIsAdministrator();
+  const { isInTestBusiness } = useMe();
   const pages: { to: string; icon: IconName; title: string }[] = [
     { to: '/settings', icon: 'person', title: t('settings.profile') },
     ...(isAdministrator
       ? ([
-          { to: '/settings/people', icon: 'employee', title: t('settings.people') },
+          // People belong to the real business.
+          ...(isInTestBusiness
+            ? []
+            : ([{ to: '/settings/people', icon: 'employee', title: t('settings.people') }] as const)),
           { to: '/settings/api', icon: 'key', title: t('settings.api') },
+          { to: '/settings/visits', icon: 'calendar', title: t('settings.visits') },
           { to: '/settings/audit', icon: 'history', title: t('audit.title') },
+          { to: '/settings/backups', icon: 'archive', title: t('backups.title') },
         ] as const)
       : []),
   ];

@@ -4,7 +4,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
-import { Confirmation } from '../frame/confirmation.tsx';
+import { Confirmation } from '../dialogs/confirmation.tsx';
 
 export function SignOutEverywhere() {
   const { t } = useTranslation();

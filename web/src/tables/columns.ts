@@ -21,6 +21,8 @@ const firstColumns: Record<string, string[]> = {
   contract: ['customerId', 'type', 'startDate', 'endDate', 'netPrice', 'status'],
   product: ['kind', 'articleNumber', 'netPrice', 'active'],
   employee: ['employeeNumber', 'phone', 'email', 'active'],
+  appointment: ['siteId', 'plannedDate', 'timeFrom', 'employeeId', 'status'],
+  absence: ['employeeId', 'until', 'substituteEmployeeId', 'reason'],
 };
 
 export function useColumns(definition: Definition) {
@@ -117,4 +119,13 @@ export function addressParts(value: unknown): string[] {
     city = '',
   } = (value ?? {}) as Record<string, string>;
   return [`${streetName} ${houseNumber}`.trim(), `${zipCode} ${city}`.trim()].filter(Boolean);
+}
+
+export function isNumber({ field }: Column): boolean {
+  return field !== undefined && ['integer', 'decimal', 'double'].includes(field.kind);
+}
+
+export function widthOf(widths: Record<string, number>, id: string) {
+  const width = widths[id];
+  return width === undefined ? undefined : { minWidth: width, maxWidth: width, width };
 }

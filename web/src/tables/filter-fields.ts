@@ -1,5 +1,5 @@
 // Which filters a table has, and how its address names them.
-import type { ListFilter } from '../../../core/definition.ts';
+import type { ListFilter } from '../../../core/definition/definition.ts';
 import { type Definition, type Field, leavesOf } from '../api/definitions.ts';
 
 /** By the name of the parameter. */

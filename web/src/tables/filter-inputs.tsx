@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { type Field, titleOf } from '../api/definitions.ts';
 import { parseNumber } from '../forms/form-values.ts';
 import { ReferencePicker } from '../forms/reference-picker.tsx';
-import { DayInput } from '../frame/day-input.tsx';
+import { DayInput } from '../inputs/day-input.tsx';
 import { decimalSeparator, isBefore, isDay } from '../texts/format.ts';
 import { type FilterField, type FilterProps, filterFieldsOf } from './filter-fields.ts';
 

@@ -7,6 +7,14 @@ export interface Selection {
   ids: ReadonlySet<string>;
 }
 
+export interface Ticks {
+  has: (id: string) => boolean;
+  toggle: (id: string, withRange: boolean) => void;
+  /** Of all rows that are loaded. */
+  state: 'all' | 'some' | 'none';
+  toggleAll: () => void;
+}
+
 const nothing: Selection = { isAll: false, ids: new Set() };
 
 /** `key` says what the table shows; another one ends the selection. */

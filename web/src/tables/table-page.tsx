@@ -5,31 +5,38 @@ import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queryString } from '../api/client.ts';
 import { type Definition, leavesOf, nounOf, pluralOf, titleOf, useDefinition } from '../api/definitions.ts';
-import { listQuery } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
+import { useNamingList } from '../api/naming-list.ts';
+import { useMayEdit } from '../api/session.ts';
+import { useCellEdits } from '../cells/use-cell-edits.ts';
 import { EmptyNote, FailureNote, NotFoundPage } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { searchedTitles } from '../search/matches.ts';
 import { formatNumber } from '../texts/format.ts';
-import { BulkBar } from './bulk-bar.tsx';
+import { withTexts } from '../texts/language.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import { useColumns } from './columns.ts';
-import { EntityTable, type Ticks } from './entity-table.tsx';
+import { EntityTable } from './entity-table.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { type Filters, filterParametersOf, singleValuesOf } from './filter-fields.ts';
 import { ActiveFilters, FilterMenu } from './filters.tsx';
 import { PrintButton } from './print-button.tsx';
 import { SearchInput } from './search-input.tsx';
-import { useSelection } from './selection.ts';
+import { countSelected, type Ticks, useSelection } from './selection.ts';
 import classes from './table.module.css';
+import { usePreview } from './use-preview.ts';
 import { ViewMenu } from './view-menu.tsx';
 import type { SavedView } from './views.ts';
+
+const UnsavedCells = lazy(withTexts(['tables'], () => import('../cells/unsaved-cells.tsx')));
+
+const BulkBar = lazy(withTexts(['tables'], () => import('../bulk/bulk-bar.tsx')));
+const PreviewPanel = lazy(withTexts(['visits'], () => import('./preview-panel.tsx')));
 
 export function TablePage() {
   const { collection = '' } = useParams({ strict: false });
@@ -43,7 +50,7 @@ const defaultSort = 'name';
 function ResourceTable({ definition }: { definition: Definition }) {
   const { t } = useTranslation();
   const { collection } = definition;
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const search = useSearch({ strict: false }) as Record<string, string>;
   const navigate = useNavigate();
   const { q, sort = defaultSort } = search;
@@ -60,8 +67,15 @@ function ResourceTable({ definition }: { definition: Definition }) {
       replace: true,
     });
   const parameters = { q, sort: definition.sorts.includes(sort) ? sort : defaultSort, ...filters };
-  const list = useInfiniteQuery(listQuery(collection, parameters));
+  const edits = useCellEdits(definition);
   const columns = useColumns(definition);
+  const list = useInfiniteQuery({
+    ...useNamingList(definition, parameters, columns.shown),
+    // A row that was edited stays under the cursor, also after a visit to Excel.
+    refetchOnWindowFocus: !edits.hasEdited,
+  });
+  const preview = usePreview();
+  const [shownCell, setShownCell] = useState<{ id: string; column: string }>();
   const entities = list.data?.pages.flatMap((page) => page.data) ?? [];
   const total = list.data?.pages[0]?.total ?? undefined;
   const isTruncated = list.data?.pages[0]?.truncated ?? false;
@@ -73,9 +87,21 @@ function ResourceTable({ definition }: { definition: Definition }) {
       search: Object.fromEntries(new URLSearchParams(view.search)),
     });
   };
+  const previewed = entities.find(({ id }) => id === preview.id) ?? entities[0];
   const ids = entities.map(({ id }) => id);
+  /** Pages until there are so many rows, for a text that is longer than what is shown. */
+  const loadRows = async (count: number) => {
+    let rows = entities;
+    for (let hasMore = list.hasNextPage; hasMore && rows.length < count; ) {
+      const next = await list.fetchNextPage();
+      if (next.error) throw next.error;
+      rows = next.data?.pages.flatMap((page) => page.data) ?? rows;
+      hasMore = next.hasNextPage;
+    }
+    return rows;
+  };
   const ticked = useSelection(JSON.stringify(parameters));
-  const ticks = isAdministrator ? ticksOf(ticked, ids) : undefined;
+  const ticks = mayEdit ? ticksOf(ticked, ids) : undefined;
   const [isFiltering, setIsFiltering] = useState(false);
   const [resets, setResets] = useState(0);
   const reset = async () => {
@@ -92,7 +118,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
         actions={
           <>
             <PrintButton list={list} />
-            {isAdministrator && (
+            {mayEdit && (
               <ExportMenu
                 collection={collection}
                 parameters={parameters}
@@ -100,7 +126,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
                 isTruncated={isTruncated}
               />
             )}
-            {isAdministrator && (
+            {mayEdit && (
               <ButtonLink
                 to={`/data/${collection}/new`}
                 search={singleValuesOf(definition, filters)}
@@ -143,6 +169,16 @@ function ResourceTable({ definition }: { definition: Definition }) {
             onChoose={showView}
           />
           <ColumnMenu columns={columns} />
+          <Button
+            variant="default"
+            visibleFrom="sm"
+            aria-pressed={preview.isOpen}
+            aria-keyshortcuts="Space"
+            leftSection={<Icon name="preview" size={16} />}
+            onClick={() => preview.toggle()}
+          >
+            {t('preview.title')}
+          </Button>
         </Group>
         <ActiveFilters definition={definition} filters={filters} onChange={change} />
         {isTruncated && (
@@ -155,38 +191,62 @@ function ResourceTable({ definition }: { definition: Definition }) {
           />
         )}
       </Stack>
-      <BulkBar
-        definition={definition}
-        selection={ticked.selection}
-        parameters={parameters}
-        loaded={ids.length}
-        total={total}
-        isTruncated={isTruncated}
-        shown={columns.shown.map(({ id }) => id)}
-        onSelectAll={ticked.selectAll}
-        onClear={ticked.clear}
-      />
+      {countSelected(ticked.selection, total) > 0 && (
+        <Suspense>
+          <BulkBar
+            definition={definition}
+            selection={ticked.selection}
+            parameters={parameters}
+            loaded={ids.length}
+            total={total}
+            isTruncated={isTruncated}
+            shown={columns.shown.map(({ id }) => id)}
+            onSelectAll={ticked.selectAll}
+            onClear={ticked.clear}
+          />
+        </Suspense>
+      )}
+      {edits.open.length > 0 && (
+        <Suspense>
+          <UnsavedCells
+            definition={definition}
+            edits={edits}
+            onShow={({ entity, column }) => setShownCell({ id: entity.id, column })}
+          />
+        </Suspense>
+      )}
       {list.error ? (
         <FailureNote error={list.error} onRetry={() => list.refetch()} />
       ) : list.data && entities.length === 0 ? (
         <NoRows definition={definition} onReset={isNarrowed ? reset : undefined} />
       ) : (
-        <EntityTable
-          definition={definition}
-          entities={entities}
-          q={q}
-          total={total}
-          columns={columns}
-          ticks={ticks}
-          sort={parameters.sort}
-          onSort={(value) => change({ sort: value === defaultSort ? undefined : value })}
-          isLoading={list.isPending}
-          isStale={list.isPlaceholderData}
-          isEnd={!list.hasNextPage}
-          onEnd={() => {
-            if (list.hasNextPage && !list.isFetching) list.fetchNextPage();
-          }}
-        />
+        <div className={classes.split}>
+          <EntityTable
+            definition={definition}
+            entities={entities}
+            q={q}
+            total={total}
+            columns={columns}
+            ticks={ticks}
+            sort={parameters.sort}
+            onSort={(value) => change({ sort: value === defaultSort ? undefined : value })}
+            isLoading={list.isPending}
+            isStale={list.isPlaceholderData}
+            isEnd={!list.hasNextPage}
+            onEnd={() => {
+              if (list.hasNextPage && !list.isFetching) list.fetchNextPage();
+            }}
+            edits={edits}
+            loadRows={loadRows}
+            preview={preview}
+            shownCell={shownCell}
+          />
+          {preview.isOpen && previewed && (
+            <Suspense>
+              <PreviewPanel definition={definition} entity={previewed} onClose={preview.close} />
+            </Suspense>
+          )}
+        </div>
       )}
     </div>
   );
@@ -232,7 +292,7 @@ interface NoRowsProps {
 
 function NoRows({ definition, onReset }: NoRowsProps) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   return (
     <div className="panel">
       {onReset ? (
@@ -245,9 +305,9 @@ function NoRows({ definition, onReset }: NoRowsProps) {
         <EmptyNote
           icon={resourceIcon(definition.name)}
           title={t('table.empty', { what: nounOf(definition, 'many') })}
-          text={isAdministrator ? t('table.emptyText') : undefined}
+          text={mayEdit ? t('table.emptyText') : undefined}
         >
-          {isAdministrator && (
+          {mayEdit && (
             <Group gap="xs" mt="xs" justify="center">
               <ButtonLink to={`/data/${definition.collection}/new`} variant="light">
                 {t('table.createFirst')}

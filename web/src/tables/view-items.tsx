@@ -4,8 +4,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
-import { useIsAdministrator } from '../api/session.ts';
-import { FormDialog } from '../frame/form-dialog.tsx';
+import { useMayEdit } from '../api/session.ts';
+import { FormDialog } from '../dialogs/form-dialog.tsx';
 import { tell, tellFailure } from '../frame/notices.tsx';
 import { Icon } from '../icons.tsx';
 import { type SavedView, viewsQuery } from './views.ts';
@@ -22,7 +22,7 @@ export function ViewItems({ target, views, current, shown, onChoose }: ViewItems
   const { t } = useTranslation();
   const [isNaming, setIsNaming] = useState(false);
   const client = useQueryClient();
-  const isAdministrator = useIsAdministrator();
+  const mayEdit = useMayEdit();
   const groups = [
     { title: t('views.own'), views: views.filter(({ isShared }) => !isShared) },
     { title: t('views.shared'), views: views.filter(({ isShared }) => isShared) },
@@ -62,7 +62,7 @@ export function ViewItems({ target, views, current, shown, onChoose }: ViewItems
           <Menu.Item leftSection={<Icon name="plus" size={14} />} onClick={() => setIsNaming(true)}>
             {t('views.save')}
           </Menu.Item>
-          {current && (isAdministrator || !current.isShared) && (
+          {current && (mayEdit || !current.isShared) && (
             <Menu.Item leftSection={<Icon name="trash" size={14} />} onClick={() => removal.mutate(current)}>
               {t('views.delete', { name: current.name })}
             </Menu.Item>
@@ -70,12 +70,7 @@ export function ViewItems({ target, views, current, shown, onChoose }: ViewItems
         </Menu.Dropdown>
       </Menu>
       {isNaming && (
-        <SaveDialog
-          view={shown}
-          known={views}
-          maySaveShared={isAdministrator}
-          onClose={() => setIsNaming(false)}
-        />
+        <SaveDialog view={shown} known={views} maySaveShared={mayEdit} onClose={() => setIsNaming(false)} />
       )}
     </>
   );

@@ -6,6 +6,8 @@ import { de } from './de.ts';
 import { en } from './en.ts';
 import { isDay, parseDay } from './format.ts';
 
+const source = path.join(import.meta.dirname, '..');
+
 type Tree = { [key: string]: string | Tree };
 
 function listTexts(tree: Tree, above = ''): [key: string, text: string][] {
@@ -51,6 +53,59 @@ test('a label has at most 3 words, and a sentence at most 20', () => {
         assert.ok(countWords(sentence) <= 20, `${key}: ${sentence}`);
     }
   }
+});
+
+/** The part of the texts that a section is in, by its name. */
+async function findParts(): Promise<Map<string, string>> {
+  const parts = globSync(path.join(import.meta.dirname, 'en/*.ts'));
+  const found = parts.map(async (file): Promise<[string, string][]> => {
+    const { texts }: { texts: Tree } = await import(file);
+    return Object.keys(texts).map((section) => [section, path.basename(file, '.ts')]);
+  });
+  return new Map((await Promise.all(found)).flat());
+}
+
+interface Loaded {
+  file: string;
+  parts: readonly string[];
+}
+
+/** Modules that a module brings along, with the texts that are there by then. */
+function listImports(file: string, parts: readonly string[], code: string): Loaded[] {
+  const at = (name: string) => path.resolve(path.dirname(file), name);
+  const together = code.matchAll(/^(?:import|export) (?!type )(?:[^'"]*? from )?'(\.[^']+)';$/gm);
+  const later = code.matchAll(
+    /(?:withTexts\(\s*\[([^\]]*)\],\s*\(\) =>\s*)?\bimport\(\s*'(\.[^']+)'\s*,?\)/g,
+  );
+  return [
+    ...[...together].map(([, name]) => ({ file: at(name!), parts })),
+    ...[...later].map(([, added = '', name]) => ({
+      file: at(name!),
+      parts: [...new Set([...parts, ...[...added.matchAll(/\w+/g)].map(String)])].sort(),
+    })),
+  ];
+}
+
+test('a page is loaded with the texts that it shows', async () => {
+  const partOf = await findParts();
+  const key = new RegExp(`['\`](${[...partOf.keys()].join('|')})\\.`, 'g');
+  const seen = new Set<string>();
+  const missing = new Set<string>();
+  const waiting: Loaded[] = [{ file: path.join(source, 'main.tsx'), parts: ['common'] }];
+  for (const { file, parts } of waiting) {
+    const id = `${file} ${parts}`;
+    if (seen.has(id) || !/\/web\/src\/.*\.tsx?$/.test(file) || file.startsWith(import.meta.dirname)) continue;
+    seen.add(id);
+    const code = readFileSync(file, 'utf8');
+    for (const [, section] of code.matchAll(key)) {
+      const part = partOf.get(section!)!;
+      if (!parts.includes(part))
+        missing.add(`${path.relative(source, file)} shows ${section} without the part ${part}`);
+    }
+    waiting.push(...listImports(file, parts, code));
+  }
+  assert.ok(seen.size > 200, `${seen.size} modules`);
+  assert.deepEqual([...missing], []);
 });
 
 test('days are understood as people type them, and only days of the calendar', () => {

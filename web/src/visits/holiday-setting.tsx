@@ -2,7 +2,7 @@
 import { Select } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { holidayRules } from '../../../core/visit-plan.ts';
+import { holidayRules } from '../../../core/calendar/visit-plan.ts';
 import { call } from '../api/client.ts';
 import { useForgetReadings } from '../api/records.ts';
 import { tell, tellFailure } from '../frame/notices.tsx';

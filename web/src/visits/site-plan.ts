@@ -1,12 +1,19 @@
 // The visits that follow from a site as the API returns it.
-import { holidayRegion, holidaysOf } from '../../../core/holidays.ts';
+import type { Appointment } from '../../../core/calendar/appointments.ts';
+import { holidayRegion, holidaysOf } from '../../../core/calendar/holidays.ts';
+import {
+  type HolidayRule,
+  nextVisits,
+  type PlannedVisit,
+  toVisitPlan,
+} from '../../../core/calendar/visit-plan.ts';
 import { Pace, type Steps } from '../../../core/pace.ts';
-import { type HolidayRule, nextVisits, type PlannedVisit, toVisitPlan } from '../../../core/visit-plan.ts';
 
 export interface AskedVisits {
   holidayRule: HolidayRule;
   from: string;
   count: number;
+  appointments?: readonly Appointment[] | undefined;
 }
 
 /** Planned at a pace: a site with many intervals must not stop the tab. */
@@ -21,7 +28,7 @@ export function nextVisitsQuery(site: Record<string, unknown>, asked: AskedVisit
 
 export function* nextVisitsOf(
   site: Record<string, unknown>,
-  { holidayRule, from, count }: AskedVisits,
+  { holidayRule, from, count, appointments }: AskedVisits,
 ): Steps<PlannedVisit[]> {
   const timeZone = (site.timeZone as string | undefined) ?? 'Europe/Berlin';
   const address = site.address as { zipCode: string; location?: object } | undefined;
@@ -35,6 +42,7 @@ export function* nextVisitsOf(
     anchor: String(site.createdAt).slice(0, 10),
     hasEmployee: site.assignedEmployeeId !== undefined,
     hasPosition: address?.location !== undefined,
+    ...(appointments && { appointments }),
   };
   const plan = yield* toVisitPlan(plannedSite, holidaysOf(region), holidayRule);
   return yield* nextVisits(plan, from, count);

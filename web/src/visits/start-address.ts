@@ -1,5 +1,5 @@
 // Where a tour begins, and where its stops are: exactly or approximately.
-import type { Position } from '../../../core/route.ts';
+import type { Position } from '../../../core/place/route.ts';
 import type { StartAddress, Visit } from './visits-query.ts';
 
 export function positionOf({ site }: Visit): Position | undefined {

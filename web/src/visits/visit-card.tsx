@@ -1,50 +1,29 @@
-// One visit: short in a week, and with everything that somebody on the way needs in a day.
+// One visit with everything that somebody on the way needs.
 import { ActionIcon, Anchor, Badge, Group, Stack, Text } from '@mantine/core';
-import { Fragment, useState } from 'react';
+import { lazyRouteComponent } from '@tanstack/react-router';
+import { Fragment, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useIsAdministrator } from '../api/session.ts';
-import { ReferencePicker } from '../forms/reference-picker.tsx';
-import { Dialog } from '../frame/dialog.tsx';
+import { useMayEdit } from '../api/session.ts';
 import { AnchorLink } from '../frame/links.tsx';
-import { Icon } from '../icons.tsx';
+import { Icon, type IconName } from '../icons.tsx';
 import { phoneLink } from '../records/contact-links.ts';
-import { formatDay } from '../texts/format.ts';
+import { isTakingPlace } from './visit-groups.ts';
+import { Marks } from './visit-marks.tsx';
 import { timeTexts } from './visit-times.ts';
 import classes from './visits.module.css';
 import type { Visit } from './visits-query.ts';
 
-export type Reassign = (siteId: string, employeeId: string | undefined) => Promise<void>;
+const MoveDialog = lazyRouteComponent(() => import('./board/move-dialog.tsx'), 'MoveDialog');
+const ExceptionDialog = lazyRouteComponent(() => import('./exception-dialog.tsx'), 'ExceptionDialog');
 
-interface VisitCardProps {
-  visit: Visit;
-  onReassign: Reassign;
-  isWhole?: boolean;
-}
-
-export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps) {
+export function VisitCard({ visit }: { visit: Visit }) {
   const { t } = useTranslation();
-  const isAdministrator = useIsAdministrator();
-  const [isOpen, setIsOpen] = useState(false);
-  const { site, customer, employee } = visit;
-  // Below the name in a week, where a name has as much room as its column.
-  const change = isAdministrator && (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      size="sm"
-      aria-label={t('visits.reassignOf', { name: site?.name ?? '' })}
-      onClick={() => setIsOpen(true)}
-    >
-      <Icon name="employee" size={15} />
-    </ActionIcon>
-  );
+  const mayEdit = useMayEdit();
+  const [dialog, setDialog] = useState<'once' | 'move'>();
+  const { site, customer } = visit;
+  const close = () => setDialog(undefined);
   return (
-    <li
-      className={classes.visit}
-      data-skipped={visit.status === 'SKIPPED' || undefined}
-      draggable={isAdministrator}
-      onDragStart={({ dataTransfer }) => dataTransfer.setData('text/x-stamm-site', visit.siteId)}
-    >
+    <li className={classes.visit} data-skipped={!isTakingPlace(visit) || undefined}>
       <Group justify="space-between" wrap="nowrap" gap={4} align="flex-start">
         <Stack gap={0} miw={0}>
           <AnchorLink
@@ -56,49 +35,52 @@ export function VisitCard({ visit, onReassign, isWhole = false }: VisitCardProps
           >
             {site?.name ?? ''}
           </AnchorLink>
-          <Text
-            size="xs"
-            c="dimmed"
-            className={classes.name}
-            lineClamp={isWhole ? undefined : 2}
-            title={customer?.companyName}
-            {...inNames}
-          >
+          <Text size="xs" c="dimmed" className={classes.name} {...inNames}>
             {customer?.companyName}
           </Text>
-          {!isWhole && (
-            <Text size="xs" c="dimmed" className={classes.name} {...inNames}>
-              {site?.address.city}
-            </Text>
-          )}
         </Stack>
-        {isWhole && change}
-      </Group>
-      <Group justify="space-between" wrap="nowrap" gap={4} align="flex-end">
-        <Text size="xs" className="numbers">
-          <Times visit={visit} />
-        </Text>
-        {!isWhole && change}
-      </Group>
-      {isWhole && <Way visit={visit} />}
-      <Marks visit={visit} />
-      {isOpen && (
-        <Dialog onClose={() => setIsOpen(false)} title={t('visits.reassign')}>
-          <Stack>
-            <Text size="sm">{t('visits.reassignText', { name: site?.name ?? '' })}</Text>
-            <ReferencePicker
-              resources={['employee']}
-              label={t('visits.employee')}
-              value={employee ? visit.employeeId : undefined}
-              onChange={(id) => {
-                setIsOpen(false);
-                void onReassign(visit.siteId, id);
-              }}
+        {mayEdit && (
+          <Group gap={2} wrap="nowrap" className="screen-only">
+            <CardButton
+              icon="calendar"
+              title={t('visits.once.title')}
+              label={t('visits.once.of', { name: site?.name ?? '' })}
+              onClick={() => setDialog('once')}
             />
-          </Stack>
-        </Dialog>
-      )}
+            <CardButton
+              icon="employee"
+              title={t('visits.move.action')}
+              label={t('visits.move.of', { name: site?.name ?? '' })}
+              onClick={() => setDialog('move')}
+            />
+          </Group>
+        )}
+      </Group>
+      <Text size="xs" className="numbers">
+        <Times visit={visit} />
+      </Text>
+      <Way visit={visit} />
+      <Marks visit={visit} />
+      <Suspense>
+        {dialog === 'once' && <ExceptionDialog visit={visit} onClose={close} />}
+        {dialog === 'move' && <MoveDialog visits={[visit]} onClose={close} />}
+      </Suspense>
     </li>
+  );
+}
+
+interface CardButtonProps {
+  icon: IconName;
+  title: string;
+  label: string;
+  onClick: () => void;
+}
+
+function CardButton({ icon, title, label, onClick }: CardButtonProps) {
+  return (
+    <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} title={title} onClick={onClick}>
+      <Icon name={icon} size={15} />
+    </ActionIcon>
   );
 }
 
@@ -149,34 +131,6 @@ function Way({ visit: { site, customer, contactPerson } }: { visit: Visit }) {
           {t('visits.key')}
         </Badge>
       )}
-    </>
-  );
-}
-
-function Marks({ visit: { status, reason, movedFrom = '', holiday, conflicts } }: { visit: Visit }) {
-  const { t } = useTranslation();
-  const day = formatDay(movedFrom || '2000-01-01', { day: 'numeric', month: 'long' });
-  return (
-    <>
-      {status === 'MOVED' && (
-        <Text size="xs" c="dimmed">
-          {holiday ? t('visits.movedByHoliday', { day, name: holiday }) : t('visits.movedByHours', { day })}
-        </Text>
-      )}
-      {status === 'SKIPPED' && (
-        <Text size="xs" c="dimmed">
-          {reason === 'HOLIDAY'
-            ? t('visits.skippedByHoliday', { name: holiday })
-            : t('visits.skippedByHours')}
-        </Text>
-      )}
-      <Group gap={4}>
-        {conflicts.map((conflict) => (
-          <Badge key={conflict} size="sm" color="yellow" className={classes.conflict}>
-            {t(`visits.conflicts.${conflict}`)}
-          </Badge>
-        ))}
-      </Group>
     </>
   );
 }

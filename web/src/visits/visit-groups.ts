@@ -1,4 +1,5 @@
 // Visits of some days by employee or by place, and how much work they are.
+import { takesPlace } from '../../../core/calendar/visit-plan.ts';
 import type { Visit } from './visits-query.ts';
 
 export type Grouping = 'employee' | 'place';
@@ -45,12 +46,12 @@ export function groupVisits(
 }
 
 /** A site can have several visits on a day. */
-export function keyOf({ siteId, date, movedFrom, windows, durationInMinutes }: Visit): string {
-  return JSON.stringify([siteId, date, movedFrom, windows, durationInMinutes]);
+export function keyOf({ siteId, date, movedFrom, windows, durationInMinutes, appointmentId }: Visit): string {
+  return JSON.stringify([siteId, date, movedFrom, windows, durationInMinutes, appointmentId]);
 }
 
 export function isTakingPlace({ status }: Visit): boolean {
-  return status !== 'SKIPPED';
+  return takesPlace(status);
 }
 
 /** Minutes of work with preparation. Visits without a length count nothing. */

@@ -1,6 +1,6 @@
 // The times of a visit, as people write them.
 import i18next from 'i18next';
-import type { VisitWindow } from '../../../core/open-windows.ts';
+import type { VisitWindow } from '../../../core/calendar/open-windows.ts';
 
 interface Timed {
   windows: readonly VisitWindow[];

@@ -2,16 +2,16 @@
 import { ActionIcon, Button, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
-import { fromDayNumber, toDayNumber } from '../../../core/calendar-days.ts';
+import { fromDayNumber, toDayNumber } from '../../../core/calendar/calendar-days.ts';
 import { ReferencePicker } from '../forms/reference-picker.tsx';
-import { DayInput } from '../frame/day-input.tsx';
 import { Icon } from '../icons.tsx';
+import { DayInput } from '../inputs/day-input.tsx';
 import { isDay } from '../texts/format.ts';
 import type { Grouping } from './visit-groups.ts';
 import classes from './visits.module.css';
 
 /** As the address has it. */
-export type VisitSearch = Partial<Record<'day' | 'view' | 'by' | 'employeeId' | 'city', string>>;
+export type VisitSearch = Partial<Record<'day' | 'view' | 'by' | 'employeeId' | 'city' | 'zipCode', string>>;
 
 interface VisitToolsProps {
   day: string;
@@ -24,7 +24,7 @@ interface VisitToolsProps {
 export function VisitTools({ day, isWeek, grouping, search, onShow }: VisitToolsProps) {
   const { t } = useTranslation();
   const step = (count: number) => onShow({ day: fromDayNumber(toDayNumber(day) + count * (isWeek ? 7 : 1)) });
-  const findCity = useDebouncedCallback((city: string) => onShow({ city }), 300);
+  const find = useDebouncedCallback((changes: VisitSearch) => onShow(changes), 300);
   useHotkeys([
     ['ArrowLeft', () => step(-1)],
     ['ArrowRight', () => step(1)],
@@ -41,15 +41,17 @@ export function VisitTools({ day, isWeek, grouping, search, onShow }: VisitTools
           { value: 'day', label: t('visits.oneDay') },
         ]}
       />
-      <SegmentedControl
-        aria-label={t('visits.group')}
-        value={grouping}
-        onChange={(by) => onShow({ by })}
-        data={[
-          { value: 'employee', label: t('visits.by.employee') },
-          { value: 'place', label: t('visits.by.place') },
-        ]}
-      />
+      {!isWeek && (
+        <SegmentedControl
+          aria-label={t('visits.group')}
+          value={grouping}
+          onChange={(by) => onShow({ by })}
+          data={[
+            { value: 'employee', label: t('visits.by.employee') },
+            { value: 'place', label: t('visits.by.place') },
+          ]}
+        />
+      )}
       <div className={classes.filters}>
         <ReferencePicker
           resources={['employee']}
@@ -60,7 +62,13 @@ export function VisitTools({ day, isWeek, grouping, search, onShow }: VisitTools
         <TextInput
           label={t('visits.city')}
           defaultValue={search.city ?? ''}
-          onChange={({ currentTarget }) => findCity(currentTarget.value.trim())}
+          onChange={({ currentTarget }) => find({ city: currentTarget.value.trim() })}
+        />
+        <TextInput
+          label={t('visits.zipCode')}
+          inputMode="numeric"
+          defaultValue={search.zipCode ?? ''}
+          onChange={({ currentTarget }) => find({ zipCode: currentTarget.value.trim() })}
         />
       </div>
     </Group>

@@ -1,71 +1,79 @@
-// Who goes where: the visits of a week or a day, by employee or by place.
-import { Text } from '@mantine/core';
+// Who goes where: the board of a week, or the visits of a day.
+import { Button } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useId } from 'react';
+import { lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router';
+import { Suspense, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { fromDayNumber, partsOf, toDayNumber, todayIn } from '../../../core/calendar-days.ts';
+import { fromDayNumber, partsOf, toDayNumber, todayIn } from '../../../core/calendar/calendar-days.ts';
 import { fewQuery } from '../api/records.ts';
-import { useIsAdministrator } from '../api/session.ts';
-import { Card } from '../frame/card.tsx';
+import { useMayEdit } from '../api/session.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { ButtonLink, toSearch } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon } from '../icons.tsx';
-import { formatDay, isDay } from '../texts/format.ts';
-import { HolidaySetting } from './holiday-setting.tsx';
-import { loadText } from './load-text.ts';
-import { useReassignment } from './use-reassignment.ts';
-import { type Reassign, VisitCard } from './visit-card.tsx';
-import { type Grouping, groupVisits, keyOf, type Person } from './visit-groups.ts';
+import { isDay } from '../texts/format.ts';
+import { Board } from './board/board.tsx';
+import { addSums, sumOn, sumsQuery } from './board/board-data.ts';
+import { type Person, shownDays, toPeople } from './board/board-rows.ts';
+import { DayVisits, FoldedDay } from './day-visits.tsx';
 import { type VisitSearch, VisitTools } from './visit-tools.tsx';
-import classes from './visits.module.css';
-import { type Visit, visitsQuery } from './visits-query.ts';
-import { WeekTable } from './week-table.tsx';
+import type { VisitFilters } from './visits-query.ts';
+
+const AbsenceDialog = lazyRouteComponent(() => import('./absence-dialog.tsx'), 'AbsenceDialog');
 
 export function VisitsPage() {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const isAdministrator = useIsAdministrator();
-  const isNarrow = useMediaQuery('(max-width: 68em)', false, { getInitialValueInEffect: false });
+  const mayEdit = useMayEdit();
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const search = useSearch({ strict: false }) as VisitSearch;
   const today = todayIn('Europe/Berlin');
   const day = search.day && isDay(search.day) ? search.day : today;
   const isWeek = search.view !== 'day';
-  const isTable = isWeek && !isNarrow;
-  const grouping: Grouping = search.by === 'place' ? 'place' : 'employee';
-  const first = isWeek ? toDayNumber(day) - partsOf(toDayNumber(day)).weekday : toDayNumber(day);
-  const days = Array.from({ length: isWeek ? 7 : 1 }, (_, index) => fromDayNumber(first + index));
-  const filters = {
-    from: days[0]!,
-    until: days.at(-1)!,
-    employeeId: search.employeeId || undefined,
-    city: search.city || undefined,
-  };
-  const { data, error, refetch, isPlaceholderData } = useQuery(visitsQuery(filters));
-  const people = usePeople(isAdministrator && !filters.employeeId);
-  const reassign = useReassignment();
+  const grouping = search.by === 'place' ? 'place' : 'employee';
+  // On a phone the list begins with the chosen day, not with Monday.
+  const first = toDayNumber(day) - (isWeek && !isPhone ? partsOf(toDayNumber(day)).weekday : 0);
+  const week = Array.from({ length: isWeek ? 7 : 1 }, (_, index) => fromDayNumber(first + index));
+  const { from, until } = { from: week[0]!, until: week.at(-1)! };
+  const { employeeId, city, zipCode } = search;
+  const filters: VisitFilters = useMemo(
+    () => ({
+      ...{ from, until },
+      ...{ employeeId: employeeId || undefined, city: city || undefined, zipCode: zipCode || undefined },
+    }),
+    [from, until, employeeId, city, zipCode],
+  );
+  const { data: sums, error, refetch, isPlaceholderData } = useQuery(sumsQuery(filters));
+  const active = useActivePeople(mayEdit && isWeek);
+  const isAbsent = useAbsences(mayEdit && isWeek, filters);
+  const [isAbsence, setIsAbsence] = useState(false);
+  const nobodyName = t('visits.nobody');
+  const people = useMemo(
+    () => (sums ? toPeople(active, sums, { only: employeeId || undefined, nobodyName }) : []),
+    [active, sums, employeeId, nobodyName],
+  );
+  const days = useMemo(
+    () =>
+      shownDays(
+        Array.from({ length: 7 }, (_, index) => fromDayNumber(toDayNumber(from) + index)),
+        sums,
+      ),
+    [from, sums],
+  );
+  const isEmpty = sums !== undefined && addSums([...sums.byDay.values()]).listed === 0;
   const show = (changes: VisitSearch) =>
     void navigate({
       to: '/visits',
       search: toSearch(withoutEmpty({ ...search, ...changes })),
       replace: true,
     });
-  const groups = groupVisits(data?.visits ?? [], grouping, people, t('visits.nobody'));
-
-  /** A weekend without visits takes no room. */
-  function isShown(date: string): boolean {
-    const { weekday } = partsOf(toDayNumber(date));
-    return weekday < 5 || (data?.visits.some((visit) => visit.date === date) ?? false);
-  }
-
   return (
     <>
       <PageHead
         title={t('visits.title')}
-        text={t(isAdministrator && isTable ? 'visits.text' : 'visits.textReading')}
+        text={t('visits.text')}
         actions={
           <>
             <ButtonLink
@@ -76,37 +84,52 @@ export function VisitsPage() {
             >
               {t('daySheet.title')}
             </ButtonLink>
-            {isAdministrator && (
-              <div className="screen-only">
-                <HolidaySetting />
-              </div>
+            <ButtonLink
+              variant="default"
+              leftSection={<Icon name="printer" size={16} />}
+              to="/week-sheet"
+              search={{ day, employeeId: filters.employeeId }}
+            >
+              {t('weekSheet.title')}
+            </ButtonLink>
+            {mayEdit && (
+              <Button variant="default" className="screen-only" onClick={() => setIsAbsence(true)}>
+                {t('visits.absence.button')}
+              </Button>
             )}
           </>
         }
       />
+      {isAbsence && (
+        <Suspense>
+          <AbsenceDialog employeeId={filters.employeeId} day={day} onClose={() => setIsAbsence(false)} />
+        </Suspense>
+      )}
       <VisitTools day={day} isWeek={isWeek} grouping={grouping} search={search} onShow={show} />
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <Lines count={8} />}
-      {data?.hasMore && (
-        <Text size="sm" mb="sm">
-          {t('visits.more')}
-        </Text>
-      )}
-      {data?.visits.length === 0 && <NoVisits />}
-      {data && data.visits.length > 0 && (
+      {!sums && !error && <Lines count={8} />}
+      {isEmpty && <NoVisits />}
+      {sums && !isEmpty && (
         <div aria-busy={isPlaceholderData}>
-          {isTable ? (
-            <WeekTable
-              days={days.filter(isShown)}
-              groups={groups}
-              grouping={grouping}
-              onReassign={reassign}
-            />
-          ) : (
-            days.map((date) => (
-              <Day key={date} date={date} visits={data.visits} grouping={grouping} onReassign={reassign} />
-            ))
+          {!isWeek && <DayVisits date={day} filters={filters} grouping={grouping} />}
+          {isWeek && !isPhone && (
+            <>
+              <p className="paper-only">{t('visits.board.onPaper')}</p>
+              <Board {...{ filters, days, today, sums, people, isAbsent }} />
+            </>
           )}
+          {isWeek &&
+            isPhone &&
+            week.map((date, index) => (
+              <FoldedDay
+                key={date}
+                date={date}
+                filters={filters}
+                grouping="employee"
+                sum={addSums(people.map(({ id }) => sumOn(sums, id, date)))}
+                isFirst={index === 0}
+              />
+            ))}
         </div>
       )}
     </>
@@ -126,52 +149,32 @@ function NoVisits() {
   );
 }
 
-interface DayProps {
-  date: string;
-  visits: readonly Visit[];
-  grouping: Grouping;
-  onReassign: Reassign;
-}
-
-function Day({ date, visits, grouping, onReassign }: DayProps) {
-  const { t } = useTranslation();
-  const headingId = useId();
-  const ofDay = visits.filter((visit) => visit.date === date);
-  if (ofDay.length === 0) return null;
-  return (
-    <div className={classes.day}>
-      <h2 id={headingId}>{formatDay(date, { weekday: 'long', day: 'numeric', month: 'long' })}</h2>
-      <div className={classes.groups}>
-        {groupVisits(ofDay, grouping, [], t('visits.nobody')).map((group) => (
-          <Card
-            key={group.key}
-            title={group.title}
-            headingId={headingId}
-            actions={<Text size="sm">{loadText(group.visits, t)}</Text>}
-          >
-            <ul className={classes.visits}>
-              {group.visits.map((visit) => (
-                <VisitCard key={keyOf(visit)} visit={visit} onReassign={onReassign} isWhole />
-              ))}
-            </ul>
-          </Card>
-        ))}
-      </div>
-    </div>
+/** Employees who can take visits, with or without some. */
+function useActivePeople(isWanted: boolean): Person[] {
+  const { data } = useQuery({
+    ...fewQuery('employees', { active: 'true', sort: 'name' }, 500),
+    enabled: isWanted,
+  });
+  return useMemo(
+    () =>
+      (data?.data ?? []).map(({ id, firstName, lastName }) => ({
+        id,
+        name: `${String(firstName)} ${String(lastName)}`,
+      })),
+    [data],
   );
 }
 
-/** Employees who can take visits. */
-function usePeople(isWanted: boolean): Person[] {
+function useAbsences(isWanted: boolean, { from, until }: VisitFilters) {
   const { data } = useQuery({
-    ...fewQuery('employees', { active: 'true', sort: 'name' }, 100),
+    ...fewQuery('absences', { fromUntil: until, untilFrom: from }, 500),
     enabled: isWanted,
   });
-  if (!isWanted) return [];
-  return (data?.data ?? []).map((employee) => ({
-    id: employee.id,
-    name: `${String(employee.firstName)} ${String(employee.lastName)}`,
-  }));
+  return (employeeId: string, day: string) =>
+    (data?.data ?? []).some(
+      (absence) =>
+        absence.employeeId === employeeId && String(absence.from) <= day && day <= String(absence.until),
+    );
 }
 
 function withoutEmpty(search: VisitSearch): VisitSearch {

@@ -1,8 +1,8 @@
 // Visits as the service lists them, and the rule for public holidays.
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { components } from '../../../client/src/api-types.ts';
-import type { Position } from '../../../core/route.ts';
-import type { HolidayRule } from '../../../core/visit-plan.ts';
+import type { HolidayRule } from '../../../core/calendar/visit-plan.ts';
+import type { Position } from '../../../core/place/route.ts';
 import { call, queryString } from '../api/client.ts';
 
 export type Visit = components['schemas']['Visit'];
@@ -12,16 +12,18 @@ interface VisitPage {
   nextCursor: string | null;
 }
 
-/** More would fill no screen that a person reads. */
-const maxVisits = 2000;
-
 export interface VisitFilters {
   from: string;
   until: string;
   employeeId?: string | undefined;
   city?: string | undefined;
+  /** How the postcode begins. */
+  zipCode?: string | undefined;
+  /** Visits to which nobody comes. */
+  unassigned?: true;
 }
 
+/** All pages: what is missing from a list or a sheet is visited by nobody. */
 export function visitsQuery(filters: VisitFilters) {
   return queryOptions({
     queryKey: ['visits', filters],
@@ -33,10 +35,9 @@ export function visitsQuery(filters: VisitFilters) {
         const page = await call<VisitPage>('GET', `/visits${queryString(query)}`, { signal });
         visits.push(...page.data);
         cursor = page.nextCursor ?? undefined;
-      } while (cursor && visits.length < maxVisits);
-      return { visits, hasMore: cursor !== undefined };
+      } while (cursor);
+      return visits;
     },
-    placeholderData: keepPreviousData,
   });
 }
 

@@ -1,0 +1,63 @@
+// What a new row is compared by, with stored objects and with the rows before it.
+import { valueAt } from '../definition/definition.ts';
+import { foldName } from '../definition/names.ts';
+
+export interface ComparedRow {
+  row: number;
+  externalId?: string;
+  number?: string;
+  name?: string;
+  firstName?: string;
+  zipCode?: string;
+  ownerId?: string;
+  email?: string;
+  phone?: string;
+}
+
+/** The object that a row changes, or that the row is left out. */
+export type RowChoices = ReadonlyMap<number, string>;
+
+const paths: Readonly<Record<Exclude<keyof ComparedRow, 'row'>, readonly string[]>> = {
+  externalId: ['externalId'],
+  number: ['customerNumber', 'articleNumber', 'employeeNumber', 'contractNumber', 'labelCode'],
+  name: ['companyName', 'lastName', 'name'],
+  firstName: ['firstName'],
+  zipCode: ['address.zipCode'],
+  ownerId: ['customerId'],
+  email: ['email'],
+  phone: ['phone', 'mobile'],
+};
+
+const maxLength = 300;
+
+/** Undefined for a row that names its object by id. */
+export function comparedRow(row: number, line: { data: Record<string, unknown> }): ComparedRow | undefined {
+  if (line.data.id !== undefined) return undefined;
+  const compared: ComparedRow = { row };
+  for (const [name, candidates] of Object.entries(paths)) {
+    const value = candidates.map((path) => valueAt(line.data, path)).find((found) => found !== undefined);
+    if (typeof value === 'string' && value.trim() !== '' && value.length <= maxLength)
+      compared[name as 'name'] = value.trim();
+  }
+  return compared;
+}
+
+/** Rows that repeat an earlier one, with the number of that row. */
+export function findRepeatedRows(rows: readonly ComparedRow[]): Map<number, number> {
+  const seen = new Map<string, number>();
+  const repeated = new Map<number, number>();
+  for (const { row, externalId, number, name, firstName = '', zipCode = '', ownerId = '' } of rows) {
+    // The import itself sees that two rows mean the same object.
+    if (externalId !== undefined) continue;
+    const keys = [
+      ...(number === undefined ? [] : [`number ${number}`]),
+      ...(name !== undefined && (zipCode !== '' || ownerId !== '')
+        ? [`name ${[name, firstName, zipCode, ownerId].map(foldName).join('\n')}`]
+        : []),
+    ];
+    const earlier = keys.map((key) => seen.get(key)).find((known) => known !== undefined);
+    if (earlier !== undefined) repeated.set(row, earlier);
+    for (const key of keys) if (!seen.has(key)) seen.set(key, row);
+  }
+  return repeated;
+}

@@ -1,0 +1,113 @@
+// From an opened table to the lines of an import, for the web app and the command line.
+
+import type { Definition } from '../definition/definition.ts';
+import { isNameless } from '../definition/names.ts';
+import { type CellRules, type FileFacts, isReadable } from './cell-guesses.ts';
+import { toFieldValue } from './cells.ts';
+import { type ImportColumn, idColumn, requiredFlagsOf } from './columns.ts';
+import { type Cell, unguardText } from './csv.ts';
+import type { CsvRow } from './csv-file.ts';
+import {
+  type ChosenColumns,
+  isAssignable,
+  type KnownNames,
+  type LinePlan,
+  nameKey,
+  ownerAt,
+} from './import-lines.ts';
+import type { OpenTable, TableFile } from './table-file.ts';
+import { isFilled } from './table-rows.ts';
+
+/** Without titles, totals and notes. */
+export async function* dataRows({ table, readRows }: OpenTable): AsyncGenerator<CsvRow> {
+  const { notData, repeatedHead } = table.leftOut;
+  const leftOut = new Set([...notData.map(({ number }) => number), ...repeatedHead]);
+  for await (const rows of readRows()) {
+    for (const row of rows)
+      if (row.number > table.titleRow && !leftOut.has(row.number) && isFilled(row)) yield row;
+  }
+}
+
+interface Understanding {
+  definition: Definition;
+  columns: ChosenColumns;
+  table: Pick<TableFile, 'thousandsMark' | 'onlyYes'>;
+  facts: FileFacts;
+  language: CellRules['language'];
+  refused?: CellRules['refused'];
+  names?: KnownNames;
+  fixed?: Readonly<Record<string, unknown>>;
+  /** Whether the file is an export of Stamm, whose cells are as stored. */
+  isExport?: boolean;
+}
+
+export function planLines(understanding: Understanding): LinePlan {
+  const { definition, columns, table, facts, language, refused = new Set(), names, fixed } = understanding;
+  const comment = definition.fields.find(({ name }) => name === 'comment');
+  return {
+    type: definition.name,
+    columns,
+    mark: table.thousandsMark,
+    onlyYes: table.onlyYes,
+    ...(names && { names }),
+    silent: silentFlags(definition, columns),
+    ...(fixed && { fixed }),
+    rules: {
+      facts,
+      refused,
+      language,
+      commentLength: comment?.maxLength ?? 0,
+      isExport: understanding.isExport ?? hasIds(columns),
+    },
+  };
+}
+
+/** Required fields that say yes or no and have no column: they are no, unless a person says else. */
+export function silentFlags(definition: Definition, columns: ChosenColumns): string[] {
+  if (hasIds(columns)) return [];
+  const paths = new Set(columns.map((column) => column?.path));
+  return requiredFlagsOf(definition)
+    .map(({ path }) => path)
+    .filter((path) => !paths.has(path));
+}
+
+function hasIds(columns: ChosenColumns): boolean {
+  return columns.some((column) => column?.path === idColumn.path);
+}
+
+/** A name in the file that stands for an object, or a word that stands for a choice. */
+export interface NamedCell {
+  column: ImportColumn;
+  name: string;
+  /** Whose object it is, where the file says so. */
+  owner?: string | undefined;
+  /** How many rows have it. */
+  rows: number;
+}
+
+const maxNameLength = 200;
+
+/** Takes each row, then has each name once. Spellings of one name count as one. */
+export function buildNameSearch(columns: ChosenColumns) {
+  const found = new Map<string, NamedCell>();
+  return {
+    push(cells: readonly Cell[]): void {
+      columns.forEach((column, index) => {
+        const name = unguardText(cells[index] ?? '').trim();
+        if (!column || name === '' || name.length > maxNameLength || !needsMeaning(column, name)) return;
+        const owner = ownerAt(columns, cells, index);
+        const key = nameKey(column.path, name, owner);
+        const known = found.get(key) ?? { column, name, owner, rows: 0 };
+        found.set(key, known);
+        known.rows += 1;
+      });
+    },
+    end: (): NamedCell[] => [...found.values()],
+  };
+}
+
+function needsMeaning(column: ImportColumn, name: string): boolean {
+  if (column.namedPath !== undefined) return !isNameless(name);
+  const { field } = column;
+  return isAssignable(column) && !isReadable(field, toFieldValue(field, name, undefined));
+}

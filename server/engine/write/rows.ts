@@ -1,0 +1,21 @@
+// The rows that writes take and answer.
+import type { Row } from '../definition/validation.ts';
+
+export interface NewRow extends Row {
+  tenant_id: string;
+  id: string;
+}
+
+/** A row of the table as it is answered. */
+export interface Stored {
+  id: string;
+  version: number;
+  json: string;
+  /** Whether the name that found it belonged to an object that was merged into this one. */
+  isFormerName?: boolean;
+}
+
+export interface Deleted {
+  resource: string;
+  ids: readonly string[];
+}

@@ -1,0 +1,4 @@
+// The same walk in English, dark.
+import { testScreens } from './helpers/screens.ts';
+
+testScreens('en');
