@@ -10,7 +10,8 @@ import { buildGuide } from './guide/build.ts';
 
 const root = import.meta.dirname;
 const target = path.join(root, 'dist');
-const fingerprintName = 'fingerprint';
+/** Its first line says what was built, the others name the files: a reader knows that none is missing. */
+const listName = 'fingerprint';
 
 /** Of everything that the built files follow from. Content and not time: a checkout has the time at which it was made. */
 function fingerprintSources(): string {
@@ -37,8 +38,8 @@ function fingerprintSources(): string {
 }
 
 async function isBuilt(fingerprint: string): Promise<boolean> {
-  const file = path.join(target, fingerprintName);
-  return existsSync(file) && (await readFile(file, 'utf8')) === fingerprint;
+  const file = path.join(target, listName);
+  return existsSync(file) && (await readFile(file, 'utf8')).startsWith(`${fingerprint}\n`);
 }
 
 /** Built beside the place and moved into it, since other processes may be building or reading at the same time. */
@@ -53,7 +54,7 @@ async function buildApp(fingerprint: string): Promise<void> {
       build: { outDir: fresh, emptyOutDir: true },
     });
     await compressFiles(fresh);
-    await writeFile(path.join(fresh, fingerprintName), fingerprint);
+    await writeFile(path.join(fresh, listName), [fingerprint, ...(await listFiles(fresh))].join('\n'));
     if (existsSync(target)) await rename(target, old);
     await rename(fresh, target);
   } catch (error) {
@@ -65,12 +66,18 @@ async function buildApp(fingerprint: string): Promise<void> {
   }
 }
 
+async function listFiles(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.relative(directory, path.join(parentPath, name)));
+}
+
 /** Once here: no answer waits for it. */
 async function compressFiles(directory: string): Promise<void> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && /\.(m?js|css|svg|json|txt)$/.test(entry.name));
-  for (const { parentPath, name } of files) {
-    const file = path.join(parentPath, name);
+  for (const name of await listFiles(directory)) {
+    if (!/\.(m?js|css|svg|json|txt)$/.test(name)) continue;
+    const file = path.join(directory, name);
     const content = await readFile(file);
     const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
     await writeFile(`${file}.br`, await promisify(brotliCompress)(content, { params }));

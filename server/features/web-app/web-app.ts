@@ -1,8 +1,9 @@
 // Serves the office's web app from memory: the files of web/build.ts. Every path that is neither a file nor the
 // service's own is a page that the app's router resolves.
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
 
@@ -44,14 +45,15 @@ The API and its <a href="/docs">guide</a> work without it.</p>`;
 /** Not a plugin: what no route answers is decided here, for everything outside the API and the app's own calls. */
 export async function addWebApp(app: FastifyInstance, tilesUrl: string | undefined): Promise<void> {
   const hidden = { schema: { hide: true } };
-  const template = await readFile(path.join(directory, 'index.html'), 'utf8').catch(() => notBuilt);
+  const contents = await readBuiltFiles();
+  const template = contents.get('/index.html')?.toString() ?? notBuilt;
   const page: Page = {
     parts: template.split('%STYLE_NONCE%'),
     tilesHost: tilesUrl === undefined ? '' : ` ${new URL(tilesUrl).origin}`,
   };
 
   app.get('/', hidden, async (_request, reply) => sendPage(reply, page));
-  for (const [address, file] of await loadFiles()) {
+  for (const [address, file] of describeFiles(contents)) {
     app.get(address, hidden, async (request, reply) => sendFile(request, reply, file));
   }
   app.setNotFoundHandler(async (request, reply) => {
@@ -64,17 +66,22 @@ export async function addWebApp(app: FastifyInstance, tilesUrl: string | undefin
   });
 }
 
-async function loadFiles(): Promise<Map<string, File>> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
-  const contents = new Map<string, Buffer>();
-  await Promise.all(
-    entries
-      .filter((entry) => entry.isFile())
-      .map(async ({ parentPath, name }) => {
-        const file = path.join(parentPath, name);
-        contents.set(`/${path.relative(directory, file).replaceAll(path.sep, '/')}`, await readFile(file));
-      }),
-  );
+/** By the list of web/build.ts, since another process may replace the folder meanwhile: then read it again. */
+async function readBuiltFiles(triesLeft = 5): Promise<Map<string, Buffer>> {
+  const list = await readFile(path.join(directory, 'fingerprint'), 'utf8').catch(() => '');
+  const names = list.split('\n').slice(1);
+  const read = async (name: string) =>
+    [`/${name.replaceAll(path.sep, '/')}`, await readFile(path.join(directory, name))] as const;
+  try {
+    return new Map(await Promise.all(names.map(read)));
+  } catch (error) {
+    if (triesLeft === 0) throw error;
+    await pause(100);
+    return await readBuiltFiles(triesLeft - 1);
+  }
+}
+
+function describeFiles(contents: Map<string, Buffer>): Map<string, File> {
   const files = new Map<string, File>();
   for (const [address, content] of contents) {
     const type = types[path.extname(address)];
