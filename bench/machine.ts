@@ -1,9 +1,7 @@
 // What the figures were measured on, without its name.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
-
-/** The unit in which Linux counts processor time. */
 
 export interface Machine {
   cores: number;
@@ -68,6 +66,21 @@ function readOf(pid: number, file: string): string {
   } catch {
     return '';
   }
+}
+
+function countDescriptors(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0;
+  }
+}
+
+/** What a process and all that it started hold now. */
+export function readFootprint(pid: number): { residentBytes: number; descriptors: number } {
+  const processes = processTree(pid);
+  const sum = (read: (one: number) => number) => processes.map(read).reduce((all, one) => all + one, 0);
+  return { residentBytes: sum(readResidentBytes), descriptors: sum(countDescriptors) };
 }
 
 /** The most that the processes of a service had together, looked at several times per second until it is stopped. */

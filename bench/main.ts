@@ -11,6 +11,7 @@ import { growth } from './scenarios/growth.ts';
 import { importing } from './scenarios/import.ts';
 import { overload } from './scenarios/overload.ts';
 import { reads } from './scenarios/reads.ts';
+import { soak } from './scenarios/soak.ts';
 import { upserts } from './scenarios/upserts.ts';
 import { visits } from './scenarios/visits.ts';
 import { watchStolenTime } from './stolen-time.ts';
@@ -24,8 +25,10 @@ const scenarios: readonly Scenario[] = [
   growth,
   overload,
   fairness,
+  soak,
 ];
 const names = scenarios.map(({ name }) => name);
+const usual = scenarios.filter(({ isOnRequest }) => !isOnRequest).map(({ name }) => name);
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -68,8 +71,11 @@ function sayOutcome({ tables, goals, notes }: Outcome): void {
 }
 
 try {
-  const options = readOptions(process.argv.slice(2), names);
-  if (options === 'help') say(`${usage}\n\nScenarios: ${names.join(', ')}; all of them without a name.`);
+  const options = readOptions(process.argv.slice(2), names, usual);
+  if (options === 'help')
+    say(
+      `${usage}\n\nScenarios: ${names.join(', ')}; without a name all but ${names.filter((name) => !usual.includes(name)).join(', ')}.`,
+    );
   else {
     endOnSignals();
     const isComplete = await runScoped(() => runScenarios(options));

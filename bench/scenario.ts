@@ -60,5 +60,7 @@ export interface Outcome {
 export interface Scenario {
   name: string;
   title: string;
+  /** Takes so long that it runs only if it is named. */
+  isOnRequest?: boolean;
   measure(bench: Bench): Promise<Outcome>;
 }
