@@ -207,6 +207,12 @@ export const settings = {
     default: '1800',
     parse: integerBetween(100, 600_000, 1800),
   }),
+  LOG_ONE_IN: setting({
+    meaning:
+      'Log one in so many successful requests. Rejected, failed and slow requests always leave a line, and so do misspelt fields. 1 logs all.',
+    default: '1',
+    parse: integerBetween(1, 1_000_000, 1),
+  }),
   SLOW_REQUEST_MS: setting({
     meaning:
       'A request that takes so many milliseconds leaves a second log line, which says where the time went. 0 turns this off.',

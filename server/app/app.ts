@@ -18,7 +18,13 @@ import type { SharedOptions } from './shared-routes.ts';
 
 export type AppConfig = Pick<
   Config,
-  'MAIL_FROM' | 'RECORDED_CALLS_RETENTION_DAYS' | 'REDIS_URL' | 'SLOW_REQUEST_MS' | 'SMTP_URL' | 'TRUST_PROXY'
+  | 'LOG_ONE_IN'
+  | 'MAIL_FROM'
+  | 'RECORDED_CALLS_RETENTION_DAYS'
+  | 'REDIS_URL'
+  | 'SLOW_REQUEST_MS'
+  | 'SMTP_URL'
+  | 'TRUST_PROXY'
 > &
   ImportConfig &
   SharedOptions['config'];

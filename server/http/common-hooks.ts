@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify
 import type { ApiError } from '../errors.ts';
 import { addCommonHeaders } from './answer-headers.ts';
 import { answerError } from './error-handler.ts';
-import { addRequestWork, reportRequest } from './request-work.ts';
+import { addRequestWork, type RequestLogConfig, reportRequest } from './request-work.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,13 +24,17 @@ declare module 'fastify' {
   }
 }
 
-export function addCommonHooks(app: FastifyInstance, requestDeadlineMs: number, slowRequestMs: number): void {
+export function addCommonHooks(
+  app: FastifyInstance,
+  requestDeadlineMs: number,
+  config: RequestLogConfig,
+): void {
   const noteForwarding = buildForwardingWarning(app.log);
   // Answers are written as they are; the schemas of routes document them, and the tests hold them to it.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setValidatorCompiler(() => () => true);
   decorateRequests(app);
-  addRequestWork(app, slowRequestMs);
+  addRequestWork(app, config);
   app.addHook('onRequest', (request, reply, done) => {
     request.deadline = performance.now() + requestDeadlineMs;
     addCommonHeaders(request, reply);

@@ -1,5 +1,6 @@
 // Each request as a piece of work: where its time goes, its trace, and the report at its end.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
 import { topics } from '../telemetry/topics.ts';
 import { endRequestSpan, startRequestSpan } from '../telemetry/tracing.ts';
 import { currentWork, Work } from '../telemetry/work.ts';
@@ -11,8 +12,12 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     slowRequestMs: number;
+    /** Whether the next successful request leaves a line. */
+    takesLine: () => boolean;
   }
 }
+
+export type RequestLogConfig = Pick<Config, 'LOG_ONE_IN' | 'SLOW_REQUEST_MS'>;
 
 class RequestWork extends Work {
   bodyMs = 0;
@@ -24,9 +29,14 @@ class RequestWork extends Work {
   sendFrom = 0;
 }
 
-export function addRequestWork(app: FastifyInstance, slowRequestMs: number): void {
+export function addRequestWork(
+  app: FastifyInstance,
+  { SLOW_REQUEST_MS, LOG_ONE_IN }: RequestLogConfig,
+): void {
   app.decorateRequest('work', undefined as never);
-  app.decorate('slowRequestMs', slowRequestMs);
+  app.decorate('slowRequestMs', SLOW_REQUEST_MS);
+  let successes = 0;
+  app.decorate('takesLine', () => successes++ % LOG_ONE_IN === 0);
   app.addHook('onRequest', (request, _reply, done) => {
     request.work = new RequestWork();
     request.work.span = startRequestSpan(request.method, request.headers);
@@ -59,12 +69,17 @@ export function reportRequest(request: FastifyRequest, reply: FastifyReply): voi
   // Where nothing matches, the path is the client's invention.
   const route = request.is404 ? undefined : request.routeOptions.url;
   const [{ method }, { statusCode: status, elapsedTime }] = [request, reply];
-  logRequest(request, reply);
+  if (!isOrdinary(request, reply) || request.server.takesLine()) logRequest(request, reply);
   topics.request.publish({ method, route, status, code: apiError?.code, seconds: elapsedTime / 1000 });
   if (work.span) endRequestSpan(work.span, method, route, status);
   const { slowRequestMs } = request.server;
   const isSlow = slowRequestMs > 0 && elapsedTime >= slowRequestMs && !isStreamed(request, reply);
   if (isSlow) logSlowRequest(request, reply, route);
+}
+
+/** A success that nobody will look for. */
+function isOrdinary({ ignoredFields }: FastifyRequest, reply: FastifyReply): boolean {
+  return reply.statusCode < 400 && reply.raw.writableEnded && !ignoredFields?.length;
 }
 
 /** Streams take as long as their client. */

@@ -11,17 +11,19 @@ import {
   routeSpecialRequests,
 } from './early-answers.ts';
 import type { InFlightLimit } from './in-flight-limit.ts';
+import type { RequestLogConfig } from './request-work.ts';
 
 const longestStandstillMs = 60_000;
 /** With the second until Node looks, a request has ten seconds to arrive, body included. */
 const longestArrivalMs = 9000;
 
 export function buildServer(
-  { TRUST_PROXY: trustedProxies, SLOW_REQUEST_MS }: Pick<Config, 'TRUST_PROXY' | 'SLOW_REQUEST_MS'>,
+  config: Pick<Config, 'TRUST_PROXY'> & RequestLogConfig,
   requestDeadlineMs: number,
   inFlight: InFlightLimit,
   log: FastifyBaseLogger,
 ): FastifyInstance {
+  const { TRUST_PROXY: trustedProxies } = config;
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -48,6 +50,6 @@ export function buildServer(
   routeSpecialRequests(app.server, log);
   refuseBeforeRouting(app.server, () => inFlight.isFull(), log);
   addDrain(app);
-  addCommonHooks(app, requestDeadlineMs, SLOW_REQUEST_MS);
+  addCommonHooks(app, requestDeadlineMs, config);
   return app;
 }

@@ -79,6 +79,7 @@ export const generousLimits: ServiceConfig = {
   RECORDED_CALLS_RETENTION_DAYS: 30,
   REDIS_URL: undefined,
   REQUEST_DEADLINE_MS: 120_000,
+  LOG_ONE_IN: 1,
   SLOW_REQUEST_MS: 0,
   SMTP_URL: undefined,
   TRUST_PROXY: [],

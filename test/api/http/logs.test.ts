@@ -37,6 +37,21 @@ test('a request leaves one line with its id, tenant, status, path and time', asy
   assert.ok(Number(durationMs) > 0 && time);
 });
 
+test('one in so many successful requests leaves a line, and every other request does', async () => {
+  const { app: sampled, get, logLines: lines } = await startService({ LOG_ONE_IN: 5 });
+  for (let count = 0; count < 20; count++) await get('/customers');
+  for (let count = 0; count < 3; count++) await get('/nothing');
+  await sampled.close();
+  const statuses = lines.map((line) => JSON.parse(line).status).filter((status) => status !== undefined);
+  assert.deepEqual(
+    Map.groupBy(statuses, (status) => status),
+    new Map([
+      [200, Array(4).fill(200)],
+      [403, Array(3).fill(403)],
+    ]),
+  );
+});
+
 test('a refused body leaves its errors by field and code', async () => {
   const lines = await linesOf(() => post('/customer', { companyName: '', address: {}, typo: 1 }));
   assert.equal(lines.length, 1);
