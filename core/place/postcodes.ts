@@ -72,12 +72,13 @@ export type ZeroVerdict = 'lost' | 'possible' | 'complete';
 export function judgeLostZero({ zipCode, city }: PostalAddress): ZeroVerdict {
   if (!/^[1-9]\d{3}$/.test(zipCode)) return 'complete';
   index ??= readTable();
-  if ((index.byCode.get(zipCode) ?? []).some(({ town }) => isSameTown(town, city))) return 'complete';
-  const german = (index.byCode.get(`0${zipCode}`) ?? []).filter(({ country }) => country === 'DE');
   const towns = index.byTown.get(foldTown(city)) ?? [];
   const isThere = (code: Postcode) => isSameTown(code.town, city) || towns.some((town) => isNear(town, code));
+  const foreign = index.byCode.get(zipCode) ?? [];
+  if (foreign.some(({ town }) => isSameTown(town, city))) return 'complete';
+  const german = (index.byCode.get(`0${zipCode}`) ?? []).filter(({ country }) => country === 'DE');
   if (german.some(isThere)) return 'lost';
-  return german.length > 0 && towns.length === 0 ? 'possible' : 'complete';
+  return german.length > 0 && !foreign.some(isThere) ? 'possible' : 'complete';
 }
 
 /** All towns that have a postcode, the largest first. */
