@@ -34,6 +34,7 @@ test('rows are numbered as a spreadsheet does, in each encoding and however the 
   for (const [bytes, encoding] of [
     [Buffer.from(text), 'utf-8'],
     [Buffer.from(text, 'utf16le'), 'utf-16le'],
+    [Buffer.from(text, 'utf16le').swap16(), 'utf-16be'],
     [Buffer.from(text.slice(1), 'latin1'), 'windows-1252'],
   ] as const) {
     for (const pieces of [singly, together]) {

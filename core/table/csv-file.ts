@@ -1,7 +1,7 @@
 // Decodes CSV files of German and English spreadsheets in the usual encodings.
 import { buildCsvParser, type Cell, type Separator } from './csv.ts';
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 export interface CsvRow {
   /** As a spreadsheet counts: the titles are row 1. */
@@ -17,6 +17,7 @@ export async function findEncoding(bytes: Bytes): Promise<Encoding> {
   let isFirst = true;
   for await (const piece of bytes) {
     if (isFirst && piece[0] === 0xff && piece[1] === 0xfe) return 'utf-16le';
+    if (isFirst && piece[0] === 0xfe && piece[1] === 0xff) return 'utf-16be';
     isFirst = false;
     if (!isDecodable(() => decoder.decode(piece, { stream: true }))) return 'windows-1252';
   }

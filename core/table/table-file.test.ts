@@ -271,17 +271,19 @@ test('a diagram is no sheet to choose, and a hidden sheet is not the first choic
   assert.equal((await opened.chooseSheet!('2019')).table.head[0]?.cells[0], 'alt');
 });
 
-test('a number that a workbook shows in percent is read as shown', async () => {
-  const formats = `<numFmts><numFmt numFmtId="170" formatCode="0.0\\ %"/><numFmt numFmtId="171" formatCode="0&quot;%&quot;"/></numFmts>
-    <cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="170"><alignment/></xf><xf numFmtId="171"/></cellXfs>`;
+test('a number that a workbook shows in percent or with zeros is read as shown', async () => {
+  const formats = `<numFmts><numFmt numFmtId="170" formatCode="0.0\\ %"/><numFmt numFmtId="171" formatCode="0&quot;%&quot;"/><numFmt numFmtId="172" formatCode="00000"/></numFmts>
+    <cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="170"><alignment/></xf><xf numFmtId="171"/><xf numFmtId="172"/></cellXfs>`;
   const rows = `${titleCells}<row><c s="1"><v>0.07</v></c><c t="n" s="2"><f>1</f><v>0.19</v></c><c s="3"><v>19</v></c></row>
-    <row><c s="0"><v>0.5</v></c><c s="1"/><c s="1" t="str"><v>frei</v></c></row>`;
+    <row><c s="0"><v>0.5</v></c><c s="1"/><c s="1" t="str"><v>frei</v></c></row>
+    <row><c s="4"><v>1067</v></c><c s="4"><v>10.5</v></c><c s="4"><v>101067</v></c></row>`;
   const { head } = await inspectFile(foreignWorkbook([['name="Preise"', 'worksheet', rows]], formats));
   assert.deepEqual(
     head.map(({ cells }) => cells),
     [
       ['7%', '19%', '19'],
       ['0.5', null, 'frei'],
+      ['01067', '10.5', '101067'],
     ],
   );
 });

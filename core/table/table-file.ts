@@ -67,7 +67,7 @@ export async function openTable(file: Blob, { pastedMark, knownTitles }: Reading
   // The mark of an OLE document: workbooks before 2007, and encrypted ones.
   if (start[0] === 0xd0 && start[1] === 0xcf) throw new TableFileError('oldWorkbook');
   const encoding = await findEncoding(readBytes(file));
-  if (encoding !== 'utf-16le' && start.includes(0)) throw new TableFileError('binary');
+  if (!encoding.startsWith('utf-16') && start.includes(0)) throw new TableFileError('binary');
   const separator = guessSeparator(new TextDecoder(encoding).decode(start));
   const read = () => readRows(readBytes(file), { encoding, separator });
   return openCsv(read, { encoding, separator }, { pastedMark, knownTitles });

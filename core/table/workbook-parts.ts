@@ -52,36 +52,49 @@ function toLetters(column: number): string {
   return (before > 0 ? toLetters(before) : '') + String.fromCharCode(65 + ((column - 1) % 26));
 }
 
-const percentCell = /<((?:\w+:)?)c(\s[^<>]*[^/<>])>((?:(?!<\/?(?:\w+:)?c[\s/>]).)*)<\/\1c>/gs;
+const numberCell = /<((?:\w+:)?)c(\s[^<>]*[^/<>])>((?:(?!<\/?(?:\w+:)?c[\s/>]).)*)<\/\1c>/gs;
 
-/** Excel keeps 19 % as 0.19. Only the format of the cell tells, so the cell becomes the text "19%". */
-export function writePercents(sheet: string, percentStyles: ReadonlySet<string>): string {
-  if (percentStyles.size === 0) return sheet;
-  return sheet.replace(percentCell, (whole, prefix, attributes, content) => {
+/** How a style shows a number: in percent, or with this many digits. */
+export type NumberStyle = 'percent' | number;
+
+/** Excel keeps 19 % as 0.19 and 01067 as 1067. Only the format of the cell tells, so the cell becomes the text that people see. */
+export function writeShown(sheet: string, styles: ReadonlyMap<string, NumberStyle>): string {
+  if (styles.size === 0) return sheet;
+  return sheet.replace(numberCell, (whole, prefix, attributes, content) => {
     const type = attribute(attributes, 't');
-    if (!percentStyles.has(attribute(attributes, 's')) || (type !== '' && type !== 'n')) return whole;
-    const percent = content.replace(
-      /(?<=<(?:\w+:)?v>)[^<]+/,
-      (value: string) => `${Number((Number(value) * 100).toPrecision(15))}%`,
-    );
-    return `<${prefix}c${attributes.replace(/\st=["']n["']/, '')} t="str">${percent}</${prefix}c>`;
+    const style = styles.get(attribute(attributes, 's'));
+    if (style === undefined || (type !== '' && type !== 'n')) return whole;
+    const shown = content.replace(/(?<=<(?:\w+:)?v>)[^<]+/, (value: string) => showNumber(value, style));
+    return `<${prefix}c${attributes.replace(/\st=["']n["']/, '')} t="str">${shown}</${prefix}c>`;
   });
 }
 
-/** The styles that show a number in percent, by their place. */
-export function findPercentStyles(parts: Unzipped): Set<string> {
+function showNumber(value: string, style: NumberStyle): string {
+  if (style === 'percent') return `${Number((Number(value) * 100).toPrecision(15))}%`;
+  return /^\d+$/.test(value) ? value.padStart(style, '0') : value;
+}
+
+/** The styles that show a number in percent or with leading zeros, by their place. */
+export function findNumberStyles(parts: Unzipped): Map<string, NumberStyle> {
   const styles = readPart(parts, 'xl/styles.xml');
-  const formats = new Set(['9', '10']);
+  const formats = new Map<string, NumberStyle>([
+    ['9', 'percent'],
+    ['10', 'percent'],
+  ]);
   for (const [tag] of styles.matchAll(/<(?:\w+:)?numFmt\s[^<>]*>/g)) {
     // A sign in quotation marks is a text beside the number.
     const code = attribute(tag, 'formatCode').replace(/&quot;.*?&quot;|\\./g, '');
-    if (code.includes('%')) formats.add(attribute(tag, 'numFmtId'));
+    if (code.includes('%')) formats.set(attribute(tag, 'numFmtId'), 'percent');
+    else if (/^00+$/.test(code)) formats.set(attribute(tag, 'numFmtId'), code.length);
   }
   const cellStyles =
     /<(?:\w+:)?cellXfs[\s>](?:(?!<\/?(?:\w+:)?cellXfs).)*<\/(?:\w+:)?cellXfs>/s.exec(styles)?.[0] ?? '';
   const tags = [...cellStyles.matchAll(/<(?:\w+:)?xf[\s/>][^<>]*/g)].map(([tag]) => tag);
-  return new Set(
-    tags.flatMap((tag, place) => (formats.has(attribute(tag, 'numFmtId')) ? [String(place)] : [])),
+  return new Map(
+    tags.flatMap((tag, place) => {
+      const format = formats.get(attribute(tag, 'numFmtId'));
+      return format === undefined ? [] : [[String(place), format] as const];
+    }),
   );
 }
 

@@ -3,7 +3,7 @@ import { type Unzipped, unzipSync, zipSync } from 'fflate';
 import readSheets from 'read-excel-file/universal';
 import { type Cell, guardText } from './csv.ts';
 import type { CsvRow } from './csv-file.ts';
-import { completeCells, countCells, findPercentStyles, keepTables, writePercents } from './workbook-parts.ts';
+import { completeCells, countCells, findNumberStyles, keepTables, writeShown } from './workbook-parts.ts';
 
 export interface Sheet {
   name: string;
@@ -55,7 +55,7 @@ function unpack(bytes: Uint8Array): Unzipped {
       return true;
     },
   });
-  const percentStyles = findPercentStyles(parts);
+  const styles = findNumberStyles(parts);
   let cells = 0;
   for (const [name, part] of Object.entries(parts)) {
     if (hasLongText(part)) throw new WorkbookTooLarge();
@@ -64,7 +64,7 @@ function unpack(bytes: Uint8Array): Unzipped {
     const placed = completeCells(sheet);
     cells += countCells(placed);
     if (cells > maxCells) throw new WorkbookTooLarge();
-    const complete = writePercents(placed, percentStyles);
+    const complete = writeShown(placed, styles);
     if (complete !== sheet) parts[name] = new TextEncoder().encode(complete);
   }
   return parts;
