@@ -148,14 +148,14 @@ function timesPerWeek(times: number): Found {
 const times = `${count}\\s*(?:x|×|mal)\\s*(?:(?:im|in der|pro|je|a|per|/)\\s*)?`;
 const [perWeek, perMonth, perQuarter, perYear] = [
   'woche|wöchentlich|wöchentl\\.?|week|weekly',
-  'monat|monatlich|monatl\\.?|month|monthly',
+  'monat|monatlich|monatl\\.?|mtl\\.?|month|monthly',
   'quartal|vierteljahr|quarter',
   'jahr|jährlich|year|yearly',
 ];
 
 /** Words that offices use beside those that Stamm writes. */
 const usualPatterns: Pattern[] = [
-  [start(`${count}-?\\s?(?:tägig|tägl\\.?|täglich)`), ([, days]) => everyDays(readCount(days))],
+  [start(`${count}-?\\s?(?:tägig|tä?gl\\.?|täglich)`), ([, days]) => everyDays(readCount(days))],
   [
     start(`${count}-?\\s?(?:wöchig|wöchentlich|wöchentl\\.?)`),
     ([, weeks]) => ({ frequency: 'WEEKLY', interval: readCount(weeks) }),
@@ -165,11 +165,13 @@ const usualPatterns: Pattern[] = [
     ([, months]) => ({ frequency: 'MONTHLY', interval: readCount(months) }),
   ],
   [
-    start('(?:vierteljährlich|vierteljährl\\.?|1/4-?jährlich|quartalsweise|jedes quartal|quarterly)'),
+    start(
+      '(?:vierteljährlich|vierteljährl\\.?|(?:1/4|¼)[- ]?jährlich|quartalsweise|jedes quartal|quarterly)',
+    ),
     () => ({ frequency: 'MONTHLY', interval: 3 }),
   ],
   [
-    start('(?:halbjährlich|halbjährl\\.?|1/2-?jährlich|half-?yearly)'),
+    start('(?:halbjährlich|halbjährl\\.?|(?:1/2|½)[- ]?jährlich|half-?yearly)'),
     () => ({ frequency: 'MONTHLY', interval: 6 }),
   ],
   [
@@ -197,7 +199,7 @@ const usualPatterns: Pattern[] = [
       interval: readCount(interval),
     }),
   ],
-  ...(['tä?gl\\.?', 'wö(?:chentl)?\\.?|wtl\\.?', 'mtl\\.?|monatl\\.?', 'jährl\\.?'] as const).map(
+  ...(['tä?gl\\.?', 'wö(?:ch(?:en)?)?(?:tl)?\\.?|wtl\\.?', 'mtl\\.?|monatl\\.?', 'jährl\\.?'] as const).map(
     (short, index): Pattern => [start(`(?:${short})`), () => ({ frequency: frequencyOf(index) })],
   ),
   [
@@ -209,6 +211,16 @@ const usualPatterns: Pattern[] = [
     }),
   ],
   [
+    start(
+      `(?:jeden\\s+|am\\s+)?([1-4])\\.(?:\\s*(?:und|u\\.|\\+|&|,)\\s*([1-4])\\.)?\\s*(${dayList})\\s+(?:im|des|jeden)\\s+monats?`,
+    ),
+    ([, first, second, days = '']) => ({
+      frequency: 'MONTHLY',
+      byDay: readDays(days),
+      ...(second ? { weeks: [Number(first), Number(second)] } : { weekOfMonth: Number(first) as 1 }),
+    }),
+  ],
+  [
     start(`jeden\\s+(?:2\\.|zweiten)\\s+(${dayList})`),
     ([, days = '']) => ({ frequency: 'WEEKLY', interval: 2, byDay: readDays(days) }),
   ],
@@ -216,6 +228,7 @@ const usualPatterns: Pattern[] = [
     start(`(?:jeden|every)\\s+(${dayList})`),
     ([, days = '']) => ({ frequency: 'WEEKLY', byDay: readDays(days) }),
   ],
+  [start('(?:im|des|jeden)\\s+monats?'), () => ({ frequency: 'MONTHLY' })],
   [start('(?:werktags|werktäglich|wochentags)'), () => ({ frequency: 'WEEKLY', byDay: readDays('mo-fr') })],
   [start('ca\\.?\\s*(\\d{1,4})\\s*min\\w*\\.?'), ([, minutes]) => ({ durationInMinutes: Number(minutes) })],
 ];
@@ -273,12 +286,17 @@ function known(found: Part): Found {
 export function readIntervals(text: string): AttendingInterval[] | undefined {
   const items: AttendingInterval[] = [];
   for (const part of splitEntries(text)) {
-    const found = readInterval(part);
+    const found = readInterval(part.replace(inBrackets, ' $1'));
     if (!found) return undefined;
     items.push(...found);
   }
   return items;
 }
+
+/** "14-tägig (Do)" */
+const inBrackets = /\s*\(([^()]*)\)$/;
+/** "dienstags" is every Tuesday, "Di" alone is only a day. */
+const everyNamedDay = /(?:tag|woch|abend)s(?![a-zäöüß])/;
 
 function readInterval(text: string): AttendingInterval[] | undefined {
   const item: Part = {};
@@ -289,6 +307,7 @@ function readInterval(text: string): AttendingInterval[] | undefined {
     rest = rest.slice(found.length).replace(/^[\s,:]+/, '');
   }
   const { weeks, dayCount, ...interval } = item;
+  if (interval.byDay && everyNamedDay.test(text)) interval.frequency ??= 'WEEKLY';
   if (!interval.frequency || (dayCount !== undefined && interval.byDay?.length !== dayCount))
     return undefined;
   if (weeks && interval.weekOfMonth) return undefined;

@@ -59,7 +59,7 @@ const closed = 'geschlossen|closed|zu|ruhetag';
 const season = `(?:\\(?\\s*(?:(?:ab|from)\\s+(${dateWord}))?\\s*(?:(?:bis|until)\\s+(${dateWord}))?\\s*\\)?)?`;
 const entry = new RegExp(`^(${days})\\s*:?\\s*(${times}|${allDay}|${closed})\\s*${season}$`);
 /** "8–17 Uhr Mo–Fr" */
-const timesFirst = new RegExp(`^(${times})\\s+(${days})$`);
+const timesFirst = new RegExp(`^(${times})\\s*\\(?(?<=[\\s(])(${days})\\)?$`);
 const onlyAllDay = new RegExp(`^(?:${allDay})$`);
 const isAllDay = new RegExp(`^(?:${allDay})`);
 /** A day behind a time begins the next entry: "Mo–Do 7–15:30, Fr 7–13". */

@@ -57,7 +57,8 @@ test('opening hours are read as people write them', () => {
   const split = hours([0, 2, 4], ['08:00', '12:00'], ['14:00', '18:00']);
   for (const text of ['Mo/Mi/Fr 8-12 u. 14-18 Uhr', 'Mo, Mi, Fr 8–12 + 14–18', '8-12 / 14-18 Uhr Mo, Mi, Fr'])
     assert.deepEqual(readList('OpeningHours', text), split, text);
-  assert.deepEqual(readList('OpeningHours', 'werktags 8-17:30'), week);
+  for (const text of ['werktags 8-17:30', '8:00 - 17:30 (Mo-Fr)'])
+    assert.deepEqual(readList('OpeningHours', text), week, text);
   assert.deepEqual(readList('OpeningHours', 'Sa–Mo 9–12'), hours([5, 6, 0], ['09:00', '12:00']));
   for (const text of [
     'nach Absprache',
@@ -142,11 +143,21 @@ test('visit intervals are read as offices write them', () => {
     ['mtl.', { frequency: 'MONTHLY' }],
     ['jeden Dienstag', { frequency: 'WEEKLY', byDay: ['TUESDAY'] }],
     ['jeden 1. Montag im Monat', { frequency: 'MONTHLY', weekOfMonth: 1, byDay: ['MONDAY'] }],
+    ['14-tgl. (Do)', { frequency: 'WEEKLY', interval: 2, byDay: ['THURSDAY'] }],
+    ['2 x mtl.', { frequency: 'MONTHLY', weekOfMonth: 1 }, { frequency: 'MONTHLY', weekOfMonth: 3 }],
+    ['1/4 jährlich', { frequency: 'MONTHLY', interval: 3 }],
+    ['dienstags', { frequency: 'WEEKLY', byDay: ['TUESDAY'] }],
+    ['1. Montag im Monat', { frequency: 'MONTHLY', weekOfMonth: 1, byDay: ['MONDAY'] }],
+    [
+      '1. u. 3. Mo im Monat',
+      { frequency: 'MONTHLY', byDay: ['MONDAY'], weekOfMonth: 1 },
+      { frequency: 'MONTHLY', byDay: ['MONDAY'], weekOfMonth: 3 },
+    ],
     ['every other week', { frequency: 'WEEKLY', interval: 2 }],
   ];
   for (const [text, ...items] of cases) assert.deepEqual(readList('AttendingInterval', text), items, text);
   // What these mean is not certain, so nothing is guessed.
-  for (const text of ['2x wöchentlich', '3x im Monat', '5x im Jahr', 'nach Vereinbarung', 'gerade KW'])
+  for (const text of ['2x wöchentlich', '3x im Monat', '5x im Jahr', 'nach Vereinbarung', 'gerade KW', 'Di'])
     assert.equal(readList('AttendingInterval', text), undefined, text);
 });
 
