@@ -27,7 +27,7 @@ const units: readonly [end: RegExp, units: readonly [unit: RegExp, factor: numbe
     ],
   ],
   [/^quantity$/, [[/^(?:x|st|stk|stck|stück|pflanzen?|pcs|pieces?)$/, 1]]],
-  [/(?:Price|Fee)$/, [[/^(?:€|eur|euro|netto|chf)$/, 1]]],
+  [/(?:Price|Fee)$/, [[/^(?:€|eur|euro|netto)$/, 1]]],
   [/Rate$/, [[/^(?:%|prozent|percent)$/, 1]]],
 ];
 

@@ -8,6 +8,7 @@ import { type ThousandsMark, toFieldValue } from './cells.ts';
 import { findChoiceWord } from './choice-words.ts';
 import type { ImportColumn } from './columns.ts';
 import { type Cell, unguardText } from './csv.ts';
+import { readList, writeList } from './list-text.ts';
 
 export const guessKinds = [
   'zipZeros',
@@ -83,7 +84,8 @@ export function readCell(rules: CellRules, place: CellPlace, cell: Cell): CellRe
   // Programs write "" for every empty cell; only an exported row means it.
   if (text === '' && field.kind === 'text' && !field.isRequired && !rules.isExport)
     return { value: undefined };
-  const isPlain = isReadable(field, plain);
+  const isRefusedList = field.kind === 'list' && rules.refused.has(guessKey('words', path));
+  const isPlain = isReadable(field, plain) && !isRefusedList;
   const guesses = isPlain ? guessesOfReadable : guessesOfUnreadable;
   for (const [kind, guess] of guesses) {
     if (rules.refused.has(guessKey(kind, path))) continue;
@@ -143,6 +145,8 @@ const guessesOfReadable: readonly [GuessKind, Guess][] = [
   ['phoneZeros', guessPhone],
   ['houseNumbers', guessHouseNumber],
   ['dates', guessMonthFirst],
+  ['measures', guessRate],
+  ['words', guessRhythm],
   ['placeholders', guessPlaceholder],
 ];
 
@@ -231,6 +235,24 @@ function guessMeasure(text: string, { column: { field }, mark }: CellPlace) {
   return measure === undefined
     ? undefined
     : { value: toFieldValue(field, measure, undefined), shown: measure };
+}
+
+/** A spreadsheet keeps 19 % as 0.19, and no rate is below one percent. */
+function guessRate(text: string, { column: { field } }: CellPlace) {
+  if (!field.name.endsWith('Rate') || !/^0[.,]\d{1,4}$/.test(text) || /^0[.,]0+$/.test(text))
+    return undefined;
+  const shown = String(Number((Number(text.replace(',', '.')) * 100).toPrecision(6)));
+  return { value: toFieldValue(field, shown, undefined), shown };
+}
+
+/** Words that others may mean in another way: "werktags" with Saturday, "2x im Monat" in the second week. */
+const looseRhythm =
+  /werkt|wochent|weekday|durchgehend|ganzt|(?:[2-9]|zwei|drei|vier) ?(?:x|×|mal)\b.*(?:monat|mtl|month|jahr|jähr|year|quartal)/i;
+
+function guessRhythm(text: string, { column: { field } }: CellPlace, { language }: CellRules) {
+  if (field.kind !== 'list' || !looseRhythm.test(text)) return undefined;
+  const value = readList(field.knownItem, text);
+  return value && { value, shown: writeList(field.knownItem, value, '', language) };
 }
 
 /** Of two addresses or numbers in one cell the first counts. The comment has the rest. */

@@ -10,6 +10,7 @@ test('a postcode and its town are separated', () => {
   assert.deepEqual(split('town', '26122 Oldenburg'), ['26122', 'Oldenburg']);
   assert.deepEqual(split('town', ' D-26122  Bad Zwischenahn '), ['26122', 'Bad Zwischenahn']);
   assert.deepEqual(split('town', '1010, Wien'), ['1010', 'Wien']);
+  assert.deepEqual(split('town', '1016 DW Amsterdam'), ['1016 DW', 'Amsterdam']);
   assert.deepEqual(split('town', 'Oldenburg'), [undefined, 'Oldenburg']);
   assert.deepEqual(split('town', ' '), [undefined, undefined]);
 });
@@ -39,6 +40,7 @@ test('streets of Austria, Switzerland and the Netherlands, blocks and post boxes
     ['Hauptplatz 5 Top 3', 'Hauptplatz', '5 Top 3'],
     ['Bahnhofstrasse 12 bis', 'Bahnhofstrasse', '12 bis'],
     ['12, rue du Lac', 'rue du Lac', '12'],
+    ['12 Wharf Road', 'Wharf Road', '12'],
     ['Keizersgracht 123-II', 'Keizersgracht', '123-II'],
     ['Prinsengracht 263 hs', 'Prinsengracht', '263 hs'],
     ['Laan van Meerdervoort 70 A-1', 'Laan van Meerdervoort', '70 A-1'],
@@ -75,4 +77,10 @@ test('first and last names are separated', () => {
   assert.deepEqual(split('person', 'Harms, Jonas'), ['Jonas', 'Harms']);
   assert.deepEqual(split('person', 'Jan Peter von der Heide'), ['Jan Peter', 'von der Heide']);
   assert.deepEqual(split('person', 'Herr Meier'), [undefined, 'Meier']);
+  const lastFirst = (cell: string) =>
+    splitCell({ kind: 'person', paths: ['a', 'b'], isLastFirst: true }, cell);
+  assert.deepEqual(lastFirst('Petersen Anke Maria'), ['Anke Maria', 'Petersen']);
+  assert.deepEqual(lastFirst('von der Heide Jan'), ['Jan', 'von der Heide']);
+  assert.deepEqual(lastFirst('Dr. Öz, Bülent'), ['Dr. Bülent', 'Öz']);
+  assert.deepEqual(lastFirst('Meier'), [undefined, 'Meier']);
 });

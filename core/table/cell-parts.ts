@@ -6,19 +6,21 @@ export interface Parts {
   paths: readonly string[];
   /** Where the salutation of a person goes. */
   salutationPath?: string;
+  /** "Petersen Anke", without a comma. */
+  isLastFirst?: boolean;
 }
 
 const longestCell = 200;
 
 /** The values of the fields; undefined where the cell does not have one. */
-export function splitCell({ kind }: Parts, cell: string): (string | undefined)[] {
+export function splitCell({ kind, isLastFirst }: Parts, cell: string): (string | undefined)[] {
   if (kind === 'address') return splitAddress(cell);
   const text = cell.replace(/\s+/g, ' ').trim();
   if (text === '') return [undefined, undefined];
   // No address is longer, and the patterns take longer than linear time.
   if (text.length > longestCell) return kind === 'street' ? [text, ''] : [undefined, text];
   if (kind === 'town') return splitTown(text);
-  return kind === 'street' ? splitStreet(text) : splitPerson(text);
+  return kind === 'street' ? splitStreet(text) : splitPerson(text, isLastFirst);
 }
 
 /** "Lange Straße 5, 26122 Oldenburg", also in two lines. */
@@ -33,7 +35,7 @@ function splitAddress(cell: string): (string | undefined)[] {
 }
 
 function splitTown(text: string): [string | undefined, string | undefined] {
-  const match = /^(?:[A-Z]{1,3}-? ?)?(\d{4,5})[ ,]+(.+)$/.exec(text);
+  const match = /^(?:[A-Z]{1,3}-? ?)?(\d{4} ?[A-Z]{2}(?= )|\d{4,5})[ ,]+(.+)$/.exec(text);
   return match ? [match[1], match[2]] : [undefined, text];
 }
 
@@ -47,7 +49,7 @@ const streetBeforeNumber = new RegExp(`^(.*?[^\\s\\d,]),?(?: ?(?:nr|no)\\.?)? ?(
 const blockBeforeNumber = new RegExp(`^([a-u] ?\\d{1,2})(?:[, ]+(${numbers}))?$`, 'i');
 /** "12, rue du Lac" */
 const numberBeforeStreet = new RegExp(
-  `^(${number}),? ((?:rue|avenue|av\\.|chemin|ch\\.|route|place|quai|boulevard|impasse|allée|via|viale|piazza) .+)$`,
+  `^(${number}),? ((?:rue|avenue|av\\.|chemin|ch\\.|route|place|quai|boulevard|impasse|allée|via|viale|piazza) .+|[^\\d,]+ (?:road|rd\\.?|street|avenue|ave\\.?|lane|drive|square|terrace|way|close))$`,
   'i',
 );
 /** Their number is a part of the name. */
@@ -72,17 +74,21 @@ const title =
 const particle = /^(?:von|van|vom|zu|zum|zur|de|den|der|del|di|da|la|le|ten|ter)$/;
 
 /** A title stands before the first name, or before a last name that is alone. */
-function splitPerson(text: string): [string | undefined, string] {
+function splitPerson(text: string, isLastFirst?: boolean): [string | undefined, string] {
   const name = text.replace(salutation, '');
   const [titles = ''] = title.exec(name) ?? [];
-  const [first, last] = splitName(name.slice(titles.length));
+  const [first, last] = splitName(name.slice(titles.length), isLastFirst);
   return first === undefined ? [undefined, titles + last] : [titles + first, last];
 }
 
-function splitName(name: string): [string | undefined, string] {
+function splitName(name: string, isLastFirst = false): [string | undefined, string] {
   const comma = /^(.+?), ?(.+)$/.exec(name);
   if (comma) return [comma[2]!, comma[1]!];
   const words = name.split(' ');
+  if (isLastFirst) {
+    const last = 1 + words.findIndex((word) => !particle.test(word));
+    return [words.slice(last).join(' ') || undefined, words.slice(0, last).join(' ')];
+  }
   const firstParticle = words.findIndex((word) => particle.test(word));
   const start = firstParticle >= 0 ? firstParticle : words.length - 1;
   return [words.slice(0, start).join(' ') || undefined, words.slice(start).join(' ')];

@@ -124,7 +124,8 @@ function toChoice({ choices = [] }: CellField, text: string): string {
   return choice?.value ?? text;
 }
 
-const currencySigns = /^(?:€|eur|chf|\$|£)\s*(?=[+-]?\d)|(?<=\d)(?:,-|,–)?\s*(?:€|eur|chf|\$|£)?$/gi;
+/** Another currency stays in the text: its amount is not one in euros. */
+const currencySigns = /^(?:€|eur)\s*(?=[+-]?\d)|(?<=\d)(?:,(?:--?|–|—))?\s*(?:€|eur)?$/gi;
 
 /** "1.234" is ambiguous: the thousands mark of the file decides. A text that is no number stays as written. */
 function toNumber(written: string, thousandsMark: ThousandsMark | undefined): unknown {

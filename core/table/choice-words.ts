@@ -6,12 +6,40 @@ type Words = Readonly<Record<string, readonly string[]>>;
 const words: Readonly<Record<string, Words>> = {
   status: {
     ACTIVE: [
-      ...['laufend', 'läuft', 'bestand', 'bestandskunde', 'stammkunde', 'freigegeben', 'gültig', 'ja'],
+      ...[
+        'laufend',
+        'läuft',
+        'bestand',
+        'bestandskunde',
+        'stammkunde',
+        'freigegeben',
+        'gültig',
+        'ja',
+        'j',
+        'x',
+        '1',
+        'wahr',
+        'true',
+      ],
       ...['ungekündigt', 'kunde', 'aktiver kunde', 'in betrieb', 'current', 'running', 'yes', 'a'],
     ],
     INACTIVE: [
       ...['gesperrt', 'sperre', 'ehemalig', 'ehemaliger kunde', 'altkunde', 'archiviert', 'ruhend', 'ruht'],
-      ...['stillgelegt', 'gelöscht', 'nein', 'blocked', 'locked', 'former', 'archived', 'no', 'i'],
+      ...[
+        'stillgelegt',
+        'gelöscht',
+        'nein',
+        'n',
+        '0',
+        'falsch',
+        'false',
+        'blocked',
+        'locked',
+        'former',
+        'archived',
+        'no',
+        'i',
+      ],
     ],
     HEALTHY: [
       'gut',
@@ -96,6 +124,8 @@ const words: Readonly<Record<string, Words>> = {
       'monatl.',
       'monat',
       'pro monat',
+      'monatlich im voraus',
+      'mtl. im voraus',
       'je monat',
       '1x im monat',
       'month',
@@ -104,6 +134,8 @@ const words: Readonly<Record<string, Words>> = {
     QUARTERLY: [
       ...[
         'quartalsweise',
+        'quartalsweise im voraus',
+        'vierteljährlich im voraus',
         'quartal',
         'pro quartal',
         'je quartal',
@@ -117,6 +149,7 @@ const words: Readonly<Record<string, Words>> = {
       'jährl.',
       'jahr',
       'pro jahr',
+      'jährlich im voraus',
       'p. a.',
       'p.a.',
       'einmal jährlich',

@@ -21,8 +21,8 @@ export interface ImportColumn {
 
 export interface Addition {
   path: string;
-  /** Behind the text, where it would be empty, or before a text of digits. */
-  how: 'behind' | 'instead' | 'before';
+  /** Behind the text, where it would be empty, before a text of digits, or the title of a person. */
+  how: 'behind' | 'instead' | 'before' | 'title';
   /** Before the cell, unless it is there. */
   word?: string;
 }
@@ -87,6 +87,7 @@ const additions: readonly (Addition & { name: string; titles: Titles })[] = [
     name: 'addition',
     titles: { de: 'Firma Zusatz', en: 'Company name addition' },
   },
+  { path: 'companyName', how: 'instead', name: 'title', titles: { de: 'Titel', en: 'Academic title' } },
   { path: 'companyName', how: 'instead', name: 'firstName', titles: { de: 'Vorname', en: 'First name' } },
   { path: 'companyName', how: 'instead', name: 'lastName', titles: { de: 'Nachname', en: 'Last name' } },
   {
@@ -95,6 +96,14 @@ const additions: readonly (Addition & { name: string; titles: Titles })[] = [
     name: 'other',
     titles: { de: 'Firma (Ersatz)', en: 'Company name (else)' },
   },
+  { path: 'lastName', how: 'title', name: 'title', titles: { de: 'Titel', en: 'Academic title' } },
+  {
+    path: 'role',
+    how: 'instead',
+    name: 'department',
+    titles: { de: 'Abteilung (Ersatz)', en: 'Department (else)' },
+  },
+  { path: 'phone', how: 'instead', name: 'mobile', titles: { de: 'Mobil (Ersatz)', en: 'Mobile (else)' } },
   {
     path: 'vatId',
     how: 'before',
@@ -115,16 +124,17 @@ function additionColumnsOf(definition: Definition): ImportColumn[] {
   const columns = titledLeaves(definition.fields);
   return additions.flatMap(({ name, titles, ...adds }) => {
     const target = columns.find(({ path }) => path === adds.path);
-    if (!target) return [];
+    if (!target || columns.some(({ path }) => path === name)) return [];
     const path = `${adds.path}+${name}`;
     return [{ path, adds, titles, field: { ...target.field, path, isRequired: false } }];
   });
 }
 
-const pairs: readonly { kind: Parts['kind']; names: readonly [string, string] }[] = [
+const pairs: readonly { kind: Parts['kind']; names: readonly [string, string]; isLastFirst?: boolean }[] = [
   { kind: 'street', names: ['streetName', 'houseNumber'] },
   { kind: 'town', names: ['zipCode', 'city'] },
   { kind: 'person', names: ['firstName', 'lastName'] },
+  { kind: 'person', names: ['firstName', 'lastName'], isLastFirst: true },
 ];
 
 /** Columns that hold several fields, as in "PLZ und Ort". */
@@ -144,23 +154,26 @@ function pairColumnsOf(definition: Definition): ImportColumn[] {
         },
       ]
     : [];
-  const twos: ImportColumn[] = pairs.flatMap(({ kind, names: [first, second] }) =>
+  const twos: ImportColumn[] = pairs.flatMap(({ kind, names: [first, second], isLastFirst }) =>
     columns.flatMap((one) => {
       if (one.field.name !== first) return [];
       const path = one.path.replace(/\w+$/, second);
       const other = columns.find((column) => column.path === path);
       if (!other) return [];
-      const { de, en } = other.field.title;
+      const [left, right] = isLastFirst ? [other, one] : [one, other];
+      const joined = `${left.path}+${right.field.name}`;
+      const { de, en } = right.field.title;
       const salutation = columns.find((column) => column.path === one.path.replace(/\w+$/, 'salutation'));
       return [
         {
-          path: `${one.path}+${second}`,
-          field: { ...one.field, path: `${one.path}+${second}`, kind: 'text', isRequired: false },
-          titles: { de: `${one.titles.de} und ${de}`, en: `${one.titles.en} and ${uncapitalize(en)}` },
+          path: joined,
+          field: { ...one.field, path: joined, kind: 'text', isRequired: false },
+          titles: { de: `${left.titles.de} und ${de}`, en: `${left.titles.en} and ${uncapitalize(en)}` },
           parts: {
             kind,
             paths: [one.path, path],
             ...(kind === 'person' && salutation && { salutationPath: salutation.path }),
+            ...(isLastFirst && { isLastFirst }),
           },
         },
       ];
@@ -331,7 +344,7 @@ export function guessColumns(
   const usual = new Map<string, ImportColumn>();
   for (const column of columns) {
     // A reference comes before a field of the same name: "Objekt" of a plant is its site.
-    for (const title of usualTitlesOf(column, columns).map(foldTitle))
+    for (const title of (usualTitles[column.path] ?? []).map(foldTitle))
       if (!usual.has(title)) usual.set(title, column);
   }
   const known = knownTitles(columns, false);
@@ -349,7 +362,7 @@ export function guessColumns(
       guessed[index] ??= guess(title).find((column) => column && !guessed.includes(column));
     });
   }
-  return withPairs(definition, titles, placeNumbers(definition, titles, guessed));
+  return withPairs(definition, titles, withStandIns(columns, placeNumbers(definition, titles, guessed)));
 }
 
 const numberTitles = new Set(['nr', 'no', 'lfdnr', 'id', 'nummer'].map(foldTitle));
@@ -372,7 +385,7 @@ function placeNumbers(
 
 /** "Rechnungsadresse: Ort" and "Billing city" are towns. */
 const addressKind =
-  /^(?:rechnungs?(?:an|empfaenger)?|liefer|lieferungs?|kunden?|firmen?|objekt|standort|besuchs|post|haupt|geschaefts|billing|shipping|delivery|invoice|mailing|company|business|site|default|primary)/;
+  /^(?:rechnungs?(?:an|empfaenger)?|liefer|lieferungs?|kunden?|firmen?|objekt|standort|besuchs|post|haupt|geschaefts|billing|shipping|delivery|invoice|mailing|company|business|site|default|primary|billto|shipto)/;
 const addressPrefix = new RegExp(`${addressKind.source}(?:adressen?|anschrift|address)`);
 const addressSuffix =
   /(?:geschaeftlich|geschaeftl|dienstlich|dienstl|gesch|firma|zentrale|privat|work|office|main|1)$/;
@@ -410,6 +423,7 @@ const addressTitles = new Set(
       'Address line 1',
       'Street address',
       'House number',
+      'Street no',
       'Zip',
       'Zip code',
       'Postcode',
@@ -427,7 +441,7 @@ const addressTitles = new Set(
       'Last name',
       'Name',
     ],
-    ...['Firma', 'Vorname', 'Nachname'],
+    ...['Firma', 'Vorname', 'Nachname', 'Mobilnummer', 'Mobiltelefon'],
   ].map(foldTitle),
 );
 
@@ -446,11 +460,17 @@ function plainerTitles(title: string, isKnown: (folded: string) => boolean): str
   );
 }
 
-/** The one number that an object has may be a mobile one. */
-function usualTitlesOf({ path }: ImportColumn, columns: readonly ImportColumn[]): readonly string[] {
-  const titles = usualTitles[path] ?? [];
-  const isOnlyPhone = path === 'phone' && !columns.some((column) => column.path === 'mobile');
-  return isOnlyPhone ? [...titles, ...usualTitles.mobile!] : titles;
+/** A column that would only stand in for another one is that other one, if the file lacks it. */
+function withStandIns(
+  columns: readonly ImportColumn[],
+  guessed: readonly (ImportColumn | undefined)[],
+): (ImportColumn | undefined)[] {
+  return guessed.map((column) => {
+    const { path, how } = column?.adds ?? {};
+    const target = columns.find((other) => other.path === path);
+    const isAlone = how === 'instead' && !target?.field.isRequired && !guessed.includes(target);
+    return isAlone && !path?.includes('.') ? target : column;
+  });
 }
 
 /** Every title, folded, that some column of the office answers to. */
@@ -510,14 +530,13 @@ function rankDefinitions(
   return definitions
     .map((definition) => {
       const columns = match(definition, titles);
-      return {
-        definition,
-        count: columns.filter(Boolean).length,
-        missing: missingColumns(definition, columns).length,
-      };
+      const missing = missingColumns(definition, columns).length;
+      // A column that completes another one says little: first and last names also stand in a list of customers.
+      const count = columns.filter((column) => column && !column.adds).length;
+      return { definition, count, missing, fit: count - missing };
     })
     .filter(({ count }) => count > 0)
-    .sort((one, other) => other.count - one.count || one.missing - other.missing);
+    .sort((one, other) => other.fit - one.fit || one.missing - other.missing || other.count - one.count);
 }
 
 /** Required columns that the file lacks. Any one column of an entry is enough. */

@@ -73,7 +73,7 @@ export function toLine(plan: LinePlan, cells: readonly Cell[], existingId?: stri
     const isNo = value === undefined && field.kind === 'flag' && plan.onlyYes?.[index] && id === undefined;
     put(namedPath, isNo ? false : value);
   });
-  putAdditions(columns, cells, data);
+  putAdditions(plan, cells, data);
   putTitle(columns, cells, data);
   noteUnread(plan, data, unread);
   if (id === undefined) return JSON.stringify({ type, data });
@@ -158,7 +158,7 @@ export function guessesIn(
 ): Map<number, CellReading & { kind: GuessKind }> {
   const guesses = new Map<number, CellReading & { kind: GuessKind }>();
   plan.columns.forEach((column, index) => {
-    if (!column || column.adds || column.narrows || isOwnColumn(column)) return;
+    if (!column || column.narrows || isOwnColumn(column)) return;
     if ((column.parts?.kind === 'town' || column.parts?.kind === 'address') && plan.rules) {
       const [zipCode, city] = splitCell(column.parts, unguardText(cells[index] ?? '')).slice(-2);
       const complete = completeZip(plan.rules, column, [zipCode, city]);
@@ -166,33 +166,36 @@ export function guessesIn(
         guesses.set(index, { kind: 'zipZeros', value: complete, shown: `${complete} ${city}` });
     }
     if (column.parts) return;
-    const reading = readAt(plan, cells, index);
+    const reading = column.adds ? readAddition(plan, cells, index) : readAt(plan, cells, index);
     if (reading.kind) guesses.set(index, { ...reading, kind: reading.kind });
   });
   return guesses;
 }
 
 /** Texts of other columns that complete a field. */
-function putAdditions(columns: ChosenColumns, cells: readonly Cell[], data: Record<string, unknown>): void {
-  for (const { path, how, texts } of additionsIn(columns, cells)) {
+function putAdditions(plan: LinePlan, cells: readonly Cell[], data: Record<string, unknown>): void {
+  for (const { path, how, texts } of additionsIn(plan, cells)) {
     const before = String(valueAt(data, path) ?? '').trim();
     if (how === 'behind') setAt(data, path, [before, ...texts].filter(Boolean).join(' '));
-    else if (how === 'before' && /^\d/.test(before)) setAt(data, path, texts.join('') + before);
+    else if (how === 'before' && /^(?:U|[A-Z]?\d)/.test(before)) setAt(data, path, texts.join('') + before);
     else if (how === 'instead' && before === '') setAt(data, path, texts.join(' '));
     const houseNumber = sister(path, 'houseNumber');
     if (path.endsWith('.streetName')) setAt(data, houseNumber, valueAt(data, houseNumber) ?? '');
   }
 }
 
-function additionsIn(columns: ChosenColumns, cells: readonly Cell[]) {
+/** Title, first name and last name stand in this order, whatever the order of their columns. */
+const nameOrder = ['companyName+title', 'companyName+firstName', 'companyName+lastName'];
+
+function additionsIn(plan: LinePlan, cells: readonly Cell[]) {
   const added = new Map<string, { path: string; how: Addition['how']; texts: string[] }>();
-  const filled = columns.flatMap((column, index) => {
-    const text = unguardText(cells[index] ?? '').trim();
-    return column?.adds && text !== '' ? [{ ...column.adds, from: column.path, text }] : [];
+  const filled = plan.columns.flatMap((column, index) => {
+    if (!column?.adds || column.adds.how === 'title') return [];
+    const text = String(readAddition(plan, cells, index).value ?? '');
+    return text === '' ? [] : [{ ...column.adds, from: column.path, text }];
   });
-  // The first name stands before the last name, whichever column comes first.
-  const isLast = ({ from }: { from: string }) => Number(from.endsWith('+lastName'));
-  for (const { path, how, word = '', text } of filled.toSorted((one, other) => isLast(one) - isLast(other))) {
+  const place = ({ from }: { from: string }) => nameOrder.indexOf(from);
+  for (const { path, how, word = '', text } of filled.toSorted((one, other) => place(one) - place(other))) {
     const isWhole = text.toLowerCase().startsWith(word.toLowerCase());
     const key = `${how} ${path}`;
     const texts = [...(added.get(key)?.texts ?? []), isWhole ? text : `${word} ${text}`];
@@ -202,9 +205,17 @@ function additionsIn(columns: ChosenColumns, cells: readonly Cell[]) {
   return [...added.values()].toSorted((one, other) => order.indexOf(one.how) - order.indexOf(other.how));
 }
 
-/** "Herr Dr." is a salutation and a title, which stands before the name. */
+/** Only a lost zero and a word for nothing are read in another way. */
+function readAddition(plan: LinePlan, cells: readonly Cell[], index: number): CellReading {
+  const reading = readAt(plan, cells, index);
+  const isTaken = reading.kind === 'phoneZeros' || reading.kind === 'placeholders';
+  return isTaken ? reading : { value: unguardText(cells[index] ?? '').trim() };
+}
+
+/** A title stands before the name: "Herr Dr." is a salutation with one. */
 function putTitle(columns: ChosenColumns, cells: readonly Cell[], data: Record<string, unknown>): void {
-  const title = titleOf(textOf(columns, cells, 'salutation'));
+  const title =
+    titleOf(textOf(columns, cells, 'salutation')) || textOf(columns, cells, 'lastName+title').trim();
   if (title === '') return;
   const path = valueAt(data, 'firstName') ? 'firstName' : 'lastName';
   const name = valueAt(data, path);

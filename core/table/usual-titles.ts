@@ -43,8 +43,23 @@ const product = [
   ...['Article', 'Article number', 'Item', 'Item number', 'SKU'],
 ];
 
+const mobile = [
+  ...['Diensthandy', 'Firmenhandy', 'Mobil dienstl.', 'Mobil geschäftlich', 'Mobil (geschäftlich)', 'Mobiel'],
+  ...['Mobilfunk', 'Handy-Nr.', 'Mobil 1', 'Mobiltelefonnummer', 'Mobile number'],
+  'Handy',
+  'Mobil',
+  'Mobiltelefon',
+  'Mobilnummer',
+  'Handynummer',
+  'Mobil-Nr.',
+  'Cell',
+  'Mobile phone',
+  'Cell phone',
+];
+
 export const usualTitles: Readonly<Record<string, readonly string[]>> = {
   companyName: [
+    ...['Bedrijf', 'Bedrijfsnaam', 'BP Name'],
     ...[
       'Name (Adressattyp Unternehmen)',
       'GP-Name',
@@ -75,6 +90,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   customerNumber: [
+    ...['Klantnr', 'Klantnummer', 'GP-Nr.', 'BP Code'],
     ...[
       'GP-Code',
       'Kundenkonto',
@@ -121,6 +137,14 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
   ],
   phone: [
     ...[
+      'Tel. Firma',
+      'Telefonnummer (geschäftlich)',
+      'Telefon (geschäftlich)',
+      'Telefon geschäftl.',
+      'Telefoon',
+      'Telefoonnummer',
+    ],
+    ...[
       'Tel. dienstl.',
       'Telefon dienstl.',
       'Telefon (Zentrale)',
@@ -146,24 +170,15 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['Telefon geschäftlich', 'Phone number', 'Telephone', 'Phone 1', 'Landline', 'Business phone'],
   ],
-  mobile: [
-    ...['Mobilfunk', 'Handy-Nr.', 'Mobil 1', 'Mobiltelefonnummer', 'Mobile number'],
-    'Handy',
-    'Mobil',
-    'Mobiltelefon',
-    'Mobilnummer',
-    'Handynummer',
-    'Mobil-Nr.',
-    'Cell',
-    'Mobile phone',
-    'Cell phone',
-  ],
+  mobile,
   vatId: [
+    ...['Federal Tax ID', 'Btw-nummer'],
     ...['EU-UStID', 'EU-USt-IdNr.', 'USt-ID', 'UStIdNr', 'USt.-Id', 'Ust-Ident-Nr.', 'MwSt-Nr.'],
     ...['USt-Id', 'UStId', 'USt-ID-Nr.', 'Umsatzsteuer-Id', 'Umsatzsteuer-Identifikationsnummer', 'UID'],
     ...['UID-Nummer', 'VAT number', 'VAT no', 'VAT registration number', 'Tax id'],
   ],
   comment: [
+    ...['Beschreibung', 'Opmerking', 'Opmerkingen'],
     ...['Sonstiges', 'Zusatzinfo', 'Besonderheiten', 'Vermerk', 'Interne Notiz', 'Zugang', 'Zugangshinweis'],
     ...[
       'Kommentar',
@@ -272,6 +287,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     ...['Article name', 'Container', 'Planter', 'Description 1', 'Bezeichnung 1', 'Name 1', 'Kurztext'],
   ],
   hasKey: [
+    ...['Schlüssel-Nr.', 'Schlüsselnummer', 'Schlüssel Nr', 'Key no'],
     ...['Schlüssel?', 'Schlüssel ja/nein', 'Key?', 'Schlüsselbesitz'],
     'Schlüssel',
     'Key',
@@ -330,6 +346,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Visit interval',
   ],
   openingHours: [
+    ...['Besuchszeiten', 'Zugang möglich', 'Zeitfenster', 'Einlass'],
     ...[
       'Zugangszeiten',
       'Zutrittszeiten',
@@ -346,6 +363,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Business hours',
   ],
   callOutFee: [
+    ...['Pauschale Anfahrt', 'Anfahrtsgebühr', 'Fahrtkosten netto'],
     ...['Anfahrt netto', 'Anfahrt (€)', 'Fahrtpauschale', 'Wegegeld', 'Anfahrtspausch.'],
     'Anfahrt',
     'Anfahrtskosten',
@@ -401,10 +419,12 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Notice',
   ],
   billingInterval: [
+    ...['Rechnungsstellung', 'Fakturierung', 'Abrechnungsart', 'Zahlungsintervall'],
     ...['Abrechnungsintervall', 'Abrechnungszeitraum', 'Zahlweise', 'Rechnungsintervall', 'Rechnungsturnus'],
     ...['Billing', 'Billing cycle', 'Invoice interval'],
   ],
   status: [
+    ...['Aktiv', 'Aktiv?', 'aktiv ja/nein', 'Active'],
     ...['Befund', 'Zustand der Pflanze', 'Vitalität', 'Pflegezustand'],
     'Zustand',
     'Gesundheit',
@@ -440,6 +460,18 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
   gtin: ['EAN', 'EAN-Code', 'EAN13', 'GTIN/EAN', 'Barcode', 'UPC'],
   unitCode: ['ME', 'Mengeneinheit', 'Einh.', 'Unit', 'UOM'],
   netPrice: [
+    ...[
+      'Monatspreis netto',
+      'Preis mtl.',
+      'Betrag netto',
+      'Betrag (netto)',
+      'Preis pro Monat',
+      'Monatsbetrag',
+      'Monatsbetrag netto',
+      'Netto/Monat',
+      'Preis/Monat netto',
+      'Pauschale/Monat',
+    ],
     ...[
       'Preis/Monat',
       'Monatl. Preis',
@@ -511,6 +543,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
   firstName: ['Given name', 'Rufname', 'Forename'],
   lastName: ['Name', 'Surname', 'Familienname', 'Zuname', 'Family name'],
   'firstName+lastName': [
+    ...['Contactpersoon', 'Kontaktname', 'Name des Ansprechpartners'],
     ...[
       'Vor- und Nachname',
       'Vorname Nachname',
@@ -535,12 +568,10 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
   role: [
     ...['Funktion/Abteilung', 'Aufgabe', 'Stelle', 'Zuständigkeit', 'Position/Funktion', 'Bereich'],
     'Position',
-    'Abteilung',
     'Rolle',
     'Stellung',
     'Tätigkeit',
     'Job title',
-    'Department',
   ],
   language: ['Korrespondenzsprache', 'Lang'],
   botanicalName: [
@@ -609,6 +640,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Diameter (cm)',
   ],
   volumeInLitres: [
+    ...['Volume (l)', 'Vol. (l)', 'Volumen in Liter', 'Inhalt in Liter'],
     ...['Vol.', 'Volumen l', 'Fassungsvermögen', 'Ltr'],
     'Volumen',
     'Inhalt',
@@ -661,6 +693,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
   ],
   removedOn: ['Entfernt', 'Ausgetauscht am', 'Removed'],
   labelCode: [
+    ...['Planter ID', 'Plant ID', 'Gefäß-ID', 'Pflanzen-ID', 'Kübel-Nr.', 'Etikett-Nr.'],
     ...[
       'Etiketten-Nr.',
       'Pflanzen-Nr.',
@@ -681,6 +714,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Tag',
   ],
   'address.streetName': [
+    ...['Adres', 'Straat'],
     ...[
       'Adresse',
       'Straße 1',
@@ -701,6 +735,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Address line 1',
   ],
   'address.houseNumber': [
+    ...['Huisnummer', 'Huisnr', 'Street no'],
     ...[
       'Straßennr.',
       'Str.-Nr.',
@@ -752,6 +787,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'ZIP code',
   ],
   'address.city': [
+    ...['Plaats', 'Woonplaats'],
     ...['Ortschaft', 'Ort Rechnung', 'Ort/Stadt', 'City/Town'],
     'Stadt',
     'Wohnort',
@@ -791,7 +827,6 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Firmenzusatz',
     'Firmenname 2',
     'Zusatz 1',
-    'Abteilung',
     'Company name 2',
   ],
   'companyName+firstName': ['Vorname (Adressattyp natürl. Person)', 'Rufname', 'Given name', 'Forename'],
@@ -805,8 +840,27 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Full name',
     'Vor- und Nachname',
   ],
+  'companyName+title': ['Akad. Titel', 'Akademischer Titel', 'Titel/Akad. Grad', 'Titel', 'Academic title'],
+  'lastName+title': [
+    'Akad. Titel',
+    'Akademischer Titel',
+    'Titel/Akad. Grad',
+    'Titel',
+    'Academic title',
+    'Akad. Grad',
+  ],
+  'lastName+firstName': [
+    'Nachname, Vorname',
+    'Name, Vorname',
+    'Nachname und Vorname',
+    'Name und Vorname',
+    'Last name, first name',
+    'Surname, first name',
+  ],
   'companyName+other': ['Name (Adressattyp keine Angabe)'],
   'vatId+country': ['EU-Land'],
+  'phone+mobile': mobile,
+  'role+department': ['Abteilung', 'Department'],
   'address.streetName+postbox': ['Postfach', 'Postfach Nr.', 'PF', 'PO box', 'P.O. box'],
   'siteId.customerId.name': [
     'Kunde',
