@@ -1931,15 +1931,22 @@ CREATE OR REPLACE FUNCTION refresh_statistics()
 AS $function$
 DECLARE
   few_pages CONSTANT integer := 64;
-  grown regclass;
+  has_expectations CONSTANT boolean := current_setting('server_version_num')::integer >= 180000;
+  grown record;
+  has_doubled boolean;
 BEGIN
   FOR grown IN
-    SELECT oid FROM pg_class, LATERAL (
+    SELECT oid::regclass AS name, pages, reltuples FROM pg_class, LATERAL (
       SELECT pg_relation_size(oid) / current_setting('block_size')::bigint AS pages OFFSET 0) AS today
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relrowsecurity
-      AND pages > CASE WHEN pages <= few_pages THEN greatest(relpages, 1) ELSE 2 * relpages::bigint END
+      AND (pages > CASE WHEN pages <= few_pages THEN greatest(relpages, 1) ELSE 2 * relpages::bigint END
+        OR pages = 1 AND NOT has_expectations)
   LOOP
-    EXECUTE format('ANALYZE (SKIP_LOCKED) %s', grown);
+    IF grown.pages = 1 THEN
+      EXECUTE format('SELECT count(*) >= %s FROM %s', 2 * greatest(grown.reltuples, 1), grown.name) INTO has_doubled;
+      CONTINUE WHEN NOT has_doubled;
+    END IF;
+    EXECUTE format('ANALYZE (SKIP_LOCKED) %s', grown.name);
   END LOOP;
 END $function$;
 

@@ -1,5 +1,6 @@
 // Keeps the planner's statistics close to tables that grow (decision 87). After the 1st, 2nd, 4th, 8th … written row of
 // a table PostgreSQL is asked to analyse what has grown, and plans the statements on it again.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { expected } from '../telemetry/expected.ts';
 import { topics } from '../telemetry/topics.ts';
@@ -9,7 +10,10 @@ import { cut, type TimedQuery } from './timeouts.ts';
 export type Written = Readonly<Record<string, number>>;
 
 export interface Statistics {
-  /** Refreshes what has grown enough, beside the caller. With a client, in its transaction: the caller waits. */
+  /**
+   * Refreshes what has grown enough, beside the caller. With a client, in its transaction: the caller waits. It also waits
+   * for the statistics of the first rows, where PostgreSQL cannot expect anything of a new table.
+   */
   noteWritten(written: Written, client?: pg.ClientBase): Promise<void>;
   close(): void;
 }
@@ -17,15 +21,25 @@ export interface Statistics {
 /** From so many rows on, PostgreSQL is asked each time that as many have been written. */
 const longestStep = 8192;
 
+/** Writes of later rows do not wait. */
+const firstRows = 64;
+
+/** What is written is answered by then, however slow the statistics are. */
+const longestWaitMs = 1_000;
+
 /** Reading the sample of a large table from a slow disk can take minutes. */
 const longestRefreshMs = 600_000;
 
 export function keepStatistics(connect: () => Promise<pg.Client>): Statistics {
   const rowsOf = new Map<string, number>();
+  let mayExpect = false;
   let isDue = false;
-  let isRefreshing = false;
+  let refreshing: Promise<void> | undefined;
   let isClosed = false;
   let client: pg.Client | undefined;
+
+  const isFilling = (written: Written) =>
+    Object.keys(written).some((table) => (rowsOf.get(table) ?? 0) < firstRows);
 
   /** Counts the rows. Returns whether a table has reached its next step. */
   function count(written: Written): boolean {
@@ -40,15 +54,13 @@ export function keepStatistics(connect: () => Promise<pg.Client>): Statistics {
 
   /** One at a time. What is due by its end comes next. */
   async function refreshDue(): Promise<void> {
-    if (isRefreshing) return;
-    isRefreshing = true;
     while (isDue && !isClosed) {
       isDue = false;
       await refreshAlone().catch((error) => {
         if (!isClosed) topics.backgroundError.publish({ work: 'statistics', error });
       });
     }
-    isRefreshing = false;
+    refreshing = undefined;
   }
 
   async function refreshAlone(): Promise<void> {
@@ -57,7 +69,7 @@ export function keepStatistics(connect: () => Promise<pg.Client>): Statistics {
     try {
       if (isClosed) return;
       await client.query(`SET statement_timeout = ${longestRefreshMs}`);
-      await refresh(client, longestRefreshMs);
+      mayExpect = await refresh(client, longestRefreshMs);
     } finally {
       await client.end().catch(expected);
     }
@@ -65,14 +77,20 @@ export function keepStatistics(connect: () => Promise<pg.Client>): Statistics {
 
   return {
     async noteWritten(written, ownClient) {
-      if (!count(written)) return;
-      if (ownClient) return refresh(ownClient);
-      isDue = true;
-      void refreshDue();
+      const mayWait = !mayExpect && isFilling(written);
+      const hasGrown = count(written);
+      if (ownClient) {
+        if (hasGrown) await refresh(ownClient);
+        return;
+      }
+      isDue ||= hasGrown;
+      if (isDue) refreshing ??= refreshDue();
+      if (refreshing && mayWait)
+        await Promise.race([refreshing, sleep(longestWaitMs, undefined, { ref: false })]);
     },
     close() {
       isClosed = true;
-      if (isRefreshing && client) cut(client);
+      if (refreshing && client) cut(client);
     },
   };
 }
@@ -81,8 +99,13 @@ function stepOf(rows: number): number {
   return Math.floor(rows < longestStep ? Math.log2(rows) : Math.log2(longestStep) - 1 + rows / longestStep);
 }
 
-async function refresh(client: pg.ClientBase, timeoutMs?: number): Promise<void> {
-  await client.query({ text: 'SELECT refresh_statistics()', query_timeout: timeoutMs } as TimedQuery);
+/** Returns whether PostgreSQL can expect something of a table without rows. */
+async function refresh(client: pg.ClientBase, timeoutMs?: number): Promise<boolean> {
+  const { rows } = await client.query<{ mayExpect: boolean }>({
+    text: `SELECT refresh_statistics(), current_setting('server_version_num')::integer >= 180000 AS "mayExpect"`,
+    query_timeout: timeoutMs,
+  } as TimedQuery);
+  return rows[0]!.mayExpect;
 }
 
 const warning = '01000';

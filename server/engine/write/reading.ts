@@ -17,8 +17,13 @@ import type { Statement } from './statement-parts.ts';
 
 export type States = ReadonlyMap<string, State>;
 
+export interface Sent extends pg.QueryConfig {
+  /** The table that it inserts or changes rows of. */
+  writesTo?: string;
+}
+
 /** Sends statements in their order, all of them before it returns. */
-export type Send = (statements: readonly pg.QueryConfig[]) => Promise<readonly pg.QueryResult[]>;
+export type Send = (statements: readonly Sent[]) => Promise<readonly pg.QueryResult[]>;
 
 /** A statement, and what its rows say. */
 interface Look {

@@ -50,7 +50,7 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
           tenantIds,
           asked.map(({ intent }) => intent),
         );
-        noteWritten(outcomes);
+        await noteWritten(outcomes);
         const lost = asked.filter(({ intent }) => !outcomes.has(intent));
         if (lost.length === 0) return asked.map(({ intent }) => outcomes.get(intent)!);
         const later = writeLost(lost);
@@ -105,17 +105,17 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
   ): Promise<Outcome> {
     const work = (client: pg.ClientBase) => writeObjects(client, writing, [intent]);
     const outcomes = await retryRaces(() => database.inTenants([intent.tenantId], work, options));
-    if (!options.isDryRun) noteWritten(outcomes);
+    if (!options.isDryRun) await noteWritten(outcomes);
     return outcomes.get(intent)!;
   }
 
-  function noteWritten(outcomes: ReadonlyMap<Intent, Outcome>): void {
+  async function noteWritten(outcomes: ReadonlyMap<Intent, Outcome>): Promise<void> {
     const rows: Record<string, number> = {};
     for (const [{ resource }, outcome] of outcomes) {
       if (outcome instanceof ApiError || ['unchanged', 'repeated'].includes(outcome.what)) continue;
       rows[resource.definition.table] = (rows[resource.definition.table] ?? 0) + 1;
     }
-    void database.noteWritten(rows);
+    await database.noteWritten(rows);
   }
 
   return {

@@ -2,32 +2,39 @@
 // what somebody else overtook. (Decision 88.)
 import type pg from 'pg';
 import { Pace } from '../../../core/pace.ts';
+import type { Written } from '../../database/statistics.ts';
 import { ApiError } from '../../errors.ts';
 import { type Decided, decideAll } from './decide.ts';
 import { answerRepeated, keepKeys } from './idempotency.ts';
 import type { Intent, Outcome } from './intent.ts';
 import { RaceError } from './races.ts';
-import { buildStates, readMore, readStates, type Send, type States } from './reading.ts';
+import { buildStates, readMore, readStates, type Send, type Sent, type States } from './reading.ts';
 import type { Writing, WrittenResource } from './resource.ts';
 import type { NewRow } from './rows.ts';
 import { bringsName, findFollowers, type Write } from './schedule.ts';
 
 const maxRounds = 3;
 
+export interface WriteWatch {
+  onDecided?(footprint: Footprint): void;
+  /** After each statement that wrote rows. The next one waits for it. */
+  onWritten?(rows: Written): Promise<void>;
+}
+
 /** Inside a transaction that the caller opens and commits. A refused intent does not affect the others. */
 export async function writeObjects(
   client: pg.ClientBase,
   writing: Writing,
   intents: readonly Intent[],
-  onDecided?: (footprint: Footprint) => void,
+  watch: WriteWatch = {},
 ): Promise<Map<Intent, Outcome>> {
   const outcomes = await answerRepeated(client, intents);
-  const send = sendInTurn(client);
+  const send = sendInTurn(client, watch);
   let open = intents.filter((intent) => !outcomes.has(intent));
   for (let round = 1; open.length > 0; round++) {
     if (round > maxRounds) throw new RaceError('The objects were written by others again and again.');
     const { states, ...decided } = await decideLocked(client, send, writing, open);
-    if (round === 1) onDecided?.(footprintOf(open, states, decided));
+    if (round === 1) watch.onDecided?.(footprintOf(open, states, decided));
     const lost = await writeSteps(send, writing, decided);
     const followers = lost.size > 0 ? findFollowers(decided.steps, (intent) => lost.has(intent)) : [];
     if ([...followers].some((intent) => !lost.has(intent)))
@@ -97,10 +104,14 @@ export async function tryObjects(
   return decided.outcomes;
 }
 
-function sendInTurn(client: pg.ClientBase): Send {
+function sendInTurn(client: pg.ClientBase, { onWritten }: WriteWatch = {}): Send {
   return async (statements) => {
     const results: pg.QueryResult[] = [];
-    for (const statement of statements) results.push(await client.query(statement));
+    for (const statement of statements) {
+      const result = await client.query(statement);
+      results.push(result);
+      if (statement.writesTo) await onWritten?.({ [statement.writesTo]: result.rows.length });
+    }
     return results;
   };
 }
@@ -146,15 +157,19 @@ async function writeSteps(
   { steps, outcomes }: Decided,
   left: ReadonlySet<Intent> = new Set(),
 ): Promise<Set<Intent>> {
-  const sent: { statement: pg.QueryConfig; writes: readonly Write[]; isRead?: boolean }[] = [];
+  const sent: { statement: Sent; writes: readonly Write[]; isRead?: boolean }[] = [];
   for (const { phase, writes } of steps) {
     for (const resource of phase === 'delete' ? resources.toReversed() : resources) {
       const own = writes.get(resource)?.filter(({ intent }) => !left.has(intent)) ?? [];
       if (own.length === 0) continue;
       // In one order everywhere, to avoid deadlocks.
       const rows = own.map(({ row }) => row as NewRow).toSorted((one, other) => (one.id < other.id ? -1 : 1));
-      sent.push({ statement: { ...resource[phase], values: [JSON.stringify(rows)] }, writes: own });
-      if (phase === 'delete') continue;
+      const statement = { ...resource[phase], values: [JSON.stringify(rows)] };
+      if (phase === 'delete') {
+        sent.push({ statement, writes: own });
+        continue;
+      }
+      sent.push({ statement: { ...statement, writesTo: resource.definition.table }, writes: own });
       const links = resource.linksAfter(rows, (row) => bringsName(phase, row));
       for (const statement of links) sent.push({ statement, writes: [] });
       const wanted = phase === 'insert' ? own.filter(({ intent }) => intent.wantsObject) : [];

@@ -1,7 +1,6 @@
 // An import from its lines to its answers. It reads no line before somebody wants the next answer. So a client that
 // does not read is not read from either.
 import { isDatabaseAway, toApiError } from '../../database/errors.ts';
-import type { Written } from '../../database/statistics.ts';
 import { RaceError } from '../../engine/write/races.ts';
 import type { Writing } from '../../engine/write/resource.ts';
 import { ApiError } from '../../errors.ts';
@@ -85,11 +84,12 @@ async function* writeInput(
   async function write(lines: readonly CheckedLine[], turn?: Turn, attempt = 1): Promise<Outcomes> {
     if (lines.length === 0) return new Map();
     try {
-      return await session.write(async (client) => {
-        const outcomes = await writeLines(client, writing, lines, options, turn?.onDecided);
+      return await session.write(async (client, onWritten) => {
+        const watch = { onWritten, ...(turn && { onDecided: turn.onDecided }) };
+        const outcomes = await writeLines(client, writing, lines, options, watch);
         if (turn && !(await turn.isNext())) throw new RaceError('The lines before these are not stored.');
         return outcomes;
-      }, countByTable(lines));
+      });
     } catch (error) {
       await turn?.fail();
       if (isDatabaseAway(error)) throw error;
@@ -196,15 +196,6 @@ async function* endAtError(
     if (!(error instanceof ApiError)) throw error;
     onError(error);
   }
-}
-
-function countByTable(lines: readonly CheckedLine[]): Written {
-  const counts: Record<string, number> = {};
-  for (const { resource } of lines) {
-    const { table } = resource.definition;
-    counts[table] = (counts[table] ?? 0) + 1;
-  }
-  return counts;
 }
 
 /** Holds all results back until it is known whether anything is stored. */

@@ -7,10 +7,9 @@ import type { Claim, Intent, ObjectName, Outcome } from '../../engine/write/inte
 import { mergeInto, parseStored, underOwnName } from '../../engine/write/merge-patch.ts';
 import type { Writing } from '../../engine/write/resource.ts';
 import type { Stored } from '../../engine/write/rows.ts';
-import { writeObjects } from '../../engine/write/write.ts';
+import { type WriteWatch, writeObjects } from '../../engine/write/write.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { JsonBody } from '../../http/json-body.ts';
-import type { Turn } from './concurrent-parts.ts';
 import { type CheckedLine, withoutId } from './line-check.ts';
 import type { LineOutcome, Outcomes, Writer } from './line-outcomes.ts';
 
@@ -20,11 +19,11 @@ export async function writeLines(
   writing: Writing,
   lines: readonly CheckedLine[],
   writer: Writer,
-  onDecided?: Turn['onDecided'],
+  watch: WriteWatch,
 ): Promise<Outcomes> {
   const outcomes: Outcomes = new Map();
   const intents = new Map(lines.map((line) => [toIntent(line, writer), line]));
-  for (const [intent, outcome] of await writeObjects(client, writing, [...intents.keys()], onDecided))
+  for (const [intent, outcome] of await writeObjects(client, writing, [...intents.keys()], watch))
     outcomes.set(intents.get(intent)!, toLineOutcome(outcome));
   return outcomes;
 }

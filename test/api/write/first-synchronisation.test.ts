@@ -4,24 +4,19 @@ import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { bodyOf, nameOf, upsertPath } from '../../../bench/data/every-resource.ts';
-import { checkConnection } from '../../../server/database/server-check.ts';
 import type { Definition } from '../../../server/engine/definition/definition.ts';
 import { resources } from '../../../server/resources/index.ts';
 import { skipOnCluster } from '../../helpers/cluster.ts';
 import { countRowsRead, type RowsRead } from '../../helpers/rows-read.ts';
-import { startService, type TestService, testServer } from '../../helpers/service.ts';
+import { startService, type TestService } from '../../helpers/service.ts';
 import { sendImport } from '../import/import-client.ts';
 
 const objects = 300;
 const atOnce = 32;
 const skip = skipOnCluster('workers count the rows that they read for themselves');
 
-/**
- * A write of a site looks up five references, twice. Before PostgreSQL 18 a table also has to fill a page, before the
- * indexes of its tenant differ in cost.
- */
-const { version } = await checkConnection(testServer().connection);
-const mostRows = Number.parseInt(version, 10) < 18 ? 60 : 20;
+/** A write of a site looks up five references, twice. */
+const mostRows = 20;
 /** A deletion also removes words, and looks for what belongs to the object. */
 const mostRowsOfDeletion = 40;
 

@@ -28,11 +28,14 @@ export interface ImportRun {
   author: Author;
 }
 
+/** Tells what it has written. The next statement is planned for it. */
+type Work<Result> = (client: pg.ClientBase, noteWritten: (rows: Written) => Promise<void>) => Promise<Result>;
+
 export interface ImportConnections {
   /** How many writes may run at the same time. */
   connections: number;
-  /** Runs `work`, which is stored as a whole or, if it throws, not at all. It writes about so many rows. */
-  write<Result>(work: (client: pg.ClientBase) => Promise<Result>, rows: Written): Promise<Result>;
+  /** Runs `work`, which is stored as a whole or, if it throws, not at all. */
+  write<Result>(work: Work<Result>): Promise<Result>;
   /** Stores everything, where it is one transaction. */
   commit(): Promise<void>;
   /** Forgets everything that is not stored yet. */
@@ -77,10 +80,10 @@ export async function openConnections(
   const free = [first, second];
   return {
     connections: connectionsOfAnImport,
-    async write(work, rows) {
+    async write(work) {
       const connection = free.pop();
       if (!connection) throw new Error('More writes at a time than connections.');
-      return inTurn(() => connection.write(work, rows)).finally(() => free.push(connection));
+      return inTurn(() => connection.write(work)).finally(() => free.push(connection));
     },
     commit: () => Promise.reject(new Error('Each write has been stored by itself.')),
     close: async () => {
@@ -116,20 +119,14 @@ async function open(
     });
   }
 
-  type Work<Result> = (client: pg.ClientBase) => Promise<Result>;
+  const run = <Result>(work: Work<Result>) =>
+    work(reached.client, (rows) => database.noteWritten(rows, client));
 
-  /** The next write is planned for what this one leaves. */
-  async function run<Result>(work: Work<Result>, rows: Written): Promise<Result> {
-    const result = await work(reached.client);
-    await database.noteWritten(rows, client);
-    return result;
-  }
-
-  async function writeInPart<Result>(work: Work<Result>, rows: Written): Promise<Result> {
+  async function writeInPart<Result>(work: Work<Result>): Promise<Result> {
     await begunOnce();
     await client.query('SAVEPOINT part');
     try {
-      const result = await run(work, rows);
+      const result = await run(work);
       await client.query('RELEASE SAVEPOINT part');
       return result;
     } catch (error) {
@@ -138,10 +135,10 @@ async function open(
     }
   }
 
-  async function writeAlone<Result>(work: Work<Result>, rows: Written): Promise<Result> {
+  async function writeAlone<Result>(work: Work<Result>): Promise<Result> {
     try {
       await begin();
-      const result = await run(work, rows);
+      const result = await run(work);
       await commit();
       return result;
     } catch (error) {
@@ -180,7 +177,7 @@ async function open(
     throw error;
   }
   return {
-    write: (work, rows) => busy(() => (isOneTransaction ? writeInPart(work, rows) : writeAlone(work, rows))),
+    write: (work) => busy(() => (isOneTransaction ? writeInPart(work) : writeAlone(work))),
     commit: () =>
       busy(async () => {
         await begunOnce();

@@ -155,7 +155,7 @@ function supervise(
   place.giveWay = () => stop(new ApiError('import_too_slow'));
   return {
     connections: connections.connections,
-    write: (work, rows) => track(() => connections.write(work, rows)),
+    write: (work) => track(() => connections.write(work)),
     commit: () => track(() => connections.commit()),
     close,
     signal,
