@@ -97,6 +97,11 @@ export function toReadError(error: unknown): ApiError {
   return toApiError(error instanceof OutcomeUnknownError ? error.cause : error);
 }
 
+/** Whether the work had no time left, by its own pace or in PostgreSQL. */
+export function isOverloaded(error: unknown): boolean {
+  return toApiError(error).code === 'overloaded';
+}
+
 function codeOf(error: unknown): ErrorCode {
   if ((error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return 'content_type';
   if (error instanceof OutcomeUnknownError) return 'outcome_unknown';

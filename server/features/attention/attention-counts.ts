@@ -1,7 +1,9 @@
 // How many entries there are of each kind. One statement counts the next rows of all resources: each row is read once, and
 // duplicates are grouped once per count. (Decision 99.)
+import { isOverloaded } from '../../database/errors.ts';
 import { ApiError } from '../../errors.ts';
 import type { InterruptedPages } from '../../http/interrupted-pages.ts';
+import { halfOf } from './attention-page.ts';
 import type { Pass } from './attention-passes.ts';
 import { behindAll, businessOf, isOpen, isTimeUp, nothing, type Reader, readPart } from './attention-scan.ts';
 import { keptVerdict, rulesOf } from './attention-verdicts.ts';
@@ -20,6 +22,8 @@ export interface Counting {
   counts: ReadonlyMap<string, AttentionCount>;
   /** By table, the last row that was counted; absent for a table that is counted. */
   open: ReadonlyMap<string, string>;
+  /** How many rows of each table the next statement looks at. */
+  rows: number;
 }
 
 interface CountedRow {
@@ -41,9 +45,13 @@ export async function countEntries(
   { mustEnd = () => isTimeUp(reader), maxRows = countedRows } = {},
 ): Promise<AttentionCount[]> {
   const { tenantId } = reader;
-  let counting = interrupted.find(tenantId, filters) ?? begin(passes);
+  let counting = interrupted.find(tenantId, filters) ?? begin(passes, maxRows);
   while (counting.open.size > 0) {
-    counting = await countMore(reader, passes, counting, maxRows);
+    counting = await countMore(reader, passes, counting).catch((error) => {
+      if (isOverloaded(error))
+        interrupted.keep(tenantId, filters, { ...counting, rows: halfOf(counting.rows) });
+      throw error;
+    });
     interrupted.keep(tenantId, filters, counting);
     if (counting.open.size > 0 && mustEnd()) throw new ApiError('overloaded');
   }
@@ -51,11 +59,11 @@ export async function countEntries(
   return [...counting.counts.values()].filter(({ count }) => count > 0);
 }
 
-function begin(passes: readonly Pass[]): Counting {
+function begin(passes: readonly Pass[], rows: number): Counting {
   const kinds = passes
     .flatMap(wantedChecks)
     .map(({ resource, code }) => [`${resource} ${code}`, { resource, code, count: 0 }] as const);
-  return { counts: new Map(kinds), open: new Map(passes.map(({ table }) => [table, nothing])) };
+  return { counts: new Map(kinds), open: new Map(passes.map(({ table }) => [table, nothing])), rows };
 }
 
 function wantedChecks({ checks, isWanted }: Pass) {
@@ -65,8 +73,7 @@ function wantedChecks({ checks, isWanted }: Pass) {
 async function countMore(
   reader: Reader,
   passes: readonly Pass[],
-  { counts, open }: Counting,
-  maxRows: number,
+  { counts, open, rows: maxRows }: Counting,
 ): Promise<Counting> {
   const { database, tenantId, deadline } = reader;
   const business = await businessOf(reader);
@@ -93,7 +100,7 @@ async function countMore(
     if (last === null) left.delete(table);
     else left.set(table, last);
   }
-  return { counts: summed, open: left };
+  return { counts: summed, open: left, rows: maxRows };
 }
 
 function ofTable(passes: readonly Pass[], table: string): Pass[] {

@@ -17,14 +17,13 @@ import { InterruptedPages } from '../../http/interrupted-pages.ts';
 import { paceOf } from '../../http/request-pace.ts';
 import { type Language, text } from '../../messages.ts';
 import { type Counting, countEntries } from './attention-counts.ts';
-import { type PageRequest, readPage } from './attention-page.ts';
+import { type Interruption, type PageRequest, readPage } from './attention-page.ts';
 import { passesOf } from './attention-passes.ts';
 import {
   encodeCursor,
   type Finding,
   firstPlace,
   type Part,
-  type Place,
   type Reader,
   readCursor,
 } from './attention-scan.ts';
@@ -60,7 +59,7 @@ export async function attentionRoutes(
 ): Promise<void> {
   const checks = resources.flatMap(attentionChecksOf);
   const resourceNames = resources.map(({ name }) => name);
-  const interrupted = new InterruptedPages<Place>();
+  const interrupted = new InterruptedPages<Interruption>();
   const totals = new InterruptedPages<Counting>();
   const catchUp = new CatchUp(passesOf(checks));
   api.addHook('onClose', () => catchUp.stop());

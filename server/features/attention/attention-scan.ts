@@ -20,7 +20,7 @@ import { type KeptVerdict, keepVerdicts, keptVerdict, rulesOf } from './attentio
 import { leftEntry } from './left-entries.ts';
 
 /** Rows that one statement looks at. */
-const scannedRows = 20_000;
+export const scannedRows = 20_000;
 /** Rows that one statement returns to be judged. */
 const judgedRows = 5000;
 
@@ -104,9 +104,12 @@ export async function readPart(
   const query = { text: scanText(passes, from), values };
   const { rows } = await database.queryInTenants<FoundRow>([tenantId], query, { deadline });
   const verdicts: KeptVerdict[] = [];
-  const part = await collect(reader, rows, { passes, from, limit, business, verdicts });
-  if (business) await keepVerdicts(database, tenantId, business, verdicts);
-  return part;
+  try {
+    return await collect(reader, rows, { passes, from, limit, business, verdicts });
+  } finally {
+    // Also those made before time was up: a retry goes on from them.
+    if (business) await keepVerdicts(database, tenantId, business, verdicts);
+  }
 }
 
 /** Read once per request. */

@@ -1,7 +1,7 @@
 // Goes on judging behind a request that ran out of time. A retry then finds the verdicts.
 import { Pace } from '../../../core/pace.ts';
 import { report } from '../../database/background.ts';
-import { ApiError } from '../../errors.ts';
+import { isOverloaded } from '../../database/errors.ts';
 import type { Pass } from './attention-passes.ts';
 import { firstPlace, type Place, type Reader, readPart } from './attention-scan.ts';
 
@@ -20,7 +20,7 @@ export class CatchUp {
     try {
       return await read();
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'overloaded') this.#start(reader);
+      if (isOverloaded(error)) this.#start(reader);
       throw error;
     }
   }

@@ -6,7 +6,7 @@ import { toMinutes } from '../../../core/calendar/open-windows.ts';
 import { takesPlace } from '../../../core/calendar/visit-plan.ts';
 import type { Pace, Steps } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
-import { ApiError } from '../../errors.ts';
+import { isOverloaded } from '../../database/errors.ts';
 import type { ReportFailure } from '../../resources/site-plan.ts';
 import { type PlannedSite, readPiece } from './planned-sites.ts';
 import type { SiteVisit } from './visit-page.ts';
@@ -35,7 +35,7 @@ export async function readDayConflicts(
   try {
     return await findDayLoads(database, reader, page);
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'overloaded') return () => [];
+    if (isOverloaded(error)) return () => [];
     throw error;
   }
 }

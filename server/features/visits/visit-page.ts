@@ -3,7 +3,7 @@
 import type { PlannedVisit } from '../../../core/calendar/visit-plan.ts';
 import type { Pace, Steps } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
-import { ApiError } from '../../errors.ts';
+import { isOverloaded } from '../../database/errors.ts';
 import type { InterruptedPages } from '../../http/interrupted-pages.ts';
 import type { ReportFailure } from '../../resources/site-plan.ts';
 import { type Days, type Piece, type PlannedSite, readPiece } from './planned-sites.ts';
@@ -47,7 +47,7 @@ export async function findVisits(
   try {
     await fillPage(database, reader, asked, page);
   } catch (error) {
-    const isOutOfTime = error instanceof ApiError && error.code === 'overloaded';
+    const isOutOfTime = isOverloaded(error);
     if (isOutOfTime && page.visits.length === 0) interrupted.keep(tenantId, key, page.next!);
     if (!isOutOfTime || page.visits.length === 0) throw error;
   }

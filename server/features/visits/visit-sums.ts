@@ -4,7 +4,7 @@ import { fromDayNumber } from '../../../core/calendar/calendar-days.ts';
 import { takesPlace } from '../../../core/calendar/visit-plan.ts';
 import type { Steps } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
-import { ApiError } from '../../errors.ts';
+import { isOverloaded } from '../../database/errors.ts';
 import { paceOf } from '../../http/request-pace.ts';
 import { reporterOf } from '../../telemetry/record-net.ts';
 import { type PlannedSite, readPiece } from './planned-sites.ts';
@@ -48,14 +48,15 @@ export async function visitSumRoutes(
         try {
           const place = { comparison: '>', siteId, count: sitesPerPiece } as const;
           const piece = await readPiece(database, reader, { ...whoComes.conditions, days }, place);
-          // A piece counts as a whole or not at all.
-          for (const [key, sum] of await pace.run(sumVisits(piece.sites, days, whoComes)))
-            sums.set(key, add(sums.get(key), sum));
-          siteId = piece.sites.at(-1)?.id ?? siteId;
+          for (const site of piece.sites) {
+            // A site counts as a whole or not at all.
+            for (const [key, sum] of await pace.run(sumVisits(site, days, whoComes)))
+              sums.set(key, add(sums.get(key), sum));
+            siteId = site.id;
+          }
           isEnd = piece.isLast || piece.sites.length === 0;
         } catch (error) {
-          const isOutOfTime = error instanceof ApiError && error.code === 'overloaded';
-          if (!isOutOfTime || siteId === asked.from.siteId) throw error;
+          if (!isOverloaded(error) || siteId === asked.from.siteId) throw error;
           break;
         }
       }
@@ -69,30 +70,28 @@ export async function visitSumRoutes(
 }
 
 function* sumVisits(
-  sites: readonly PlannedSite[],
+  site: PlannedSite,
   { first, last }: { first: number; last: number },
   whoComes: WhoComes,
 ): Steps<Map<string, Sum>> {
   const sums = new Map<string, Sum>();
-  for (const site of sites) {
-    for (let day = first; day <= last; day += 1) {
-      yield;
-      for (const visit of yield* site.visits.on(day)) {
-        const comes = whoComes.to(site, visit);
-        if (!comes) continue;
-        const { employeeId } = comes;
-        const isOn = takesPlace(visit.status);
-        const minutes = (visit.durationInMinutes ?? 0) + (site.preparationInMinutes ?? 0);
-        const sum = {
-          date: fromDayNumber(day),
-          employeeId,
-          visits: Number(isOn),
-          minutes: isOn ? minutes : 0,
-          listed: 1,
-        };
-        const key = `${day} ${employeeId}`;
-        sums.set(key, add(sums.get(key), sum));
-      }
+  for (let day = first; day <= last; day += 1) {
+    yield;
+    for (const visit of yield* site.visits.on(day)) {
+      const comes = whoComes.to(site, visit);
+      if (!comes) continue;
+      const { employeeId } = comes;
+      const isOn = takesPlace(visit.status);
+      const minutes = (visit.durationInMinutes ?? 0) + (site.preparationInMinutes ?? 0);
+      const sum = {
+        date: fromDayNumber(day),
+        employeeId,
+        visits: Number(isOn),
+        minutes: isOn ? minutes : 0,
+        listed: 1,
+      };
+      const key = `${day} ${employeeId}`;
+      sums.set(key, add(sums.get(key), sum));
     }
   }
   return sums;

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { siteColumns } from '../../../bench/data/tenants.ts';
-import { countSteps, Pace } from '../../../core/pace.ts';
+import { countSteps, Pace, runNow, type Steps } from '../../../core/pace.ts';
 import { attentionChecksOf } from '../../../server/engine/attention/attention-checks.ts';
+import { ApiError } from '../../../server/errors.ts';
 import { type Counting, countEntries } from '../../../server/features/attention/attention-counts.ts';
 import { passesOf } from '../../../server/features/attention/attention-passes.ts';
+import { firstPlace, readPart } from '../../../server/features/attention/attention-scan.ts';
 import { forgetEndedVerdicts } from '../../../server/features/attention/attention-verdicts.ts';
 import { InterruptedPages } from '../../../server/http/interrupted-pages.ts';
 import { resources } from '../../../server/resources/index.ts';
@@ -137,6 +139,24 @@ test('a large business is judged once, and its page is among the entries that ar
     const again = await steps(query);
     assert.ok(again.steps < 100, `${again.steps} steps for ${query}`);
   }
+});
+
+test('verdicts made before time was up are kept', async () => {
+  const { tenantId, createSite } = await startTenant();
+  for (const name of ['Bar', 'Foyer', 'Lounge']) await createSite({ name });
+  const reader = { database: service.database, tenantId, deadline: performance.now() + 60_000, log: console };
+  const passes = passesOf(resources.flatMap(attentionChecksOf));
+  let judged = 0;
+  const pace = {
+    run: (work: Steps<unknown>) => {
+      if (++judged === 3) throw new ApiError('overloaded');
+      return runNow(work);
+    },
+  };
+  await assert.rejects(readPart({ ...reader, pace: pace as unknown as Pace }, passes, firstPlace), {
+    code: 'overloaded',
+  });
+  assert.equal(await countVerdicts(tenantId), 2);
 });
 
 test('pages with the total are the pages without it', async () => {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Pace } from '../../../core/pace.ts';
+import { isOverloaded } from '../../../server/database/errors.ts';
 import { attentionChecksOf } from '../../../server/engine/attention/attention-checks.ts';
 import type { ApiError } from '../../../server/errors.ts';
 import { type Counting, countEntries } from '../../../server/features/attention/attention-counts.ts';
-import { readPage } from '../../../server/features/attention/attention-page.ts';
+import { type Interruption, readPage } from '../../../server/features/attention/attention-page.ts';
 import { passesOf } from '../../../server/features/attention/attention-passes.ts';
-import { firstPlace, type Place } from '../../../server/features/attention/attention-scan.ts';
+import { firstPlace } from '../../../server/features/attention/attention-scan.ts';
 import { InterruptedPages } from '../../../server/http/interrupted-pages.ts';
 import { resources } from '../../../server/resources/index.ts';
 import { createPerson } from '../../helpers/office.ts';
@@ -133,7 +134,7 @@ test('a page that is out of time with nothing found is rejected, and its retry g
   const { tenantId, createSite } = await startTenant();
   for (const name of ['A', 'B', 'C']) await createSite({ name });
   const last = await createSite({ name: 'D', validUntil: '2020-01-01' });
-  const interrupted = new InterruptedPages<Place>();
+  const interrupted = new InterruptedPages<Interruption>();
   const deadline = performance.now() + 600_000;
   const reader = { database: service.database, tenantId, deadline, pace: new Pace(), log: console };
   const asked = { limit: 10, passes, from: firstPlace, filters: '' };
@@ -143,6 +144,39 @@ test('a page that is out of time with nothing found is rejected, and its retry g
   const { findings, next } = await read();
   assert.deepEqual([findings.map(({ id }) => id), next?.id], [[last], last]);
   await assert.rejects(read(), { code: 'overloaded' }, 'a page that was read begins again');
+});
+
+test('a statement that takes too long is sent again for half as many rows', async () => {
+  const { tenantId, createSite } = await startTenant();
+  const last = await createSite({ name: 'A', validUntil: '2020-01-01' });
+  const asked = { limit: 10, passes, from: firstPlace, filters: '' };
+  const pages = new InterruptedPages<Interruption>();
+  const counts = new InterruptedPages<Counting>();
+  const read = (ms: number) => {
+    const deadline = performance.now() + ms;
+    const reader = { database: service.database, tenantId, deadline, pace: new Pace(), log: console };
+    return Promise.allSettled([
+      readPage(reader, asked, pages, { maxRows: 400 }),
+      countEntries(reader, passes, '', counts, { maxRows: 400 }),
+    ]);
+  };
+  await service.owner.query('BEGIN; LOCK TABLE site IN ACCESS EXCLUSIVE MODE');
+  try {
+    for (const rows of [200, 100, 100]) {
+      for (const { reason } of (await read(200)) as PromiseRejectedResult[]) assert.ok(isOverloaded(reason));
+      const kept = pages.find(tenantId, JSON.stringify(['', firstPlace]));
+      assert.deepEqual([kept, counts.find(tenantId, '')?.rows], [{ place: firstPlace, rows }, rows]);
+    }
+  } finally {
+    await service.owner.query('ROLLBACK');
+  }
+  const [page, count] = await read(600_000);
+  assert.ok(page.status === 'fulfilled' && count.status === 'fulfilled');
+  assert.deepEqual(
+    page.value.findings.map(({ id }) => id),
+    [last],
+  );
+  assert.equal(count.value.length, 1);
 });
 
 test('a visit on a closed day can be left, and comes back with other hours', async () => {
