@@ -221,6 +221,10 @@ const usualPatterns: Pattern[] = [
     }),
   ],
   [
+    start(`jeden\\s+(?:(1\\.|ersten)|letzten)\\s+(${dayList})`),
+    ([, first, days = '']) => ({ frequency: 'MONTHLY', weekOfMonth: first ? 1 : -1, byDay: readDays(days) }),
+  ],
+  [
     start(`jeden\\s+(?:2\\.|zweiten)\\s+(${dayList})`),
     ([, days = '']) => ({ frequency: 'WEEKLY', interval: 2, byDay: readDays(days) }),
   ],

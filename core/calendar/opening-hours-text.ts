@@ -54,7 +54,7 @@ const workingDays = 'werktags|werktäglich|wochentags|weekdays';
 const days = `${dayList}|${everyDay}|${workingDays}`;
 const times = `(?:von\\s+)?${unnamed(timeSpan)}(?:\\s*(?:,|/|\\+|&|und|u\\.|and)\\s*(?:von\\s+)?${unnamed(timeSpan)})*`;
 const allDay =
-  '24\\s*(?:h|std\\.?|stunden|hours)|24/7|rund um die uhr|durchgehend|ganztägig|around the clock';
+  '24\\s*(?:h|std\\.?|stunden|hours)|24/7|7/24|rund um die uhr|durchgehend|ganztägig|around the clock';
 const closed = 'geschlossen|closed|zu|ruhetag';
 const season = `(?:\\(?\\s*(?:(?:ab|from)\\s+(${dateWord}))?\\s*(?:(?:bis|until)\\s+(${dateWord}))?\\s*\\)?)?`;
 const entry = new RegExp(`^(${days})\\s*:?\\s*(${times}|${allDay}|${closed})\\s*${season}$`);

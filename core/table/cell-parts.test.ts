@@ -56,6 +56,7 @@ test('a title belongs to the name that follows it', () => {
     ['Herrn Prof. Dr. med. Jan Harms', 'Prof. Dr. med. Jan', 'Harms'],
     ['Dr.-Ing. Anke Petersen', 'Dr.-Ing. Anke', 'Petersen'],
     ['Fr. Meier', undefined, 'Meier'],
+    ['Herr Dr. med. dent. Schulz', undefined, 'Dr. med. dent. Schulz'],
     ['Drach, Ingo', 'Ingo', 'Drach'],
     ['Herr von der Heide', undefined, 'von der Heide'],
     ['Ingrid Drews', 'Ingrid', 'Drews'],

@@ -69,7 +69,7 @@ function splitStreet(text: string): [string, string] {
 
 const salutation = /^(?:(?:sehr geehrte[rs]?|an) )?(herrn?|hr\.?|frau|fr\.|mr|mrs|ms|miss)\.? /i;
 const title =
-  /^(?:(?:(?:dr|prof)\.?|(?:dipl|mag|ing|med|rer|nat|oec|jur|phil|h\. ?c)\.)(?:-\p{L}+\.?)*\s+)+/iu;
+  /^(?:(?:(?:dr|prof)\.?|(?:dipl|mag|ing|med|dent|vet|habil|theol|rer|nat|oec|jur|phil|h\. ?c)\.)(?:-\p{L}+\.?)*\s+)+/iu;
 /** "von der Heide" is a last name. */
 const particle = /^(?:von|van|vom|zu|zum|zur|de|den|der|del|di|da|la|le|ten|ter)$/;
 

@@ -533,7 +533,7 @@ function rankDefinitions(
       const missing = missingColumns(definition, columns).length;
       // A column that completes another one says little: first and last names also stand in a list of customers.
       const count = columns.filter((column) => column && !column.adds).length;
-      return { definition, count, missing, fit: count - missing };
+      return { definition, count, missing, fit: count - missingForCertain(definition, columns).length };
     })
     .filter(({ count }) => count > 0)
     .sort((one, other) => other.fit - one.fit || one.missing - other.missing || other.count - one.count);

@@ -146,6 +146,8 @@ test('visit intervals are read as offices write them', () => {
     ['14-tgl. (Do)', { frequency: 'WEEKLY', interval: 2, byDay: ['THURSDAY'] }],
     ['2 x mtl.', { frequency: 'MONTHLY', weekOfMonth: 1 }, { frequency: 'MONTHLY', weekOfMonth: 3 }],
     ['1/4 jährlich', { frequency: 'MONTHLY', interval: 3 }],
+    ['jeden 1. Mittwoch', { frequency: 'MONTHLY', weekOfMonth: 1, byDay: ['WEDNESDAY'] }],
+    ['jeden letzten Freitag', { frequency: 'MONTHLY', weekOfMonth: -1, byDay: ['FRIDAY'] }],
     ['dienstags', { frequency: 'WEEKLY', byDay: ['TUESDAY'] }],
     ['1. Montag im Monat', { frequency: 'MONTHLY', weekOfMonth: 1, byDay: ['MONDAY'] }],
     [

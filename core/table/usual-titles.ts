@@ -600,6 +600,7 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Deutscher Name',
     'Trivialname',
     'Pflanzenname',
+    'Pflanze',
     'Common',
     'English name',
   ],
