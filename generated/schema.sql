@@ -797,6 +797,19 @@ CREATE TABLE recovery_code (
 SELECT isolate_tenants('recovery_code');
 GRANT DELETE, INSERT, SELECT, UPDATE ON recovery_code TO stamm_service;
 
+-- remembered_choice: Where the columns of a file go, and what a word in it means. The next import begins with it.
+CREATE TABLE remembered_choice (
+  tenant_id uuid NOT NULL,
+  key_hash text NOT NULL,  -- SHA-256 of the titles or the word.
+  choice text NOT NULL,  -- As the import page writes and reads it.
+  actor text NOT NULL,
+  remembered_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT remembered_choice_pkey PRIMARY KEY (tenant_id, key_hash),
+  CONSTRAINT remembered_choice_key_hash_check CHECK ((length(key_hash) = 64))
+);
+SELECT isolate_tenants('remembered_choice');
+GRANT DELETE, INSERT, SELECT, UPDATE ON remembered_choice TO stamm_service;
+
 -- remembered_name: What a name in a file means, where no object has it or several do.
 CREATE TABLE remembered_name (
   tenant_id uuid NOT NULL,

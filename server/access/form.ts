@@ -59,6 +59,19 @@ export function words(maxLength: number): Input<string> {
   };
 }
 
+/** Any texts, empty ones included. */
+export function texts(maxTexts: number, maxLength: number): Input<string[]> {
+  return {
+    isRequired: true,
+    read(value): Reading<string[]> {
+      if (!Array.isArray(value)) return { code: 'type', params: { type: 'array' } };
+      if (value.length > maxTexts) return { code: 'too_many_items', params: { max: maxTexts } };
+      const isText = (text: unknown) => typeof text === 'string' && text.length <= maxLength;
+      return value.every(isText) ? { value } : { code: 'too_long', params: { max: maxLength } };
+    },
+  };
+}
+
 export const uuid: Input<string> = {
   isRequired: true,
   read: (value): Reading<string> =>

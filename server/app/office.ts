@@ -20,6 +20,7 @@ import { importListRoutes } from '../features/import-undo/import-list-routes.ts'
 import { recentRoutes } from '../features/import-undo/recent-routes.ts';
 import { mapRoutes } from '../features/map/map-routes.ts';
 import { nameMatchRoutes } from '../features/name-matches/name-match-routes.ts';
+import { rememberedChoiceRoutes } from '../features/name-matches/remembered-choice-routes.ts';
 import { namedObjectRoutes } from '../features/named-objects/named-object-routes.ts';
 import { peopleRoutes } from '../features/people/people-routes.ts';
 import { passkeyRoutes } from '../features/sign-in/passkey-routes.ts';
@@ -75,6 +76,7 @@ export async function officeRoutes(
   await office.register(tableCsvRoutes, { database, resources });
   await office.register(historyRoutes, { database });
   await office.register(nameMatchRoutes, { database, resources });
+  await office.register(rememberedChoiceRoutes, { database });
   await office.register(duplicateMatchRoutes, { database, resources });
   await office.register(importListRoutes, { database, resources });
   await office.register(recentRoutes, { database, resources });

@@ -18,6 +18,7 @@ import type { MapConfig } from '../features/map/map-routes.ts';
 import { erasePlaceNames } from '../features/map/proposals.ts';
 import { mergeRoutes } from '../features/merging/merge-routes.ts';
 import { eraseRememberedNames } from '../features/name-matches/name-match-routes.ts';
+import { eraseRememberedChoices } from '../features/name-matches/remembered-choice-routes.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
 import { searchRoutes } from '../features/search/search-routes.ts';
 import { workbookRoutes } from '../features/tables/table-routes.ts';
@@ -63,6 +64,7 @@ export async function addSharedRoutes(
       await eraseReasons(client, tenantId);
       await eraseFileNames(client, tenantId);
       await eraseRememberedNames(client, tenantId);
+      await eraseRememberedChoices(client, tenantId);
       await eraseFromViews(client, tenantId, texts.redact);
       await erasePlaceNames(client, tenantId, texts.patterns);
       await eraseEndedKeyUse(client, tenantId, texts.patterns);

@@ -169,8 +169,8 @@ const small = [
   /^GET \/(audit\/events|requests|requests\/:id|requests\/groups|requests\/hours|webhooks\/:id|webhooks\/:id\/deliveries)$/,
   /^(POST|PUT|PATCH|DELETE) \/(session|sessions|setup|invitation|reset|password|password-reset|profile|passkeys|proof)(\/.*)?$/,
   /^(POST|PUT|PATCH|DELETE) \/(recovery-codes|passkey-requirement|people|invitations|business|key|views|visit-settings)(\/.*)?$/,
-  /^(POST|PUT|PATCH|DELETE) \/(webhooks|calendar-feeds|checklist|remembered-names|test-business)(\/.*)?$/,
-  /^POST \/(attention\/(left|reopened)|imports|requests\/:id\/correction|map\/.*)$/,
+  /^(POST|PUT|PATCH|DELETE) \/(webhooks|calendar-feeds|checklist|remembered-(choices|names)|test-business)(\/.*)?$/,
+  /^POST \/(attention\/(left|reopened)|choice-matches|imports|requests\/:id\/correction|map\/.*)$/,
   /^PUT \/map\/.*$/,
   // Undoes for as long as a request may take, and goes on with the next one.
   /^POST \/imports\/:id\/undo$/,

@@ -1,7 +1,7 @@
 // Finds objects by what an office calls them, for the import: by name, number or external id.
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { type Input, oneOf, optional, type Reading, readForm, uuid, words } from '../../access/form.ts';
+import { oneOf, optional, readForm, texts, uuid, words } from '../../access/form.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { validationError } from '../../errors.ts';
@@ -11,15 +11,7 @@ import { findNames, rememberedNameOf } from './name-search.ts';
 const maxNames = 200;
 const maxNameLength = 200;
 
-const namesInput: Input<string[]> = {
-  isRequired: true,
-  read(value): Reading<string[]> {
-    if (!Array.isArray(value)) return { code: 'type', params: { type: 'array' } };
-    if (value.length > maxNames) return { code: 'too_many_items', params: { max: maxNames } };
-    const isName = (name: unknown) => typeof name === 'string' && name.length <= maxNameLength;
-    return value.every(isName) ? { value } : { code: 'too_long', params: { max: maxNameLength } };
-  },
-};
+const namesInput = texts(maxNames, maxNameLength);
 
 export async function nameMatchRoutes(
   office: FastifyInstance,

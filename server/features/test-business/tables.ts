@@ -18,6 +18,7 @@ export function emptiedTables(resources: readonly Definition[]): string[] {
     'import_kept',
     'import_run',
     'remembered_name',
+    'remembered_choice',
     'left_attention',
     'attention_verdict',
     'corrected_request',

@@ -56,7 +56,7 @@ const forVerwaltungOnly =
 /** Read by all, changed by Verwaltung. */
 const settings = /^\/app\/visit-settings(\/|$)/;
 const hiddenFromPflege =
-  /^\/app\/(calendar-feeds|deleted|import|imports|recent-actions|name-matches|duplicate-matches|remembered-names|tables)(\/|$)|\.(csv|xlsx|ndjson)$/;
+  /^\/app\/(calendar-feeds|deleted|import|imports|recent-actions|(choice|duplicate|name)-matches|remembered-(choices|names)|tables)(\/|$)|\.(csv|xlsx|ndjson)$/;
 const nameOf = ({ method, path }: { method: string; path: string }) =>
   `${method === 'HEAD' ? 'GET' : method} ${path}`;
 

@@ -18,7 +18,7 @@ const withoutPeople: Record<string, RegExp> = {
   'a person of the office, or who did it':
     /^(person|session|invitation|passkey)\.|\.(actor|undo_actor|created_by)$/,
   'a secret, or a hash of the text':
-    /\.(secret|previous_secret|password|key|fingerprint|finding|address_hash|last_four)$/,
+    /\.(secret|previous_secret|password|key|fingerprint|finding|address_hash|key_hash|last_four)$/,
   'the service itself': /^(schema_migration|service_login|background_work|backup_folder)\./,
   'the business itself': /^tenant\./,
   'a field of ours, checked against the definitions': /^left_attention\.field$/,
@@ -197,6 +197,7 @@ test('an erasure leaves a marker only where a reason is given', async () => {
     columns: ['name', marker],
     isShared: true,
   });
+  await office('PUT', '/remembered-choices', { key: 'titles', choice: marker });
   await office('PUT', '/remembered-names', { resource: 'contact-person', name: marker, id });
   await office('POST', '/imports', { fileName: `${marker}.csv`, resource: 'customer' });
   await fillTheRest({ tenantId, siteId, id, marker });

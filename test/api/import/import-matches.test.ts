@@ -51,6 +51,31 @@ test('a name that was assigned by hand is remembered for the business, until it 
   assert.equal((await match(person, 'alsterblk')).rememberedId, undefined);
 });
 
+test('what was chosen for a file or a word is remembered for the business, the latest ones', async () => {
+  const { person, tenant } = await startBusiness();
+  const colleague = await createPerson(service, { tenantId: tenant.tenantId });
+  const found = async ({ call }: OfficePerson, ...keys: string[]) =>
+    (await call('POST', '/choice-matches', { keys })).json().data;
+  const remember = (key: string, choice?: string) =>
+    person.call('PUT', '/remembered-choices', { key, ...(choice && { choice }) });
+  assert.deepEqual(await found(person, 'titles'), [null]);
+  assert.equal((await remember('titles', 'former')).statusCode, 204);
+  assert.equal((await remember('titles', 'latest')).statusCode, 204);
+  assert.deepEqual(await found(colleague, 'else', 'titles'), [null, 'latest']);
+  assert.deepEqual(await found((await startBusiness()).person, 'titles'), [null]);
+  assert.equal((await remember('titles')).statusCode, 204);
+  assert.deepEqual(await found(person, 'titles'), [null]);
+
+  await remember('oldest', 'x');
+  await service.owner.query(
+    `INSERT INTO remembered_choice (tenant_id, key_hash, choice, actor)
+       SELECT $1, lpad(place::text, 64, '0'), 'x', 'x' FROM generate_series(1, 2000) AS place`,
+    [tenant.tenantId],
+  );
+  await remember('newest', 'y');
+  assert.deepEqual(await found(person, 'oldest', 'newest'), [null, 'y']);
+});
+
 test('an erasure forgets remembered names and the names of files', async () => {
   const { person, tenant, create, headers } = await startBusiness();
   const customerId = await create('/customer', validCustomer);

@@ -47,9 +47,9 @@ const withoutProof: Record<string, RegExp> = {
     `^(POST|PUT|PATCH|DELETE) (${resources.flatMap(({ path, collection }) => [path, `/${collection}`]).join('|')})(/.+)?$`,
   ),
   'an import can be undone': /^POST \/(import|imports|imports\/:id\/undo|requests\/:id\/correction)$/,
-  'questions with a long body': /^POST \/(name-matches|duplicate-matches)$/,
+  'questions with a long body': /^POST \/(choice|duplicate|name)-matches$/,
   'settings and views that anybody can set again':
-    /^(POST|PUT|PATCH|DELETE) \/(attention\/(left|reopened)(\/all)?|business|checklist|remembered-names|views|views\/:id|visit-settings|visit-settings\/start-address|map\/proposals\/:siteId\/rejection)$/,
+    /^(POST|PUT|PATCH|DELETE) \/(attention\/(left|reopened)(\/all)?|business|checklist|remembered-(choices|names)|views|views\/:id|visit-settings|visit-settings\/start-address|map\/proposals\/:siteId\/rejection)$/,
   'test data can be had again, and a session keeps its rights':
     /^POST \/test-business\/(fill|reset|enter|leave)$/,
   'sends where a proof allowed it to': /^POST \/webhooks\/:id\/(pause|resend|resume|test)$/,

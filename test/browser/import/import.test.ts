@@ -108,6 +108,23 @@ describe('import of a file', { skip: withoutChromium }, () => {
     await page.getByRole('link', { name: 'Kanzlei "Süd"; Lüders' }).waitFor();
     const [lueders] = (await office.get('/customers?q=Lüders')).json().data;
     assert.deepEqual([lueders.address.zipCode, lueders.email], ['01067', 'lueders@sued.example']);
+
+    // A colleague begins with the same choices.
+    const colleague = await office.enter((await createPerson(office)).email);
+    await colleague.page.goto(`${office.origin}/import`);
+    await colleague.page
+      .locator('input[type=file]')
+      .setInputFiles(
+        spreadsheet([
+          'Kd-Nr;Firma;Str.;Hausnr.;PLZ;Ort;Kontakt',
+          'K-9;Neu;Weg;1;20095;Hamburg;neu@b.example',
+        ]),
+      );
+    await colleague.page.getByText('Spalten wie beim letzten Mal.').waitFor();
+    const target = colleague.page.getByRole('combobox', { name: 'Ziel von: Kontakt' });
+    assert.equal(await target.inputValue(), 'E-Mail');
+    assert.deepEqual(colleague.complaints, []);
+    await colleague.page.close();
     assert.deepEqual(complaints, []);
   });
 

@@ -7,7 +7,7 @@ import { type ChosenColumns, type KnownNames, nameKey } from '../../../core/tabl
 import type { NamedCell } from '../../../core/table/table-import.ts';
 import { call } from '../api/client.ts';
 import type { OpenedFile } from './reader.ts';
-import { rememberedWord } from './remembered.ts';
+import { rememberedWords } from './remembered.ts';
 
 const maxNames = 200;
 
@@ -56,7 +56,7 @@ export function useNames(opened: OpenedFile, type: string, columns: ChosenColumn
     queryKey: ['import names', opened.name, opened.table.sheet, opened.size, type, paths, edition],
     queryFn: async (): Promise<FoundNames> => {
       const { names, facts } = await opened.reader.inspect(columns);
-      const found: FoundName[] = names.filter(isWord).map((word) => findMeaning(type, word));
+      const found = await findMeanings(type, names.filter(isWord));
       const named = Map.groupBy(
         names.filter((name) => !isWord(name)),
         ({ column }) => column.path,
@@ -73,11 +73,14 @@ export function useNames(opened: OpenedFile, type: string, columns: ChosenColumn
   });
 }
 
-function findMeaning(type: string, word: NamedCell): FoundName {
-  const { field } = word.column;
-  const values = field.choices?.map(({ value }) => value);
-  const guess = findChoiceWord(field.name, values, word.name);
-  return { ...word, ids: guess === undefined ? [] : [guess], rememberedId: rememberedWord(type, word) };
+async function findMeanings(type: string, words: readonly NamedCell[]): Promise<FoundName[]> {
+  const remembered = await rememberedWords(type, words);
+  return words.map((word, place) => {
+    const { field } = word.column;
+    const values = field.choices?.map(({ value }) => value);
+    const guess = findChoiceWord(field.name, values, word.name);
+    return { ...word, ids: guess === undefined ? [] : [guess], rememberedId: remembered[place] ?? undefined };
+  });
 }
 
 async function findObjects(column: ImportColumn, names: readonly NamedCell[]): Promise<FoundName[]> {

@@ -1,5 +1,6 @@
 // A file that was understood: what it holds, where its columns go, and what becomes of its rows.
 import { Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,6 +8,7 @@ import { guessColumns, guessDefinition } from '../../../core/table/columns.ts';
 import { useDefinitions } from '../api/definitions.ts';
 import { Confirmation } from '../dialogs/confirmation.tsx';
 import { EmptyNote } from '../frame/failure.tsx';
+import { PageLoading } from '../frame/loading.tsx';
 import { Checks } from './checks.tsx';
 import { FileBar } from './file-bar.tsx';
 import type { OpenedFile } from './reader.ts';
@@ -20,11 +22,29 @@ interface PreparationProps {
   onTitleRow: (row: number) => void;
 }
 
-export function Preparation({ opened, onClose, onSheet, onTitleRow }: PreparationProps) {
+export function Preparation(props: PreparationProps) {
+  const definitions = useDefinitions();
+  const { name, table, size } = props.opened;
+  const remembered = useQuery({
+    queryKey: ['import choices', name, size, table.sheet, table.titles],
+    queryFn: async () => (await rememberedFile(definitions, table.titles)) ?? null,
+    gcTime: 0,
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  // Without an answer, the guess is as good as for a new file.
+  return remembered.isPending ? (
+    <PageLoading />
+  ) : (
+    <PreparedFile {...props} remembered={remembered.data ?? undefined} />
+  );
+}
+
+function PreparedFile(props: PreparationProps & { remembered: FileChoices | undefined }) {
+  const { opened, remembered, onClose, onSheet, onTitleRow } = props;
   const { t } = useTranslation();
   const definitions = useDefinitions();
   const { titles } = opened.table;
-  const [remembered] = useState(() => rememberedFile(definitions, titles));
   const [choices, setChoices] = useState(() => remembered ?? guess());
   const run = useRun(opened);
   const isRunning = run.state?.status === 'running';

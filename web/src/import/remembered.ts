@@ -1,49 +1,60 @@
-// What somebody chose for earlier files, kept in this browser: the meanings of words, and where the columns of a file go.
+// What somebody of the business chose for earlier files: the meanings of words, and where the columns of a file go.
 import { errorTitles, foldTitle, officeColumnsOf } from '../../../core/table/columns.ts';
 import { type ChosenColumns, nameKey } from '../../../core/table/import-lines.ts';
 import type { NamedCell } from '../../../core/table/table-import.ts';
+import { call } from '../api/client.ts';
 import type { Definition } from '../api/definitions.ts';
+import { tellFailure } from '../frame/notices.tsx';
 import type { FixedValues } from './fixed-values.tsx';
 
-function read<T>(storageKey: string): Record<string, T> {
-  try {
-    return JSON.parse(localStorage.getItem(storageKey) ?? '{}');
-  } catch {
-    // Storage may be forbidden, or hold the choices of another version.
-    return {};
+const maxKeys = 200;
+const maxKeyLength = 20_000;
+
+/** By the place of the key: what somebody of the business chose. */
+async function find(keys: readonly string[]): Promise<(string | null)[]> {
+  const found: (string | null)[] = [];
+  for (let start = 0; start < keys.length; start += maxKeys) {
+    const body = { keys: keys.slice(start, start + maxKeys) };
+    found.push(...(await call<{ data: (string | null)[] }>('POST', '/choice-matches', { body })).data);
   }
+  return found;
 }
 
-/** The latest ones. Without a value, forgets it. */
-function write<T>(storageKey: string, key: string, value: T | undefined, most: number): void {
-  const { [key]: _former, ...others } = read<T>(storageKey);
-  const all = Object.entries(value === undefined ? others : { ...others, [key]: value });
+/** The latest choices that are not sent yet; without a choice, to be forgotten. */
+const unsent = new Map<string, string | undefined>();
+let isSending = false;
+
+/** One after the other: of two choices for a key, the later one stays. */
+async function remember(key: string, choice: string | undefined): Promise<void> {
+  unsent.set(key, choice);
+  if (isSending) return;
+  isSending = true;
   try {
-    localStorage.setItem(storageKey, JSON.stringify(Object.fromEntries(all.slice(-most))));
-  } catch {
-    // The choice holds for this import.
+    for (const [key, choice] of unsent) {
+      unsent.delete(key);
+      await call('PUT', '/remembered-choices', { body: { key, ...(choice !== undefined && { choice }) } });
+    }
+  } catch (error) {
+    unsent.clear();
+    tellFailure(error);
+  } finally {
+    isSending = false;
   }
 }
-
-const wordsKey = 'stamm.import-words';
-const maxWords = 500;
 
 function keyOfWord(type: string, { column, name }: NamedCell): string {
-  return `${type} ${nameKey(column.path, name)}`;
+  return `word ${type} ${nameKey(column.path, name)}`;
 }
 
-/** The value of the choice, or "empty". */
-export function rememberedWord(type: string, word: NamedCell): string | undefined {
-  return read<string>(wordsKey)[keyOfWord(type, word)];
+/** For each word the value of the choice, "empty", or null. */
+export function rememberedWords(type: string, words: readonly NamedCell[]): Promise<(string | null)[]> {
+  return find(words.map((word) => keyOfWord(type, word)));
 }
 
 /** Without a value, forgets it. */
 export function rememberWord(type: string, word: NamedCell, value: string | undefined): void {
-  write(wordsKey, keyOfWord(type, word), value, maxWords);
+  void remember(keyOfWord(type, word), value);
 }
-
-const filesKey = 'stamm.import-files';
-const maxFiles = 50;
 
 /** What was chosen for files with the same titles. */
 export interface FileChoices {
@@ -66,15 +77,17 @@ const ownTitles = new Set(Object.values(errorTitles));
 /** A report on a file has its titles and one more. */
 function keyOfTitles(titles: readonly string[]): string | undefined {
   const folded = titles.filter((title) => !ownTitles.has(title)).map(foldTitle);
-  return folded.some(Boolean) ? JSON.stringify(folded) : undefined;
+  const key = `file ${JSON.stringify(folded)}`;
+  return folded.some(Boolean) && key.length <= maxKeyLength ? key : undefined;
 }
 
-export function rememberedFile(
+export async function rememberedFile(
   definitions: readonly Definition[],
   titles: readonly string[],
-): FileChoices | undefined {
+): Promise<FileChoices | undefined> {
   const key = keyOfTitles(titles);
-  const stored = key === undefined ? undefined : read<StoredChoices>(filesKey)[key];
+  const [choice] = key === undefined ? [] : await find([key]);
+  const stored: StoredChoices | undefined = choice ? JSON.parse(choice) : undefined;
   const definition = definitions.find(({ name }) => name === stored?.type);
   if (!stored || !definition) return undefined;
   const known = officeColumnsOf(definition);
@@ -98,5 +111,5 @@ export function rememberFile(titles: readonly string[], choices: FileChoices | u
     fixed: choices.fixed,
     refused: [...choices.refused],
   };
-  write(filesKey, key, stored, maxFiles);
+  void remember(key, stored && JSON.stringify(stored));
 }
