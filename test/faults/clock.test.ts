@@ -1,15 +1,15 @@
 // The clock of the machine jumps back an hour, as a correction by NTP or a resumed virtual machine does. libfaketime
 // gives the service and its PostgreSQL such a clock. Monotonic time goes on, as on a real machine.
 import assert from 'node:assert/strict';
-import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { createEndpoint } from '../../server/features/webhooks/endpoints.ts';
 import { startReceiver } from '../api/webhooks/webhook-receiver.ts';
-import { faketime, withoutFaketime, withoutPostgres15 } from '../helpers/programs.ts';
+import { withoutFaketime, withoutPostgres15 } from '../helpers/programs.ts';
 import { validCustomer } from '../helpers/service.ts';
 import { until } from '../helpers/waiting.ts';
 import { assertBalanced, balance, followFeed } from './helpers/bookkeeping.ts';
+import { makeClock } from './helpers/clock.ts';
 import { initializePostgres, makeServerDir, startPostgres } from './helpers/debian-postgres.ts';
 import { idsOf, startLoad } from './helpers/load.ts';
 import { assertAllCreated, createdSince } from './helpers/matrix.ts';
@@ -17,29 +17,11 @@ import {
   cleanUpLater,
   createTenant,
   databaseUrl,
-  type Environment,
   runStamm,
   type StammProcess,
   startStamm,
   withClient,
 } from './helpers/process.ts';
-
-interface Clock {
-  env: Environment;
-  /** Seconds beside the clock of the machine. */
-  set(offset: string): Promise<void>;
-}
-
-async function makeClock(folder: string): Promise<Clock> {
-  const file = path.join(folder, 'clock');
-  const set = (offset: string) => writeFile(file, offset);
-  await set('+0');
-  // The account of PostgreSQL reads it too.
-  await chmod(folder, 0o755);
-  await chmod(file, 0o644);
-  const library = { LD_PRELOAD: faketime!, FAKETIME_TIMESTAMP_FILE: file };
-  return { env: { ...library, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' }, set };
-}
 
 async function call(origin: string, key: string, method: string, target: string, body?: object) {
   const answer = await fetch(`${origin}/api/v1${target}`, {

@@ -1,34 +1,24 @@
 // With a full disk the service refuses writes in a sentence, loses nothing, and serves again when there is room.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import type pg from 'pg';
 import { withoutPostgres15 } from '../helpers/programs.ts';
 import { until } from '../helpers/waiting.ts';
-import { assertBalanced, balance, followFeed } from './helpers/bookkeeping.ts';
 import { initializePostgres, makeServerDir, startPostgres } from './helpers/debian-postgres.ts';
-import { startLoad } from './helpers/load.ts';
-import { createdSince } from './helpers/matrix.ts';
 import {
   assertRefused,
-  cleanUpLater,
-  connectionTo,
   createCustomer,
   createTenant,
   databaseUrl,
-  endServers,
   findServers,
-  makePreparedDataDir,
-  type Prepared,
   runStamm,
   startStamm,
   untilUnavailable,
   withClient,
 } from './helpers/process.ts';
-import { fillDisk, mountDisk, withoutMounts } from './helpers/small-disk.ts';
+import { fillDisk, makeDataDirOnDisk, mountDisk, withoutMounts } from './helpers/small-disk.ts';
 
 const diskMebibytes = 160;
 
@@ -58,53 +48,10 @@ test('with a full disk a node is not ready and the doctor names it; with room th
   assert.equal((await node.stop()).code, 0);
 });
 
-/** The data folder of the embedded PostgreSQL, its write-ahead log included, on a disk of its own. */
-async function makeDataDirOnDisk(): Promise<Prepared & { disk: string }> {
-  const { dataDir: original, ...made } = await makePreparedDataDir();
-  const disk = await mountDisk(diskMebibytes);
-  const dataDir = path.join(disk, 'data');
-  assert.equal(spawnSync('cp', ['-a', original, dataDir]).status, 0);
-  cleanUpLater(() => endServers(dataDir));
-  return { ...made, dataDir, disk };
-}
-
-const diskFull = '53100';
-
-/** Goes from one log file to the next until there is no room for another, which ends the server. */
-async function fillWriteAheadLog(dataDir: string): Promise<void> {
-  await until('the write-ahead log is full', () =>
-    withClient(connectionTo(dataDir), (client) =>
-      client.query(`SELECT pg_logical_emit_message(false, 'test', ''), pg_switch_wal()`),
-    ).then(
-      () => false,
-      ({ code }: pg.DatabaseError) => code !== diskFull,
-    ),
-  );
-}
-
+// With load while the disk fills up: matrix-disk.test.ts.
 describe('the embedded PostgreSQL with its log on the same disk', { skip: withoutMounts }, () => {
-  test('loses nothing when the disk fills up under load, and goes on by itself when there is room', async () => {
-    const { dataDir, disk, tenantId, key } = await makeDataDirOnDisk();
-    const service = await startStamm({ DATA_DIR: dataDir, RATE_LIMIT_PER_MINUTE: '1000000000' });
-    const load = startLoad(service.origin, key, 8, 4);
-    const feed = followFeed(service.origin, key);
-    await createdSince(load, 0);
-    // The books have only what the load sent.
-    const other = await withClient(connectionTo(dataDir), createTenant);
-    const filler = await fillDisk(disk);
-    await untilUnavailable(service.origin, other.key);
-    await fillWriteAheadLog(dataDir);
-    await untilUnavailable(service.origin, other.key);
-    await rm(filler);
-    await createdSince(load, performance.now());
-    const attempts = await load.stop();
-    assertBalanced(await balance(connectionTo(dataDir), tenantId, attempts, await feed.stop()));
-    assert.equal((await service.stop()).code, 0);
-    assert.deepEqual(findServers(dataDir), []);
-  });
-
   test('a start on a full disk says so and leaves nothing behind; with room it serves', async () => {
-    const { dataDir, disk, key } = await makeDataDirOnDisk();
+    const { dataDir, disk, key } = await makeDataDirOnDisk(diskMebibytes);
     const filler = await fillDisk(disk);
     const refused = await runStamm(['serve'], { DATA_DIR: dataDir });
     assertRefused(refused, /^PostgreSQL could not be started on .* The disk is full: make room\./);

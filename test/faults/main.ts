@@ -1,4 +1,4 @@
-// `npm run faults`: every fault in rounds, and what became of requests and rows, in one table.
+// `npm run faults`: every fault in rounds, or faults drawn by a seed, and what became of requests and rows in one table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -7,20 +7,39 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Round } from './helpers/matrix.ts';
 
-const usage = `npm run faults -- [--rounds N] [--only NAME]
+const usage = `npm run faults -- [--rounds N] [--only NAME] [--seed S]
 
-  --rounds N   How often to try each fault, 1 to 100; 3 unless set.
+  --rounds N   How often to try each fault, 1 to 100; 3 unless set. With --seed: how many faults to draw, up to 10,000.
   --only NAME  Only faults whose name contains this, such as "killed" or "Patroni".
+  --seed S     Draws faults, their moments and their lengths. The same seed draws the same.
 `;
+
+const files = ['service', 'postgres', 'connections', 'network', 'disk', 'clock'].map(
+  (name) => `test/faults/matrix-${name}.test.ts`,
+);
+files.push('test/faults/patroni.test.ts');
 
 const longestRoundMs = 600_000;
 
-function readOptions(): { rounds: number; only: string | undefined } {
+interface Options {
+  rounds: number;
+  only: string | undefined;
+  seed: string | undefined;
+}
+
+function readOptions(): Options {
   try {
-    const { values } = parseArgs({ options: { rounds: { type: 'string' }, only: { type: 'string' } } });
-    const rounds = Number(values.rounds ?? 3);
-    if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds takes 1 to 100.');
-    return { rounds, only: values.only };
+    const { values } = parseArgs({
+      options: { rounds: { type: 'string' }, only: { type: 'string' }, seed: { type: 'string' } },
+    });
+    const { seed, only } = values;
+    if (seed !== undefined && only !== undefined)
+      throw new Error('--seed draws from all faults: leave --only out.');
+    const rounds = Number(values.rounds ?? (seed === undefined ? 3 : 100));
+    const most = seed === undefined ? 100 : 10_000;
+    if (!Number.isInteger(rounds) || rounds < 1 || rounds > most)
+      throw new Error(`--rounds takes 1 to ${most}.`);
+    return { rounds, only, seed };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${usage}`);
     process.exit(1);
@@ -28,14 +47,20 @@ function readOptions(): { rounds: number; only: string | undefined } {
 }
 
 /** The tests of `npm run test:all`, with more rounds, one after the other. They end what they started. */
-async function runTests(report: string, { rounds, only }: ReturnType<typeof readOptions>): Promise<number> {
+async function runTests(report: string, { rounds, only, seed }: Options): Promise<number> {
+  // Drawn faults are spread over the files; each file draws from its own.
+  const roundsOfFile = seed === undefined ? rounds : Math.ceil(rounds / files.length);
   const words = ['--test', '--test-global-setup=test/helpers/postgres.ts', '--test-concurrency=1'];
-  words.push(`--test-timeout=${rounds * longestRoundMs}`);
+  words.push(`--test-timeout=${Math.min(roundsOfFile * longestRoundMs, 2 ** 31 - 1)}`);
   if (only !== undefined) words.push(`--test-name-pattern=${only.replace(/[^\w\s]/g, '\\$&')}`);
-  const files = ['matrix-*', 'patroni'].map((name) => `test/faults/${name}.test.ts`);
   const child = spawn(process.execPath, [...words, ...files], {
     cwd: path.resolve(import.meta.dirname, '../..'),
-    env: { ...process.env, STAMM_FAULT_ROUNDS: String(rounds), STAMM_FAULT_REPORT: report },
+    env: {
+      ...process.env,
+      STAMM_FAULT_ROUNDS: String(roundsOfFile),
+      STAMM_FAULT_REPORT: report,
+      ...(seed !== undefined && { STAMM_FAULT_SEED: seed }),
+    },
     stdio: 'inherit',
   });
   // Ctrl-C reaches the tests as well, which end what they started before this process ends.
@@ -57,7 +82,13 @@ function printTable(rounds: readonly Round[]): void {
       silences.sort((one, other) => Number(one) - Number(other)).at(-1)!,
     ];
   });
-  const table = [['fault', 'rounds', '201', ...counts.slice(1), 'longest without a 201, s'], ...rows];
+  const sum = [
+    'all',
+    String(rounds.length),
+    ...counts.map((name) => String(rounds.reduce((all, round) => all + round[name], 0))),
+    '',
+  ];
+  const table = [['fault', 'rounds', '201', ...counts.slice(1), 'longest without a 201, s'], ...rows, sum];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
   const lines = table.map((row) =>
     row

@@ -15,19 +15,21 @@ import { startRedis, unprivileged } from './helpers/programs.ts';
 /** Connections that are cut in one round, one after the other. */
 const cuts = 20;
 
+async function deployBehindProxy() {
+  let proxy: Awaited<ReturnType<typeof startCuttingProxy>>;
+  const node = await deployNode(async (connection) => {
+    proxy = await startCuttingProxy(connection);
+    const { user, password, database } = connection;
+    const url = databaseUrl({ host: '127.0.0.1', port: proxy.port, user, password, database });
+    return { ...promised, DATABASE_URL: url };
+  });
+  return { ...node, proxy: proxy! };
+}
+
 for (const moment of ['before', 'after'] as const) {
   tryFault({
     name: `connection cut ${moment} a commit`,
-    async deploy() {
-      let proxy: Awaited<ReturnType<typeof startCuttingProxy>>;
-      const node = await deployNode(async (connection) => {
-        proxy = await startCuttingProxy(connection);
-        const { user, password, database } = connection;
-        const url = databaseUrl({ host: '127.0.0.1', port: proxy.port, user, password, database });
-        return { ...promised, DATABASE_URL: url };
-      });
-      return { ...node, proxy: proxy! };
-    },
+    deploy: deployBehindProxy,
     async strike({ proxy }) {
       proxy.cut(cuts, moment);
       await until('all cuts', proxy.hasCut);
@@ -54,10 +56,10 @@ tryFault({
     }));
     return { ...node, redis, startAgain: () => startRedis(folder, port) };
   },
-  async strike({ redis, startAgain }, load) {
-    await redis.kill();
+  async strike(deployed, load) {
+    await deployed.redis.kill();
     await createdSince(load, performance.now());
-    await startAgain();
+    deployed.redis = await deployed.startAgain();
   },
   check: assertAllCreated,
 });

@@ -10,9 +10,11 @@ import { childrenOf, signalProcesses } from './helpers/process-list.ts';
 const noticed = (load: Load) =>
   until('a request notices', () => load.attempts.some(({ status }) => status === 500));
 
+const deploy = () => deployOneMachine(promised);
+
 tryFault({
   name: 'PostgreSQL killed',
-  deploy: () => deployOneMachine(promised),
+  deploy,
   async strike({ dataDir }, load) {
     process.kill(postmasterOf(dataDir), 'SIGKILL');
     await noticed(load);
@@ -23,7 +25,7 @@ tryFault({
 // PostgreSQL ends all connections then, because it cannot trust its shared memory any more.
 tryFault({
   name: 'connection of PostgreSQL killed',
-  deploy: () => deployOneMachine(promised),
+  deploy,
   async strike({ connection }, load) {
     const { rows } = await withClient(connection, (client) =>
       client.query(`SELECT pid FROM pg_stat_activity WHERE datname = 'stamm' AND application_name = ''
@@ -37,7 +39,7 @@ tryFault({
 
 tryFault({
   name: 'PostgreSQL stopped and continued',
-  deploy: () => deployOneMachine(promised),
+  deploy,
   async strike({ dataDir, origin }, load) {
     const resume = hang(dataDir);
     const hungAt = performance.now();

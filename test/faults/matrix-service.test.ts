@@ -6,9 +6,11 @@ import { assertAllCreated, tryFault } from './helpers/matrix.ts';
 import { postmasterOf } from './helpers/process.ts';
 import { workersOf } from './helpers/process-list.ts';
 
+const deploy = () => deployOneMachine({ WORKERS: '3' });
+
 tryFault({
   name: 'worker killed',
-  deploy: () => deployOneMachine({ WORKERS: '3' }),
+  deploy,
   async strike({ service }) {
     const workers = workersOf(service);
     assert.equal(workers.length, 3);
@@ -26,7 +28,7 @@ tryFault({
 
 tryFault({
   name: 'service killed',
-  deploy: () => deployOneMachine(),
+  deploy,
   async strike({ service, restart }) {
     await service.kill();
     await restart();
@@ -35,7 +37,7 @@ tryFault({
 
 tryFault({
   name: 'service and PostgreSQL killed',
-  deploy: () => deployOneMachine(),
+  deploy,
   async strike({ dataDir, service, restart }) {
     process.kill(postmasterOf(dataDir), 'SIGKILL');
     await service.kill();

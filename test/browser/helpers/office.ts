@@ -62,6 +62,11 @@ export async function openOffice({
       const { protocol, origin: asked } = new URL(request.url());
       if (asked !== origin && protocol !== 'data:') complaints.push(`request to ${request.url()}`);
     });
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url());
+      if (pathname.startsWith('/assets/') && !response.ok())
+        complaints.push(`${pathname}: ${response.status()}`);
+    });
     page.on('console', (message) => {
       // Chromium also logs error responses that the page handles.
       const isRefusal = /^Failed to load resource: the server responded with a status of 4/.test(

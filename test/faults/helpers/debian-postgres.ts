@@ -32,13 +32,14 @@ export function initializePostgres(folder: string, data: string, walDir?: string
   runPostgresProgram('initdb', folder, walDir === undefined ? words : [...words, '-X', walDir]);
 }
 
-/** Starts the server of `data`, whose socket is in `folder`. */
+/** Starts the server of `data`, whose socket is in `folder`, and which listens on no address unless one is named. */
 export async function startPostgres(
   folder: string,
   data: string,
   env: Environment = {},
+  address = '',
 ): Promise<DebianPostgres> {
-  const settings = ['-c', 'listen_addresses=', '-c', 'fsync=off', '-k', folder];
+  const settings = ['-c', `listen_addresses=${address}`, '-c', 'fsync=off', '-k', folder];
   const options = {
     ...unprivileged,
     cwd: folder,

@@ -10,17 +10,18 @@ import {
   type Environment,
   findServers,
   makePreparedDataDir,
+  type Prepared,
   type StammProcess,
   startStamm,
   withClient,
 } from './process.ts';
 
-const generous = { RATE_LIMIT_PER_MINUTE: '1000000000' };
+export const generous = { RATE_LIMIT_PER_MINUTE: '1000000000' };
 
 /** The deadline of requests as where nobody sets anything. */
 export const promised = { REQUEST_DEADLINE_MS: '' };
 
-interface OneMachine extends Deployment {
+export interface OneMachine extends Deployment {
   dataDir: string;
   service: StammProcess;
   /** Starts the service again, at the same address. */
@@ -28,8 +29,11 @@ interface OneMachine extends Deployment {
 }
 
 /** The service with the PostgreSQL that it brings. */
-export async function deployOneMachine(settings: Environment = {}): Promise<OneMachine> {
-  const { dataDir, ...tenant } = await makePreparedDataDir();
+export async function deployOneMachine(
+  settings: Environment = {},
+  prepare: () => Promise<Prepared> = makePreparedDataDir,
+): Promise<OneMachine> {
+  const { dataDir, ...tenant } = await prepare();
   const env = { DATA_DIR: dataDir, PORT: String(await findFreePort()), ...generous, ...settings };
   const service = await startStamm(env);
   const deployed: OneMachine = {

@@ -113,7 +113,7 @@ export function assertOnlyStartBlock(stderr: string): void {
 
 const ownMain = 'server/main.ts';
 
-const serveCommand = [process.execPath, ownMain, 'serve'];
+export const serveCommand = [process.execPath, ownMain, 'serve'];
 
 export type StammProcess = Awaited<ReturnType<typeof startStamm>>;
 

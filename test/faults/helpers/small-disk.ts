@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFile, chown, mkdtemp, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { cleanUpLater } from './process.ts';
+import { cleanUpLater, endServers, makePreparedDataDir, type Prepared } from './process.ts';
 import { unprivileged } from './programs.ts';
 
 const isMountable = process.getuid?.() === 0 && process.platform === 'linux';
@@ -46,4 +46,14 @@ export async function fillDisk(disk: string): Promise<string> {
     await assert.rejects(fill, { code: 'ENOSPC' });
   }
   return file;
+}
+
+/** The data folder of the embedded PostgreSQL, its write-ahead log included, on a disk of its own. */
+export async function makeDataDirOnDisk(mebibytes: number): Promise<Prepared & { disk: string }> {
+  const { dataDir: original, ...made } = await makePreparedDataDir();
+  const disk = await mountDisk(mebibytes);
+  const dataDir = path.join(disk, 'data');
+  assert.equal(spawnSync('cp', ['-a', original, dataDir]).status, 0);
+  cleanUpLater(() => endServers(dataDir));
+  return { ...made, dataDir, disk };
 }
