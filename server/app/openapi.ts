@@ -2,7 +2,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { JsonSchema } from '../engine/definition/fields.ts';
-import { knownItemSchemas, resourceSchemas } from '../engine/openapi/resource-schemas.ts';
+import { groupSchemas, knownItemSchemas, resourceSchemas } from '../engine/openapi/resource-schemas.ts';
 import { sharedSchemas } from '../engine/openapi/schemas.ts';
 import { attentionSchemas } from '../features/attention/attention-routes.ts';
 import { binSchemas } from '../features/bin/bin-docs.ts';
@@ -29,6 +29,7 @@ function listSchemas(): JsonSchema[] {
   return [
     ...sharedSchemas,
     ...knownItemSchemas(resources),
+    ...groupSchemas(resources),
     ...resources.flatMap(resourceSchemas),
     ...journalSchemas,
     ...binSchemas(resources),

@@ -198,7 +198,7 @@ function refuseTextsBeyondIndex({ name, fields, uniqueFields, nameField }: Defin
   }
 }
 
-const externalId = text({
+export const externalId = text({
   de: 'Externe ID',
   maxLength: externalIdSchema.maxLength,
   mayBeEmpty: false,

@@ -144,18 +144,18 @@ function exportDocs(definition: Definition) {
   ) => ({
     operationId: `export${name}sAs${format}`,
     summary: `Export ${definition.plural.en.toLowerCase()} as ${format.toUpperCase()}`,
-    description: `Everything that the list finds with the same filters, as one file. ${description} If something fails on the way, the connection is cut: a file that ends properly is complete.`,
+    description: 'Everything that the list finds with the same filters, as one file.',
     tags: [definition.title],
     querystring: { type: 'object', properties: { ...parameters, ...own } },
     response: {
       200: {
-        description: 'The file, as a download.',
+        description: `The file, as a download. ${description} If something fails on the way, the connection is cut: a file that ends properly is complete.`,
         headers: {
           ...commonHeaders,
           'Content-Disposition': {
             type: 'string',
-            description: 'The name of the file, with the day of the export.',
-            examples: [`attachment; filename="${definition.collection}-2026-01-31.${format.toLowerCase()}"`],
+            description:
+              'The name of the file: the collection and the day of the export, such as `attachment; filename="sites-2026-01-31.csv"`.',
           },
         },
         content: { [contentType]: { schema: { type: 'string', ...more } } },

@@ -105,6 +105,8 @@ function isStyled(schema: unknown): schema is { style: string; explode: boolean 
 export function finishDocument<Document extends object>(document: Document): Document {
   const write = (_member: string, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
+    // OpenAPI's default, which @fastify/swagger writes out for each parameter.
+    if ('in' in value && 'required' in value && value.required === false) delete value.required;
     // @fastify/swagger leaves the style of a parameter in its schema, where no generator looks for it.
     if ('schema' in value && isStyled(value.schema)) {
       const { style, explode, ...schema } = value.schema;

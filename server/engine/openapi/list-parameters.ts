@@ -1,18 +1,11 @@
 // The parameters that say which objects a list or an export has, and in which order.
 import { type Definition, referencesOf } from '../definition/definition.ts';
 import { externalIdSchema, type JsonSchema } from '../definition/fields.ts';
-import {
-  emptiableOf,
-  type Filter,
-  filtersOf,
-  maxIds,
-  maxListed,
-  rangesOf,
-  takesSeveral,
-} from '../read/list-filters.ts';
+import { type Filter, filtersOf, maxIds, maxListed, rangesOf, takesSeveral } from '../read/list-filters.ts';
 import { fileInclusions, sortNamesOf } from '../read/list-query.ts';
 import { inclusionsOf, maxFields } from '../read/object-form.ts';
 import { severalOf } from './parameters.ts';
+import { schemaName } from './resource-schemas.ts';
 
 const externalIdsWords = '`externalIds` adds your own ids of the objects that are referred to.';
 
@@ -20,7 +13,6 @@ const externalIdsWords = '`externalIds` adds your own ids of the objects that ar
 export function formParameterDocs(definition: Definition): Record<string, JsonSchema> {
   const inclusions = inclusionsOf(definition);
   const [, embedded] = inclusions;
-  const { nameField } = definition;
   const words = embedded
     ? `${externalIdsWords} Each other value adds the object behind that reference, if it exists, beside its id.`
     : externalIdsWords;
@@ -31,8 +23,9 @@ export function formParameterDocs(definition: Definition): Record<string, JsonSc
       examples: [[embedded ?? 'externalIds']],
     },
     fields: {
-      ...fieldsParameter([nameField, ...(embedded ? [`${embedded}.externalId`] : ['updatedAt'])]),
-      description: `Only these fields, and \`id\`. A dot leads into a group${embedded ? ' or into an included object, and a field of it includes it' : ''}. Required fields that are not chosen are absent.`,
+      ...fieldsParameter(['externalId', 'updatedAt']),
+      description:
+        'Only these fields, and `id`. A dot leads into a group or into an included object, and a field of it includes it. Required fields that are not chosen are absent.',
     },
   };
 }
@@ -56,7 +49,7 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
       },
     ]),
   );
-  const fields = severalOf({ type: 'string', enum: emptiableOf(definition).map(({ name }) => name) });
+  const fields = severalOf({ $ref: `${schemaName(definition)}FieldName#` });
   const references = referencesOf(definition).map(({ externalName, column }) => [
     externalName,
     { type: 'string', description: `Filter: ${column.field.schema.description} By your own id.` },
@@ -70,7 +63,7 @@ export function searchParameterDocs(definition: Definition): Record<string, Json
     },
     q: {
       type: 'string',
-      description: `Search in ${listSearched(definition)}. All words must match, in any of these. Words may have typing errors; numbers and codes match by their beginning. Case, accents and letters of other languages do not matter: "Lodz" finds "Łódź", "Muller" and "Mueller" find "Müller". The list pages through all matches. If more than about 100,000 match, it holds 1,000 of them and says \`truncated\`; files are rejected with \`too_many_matches\`.`,
+      description: `Search in the fields that the list names. All words must match, in any of these. Words may have typing errors; numbers and codes match by their beginning. Case, accents and letters of other languages do not matter: "Lodz" finds "Łódź", "Muller" and "Mueller" find "Müller". The list pages through all matches. If more than about 100,000 match, it holds 1,000 of them and says \`truncated\`; files are rejected with \`too_many_matches\`.`,
     },
     include: { type: 'string', enum: fileInclusions, description: externalIdsWords },
     updatedSince: { type: 'string', format: 'date-time', description: 'Only what changed since.' },
@@ -108,7 +101,7 @@ function filterSchema({ type, format, enum: choices }: JsonSchema): JsonSchema {
 }
 
 /** "`name`, `address.city`, and the names behind `customerId`" */
-function listSearched({ searchedBy: { names, words, phones, codes, through } }: Definition): string {
+export function listSearched({ searchedBy: { names, words, phones, codes, through } }: Definition): string {
   const fields = [...names, ...words, ...phones, ...codes].map((path) => `\`${path}\``).join(', ');
   if (through.length === 0) return fields;
   const references = through.map((steps) => `\`${steps.map(([field]) => field).join('.')}\``);

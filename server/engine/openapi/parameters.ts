@@ -4,7 +4,12 @@ import type { Definition } from '../definition/definition.ts';
 import { externalIdSchema, type JsonSchema } from '../definition/fields.ts';
 import { maxKeyLength } from '../write/idempotency.ts';
 
-export const etagHeader = { ETag: { type: 'string', description: 'The version, for `If-Match`.' } };
+export const etagHeader = {
+  ETag: {
+    type: 'string',
+    description: 'The version, for `If-Match`. With `include`, it also changes with what is included.',
+  },
+};
 /** Printable ASCII that is not blank. */
 export const originSchema = {
   type: 'string',

@@ -2,7 +2,7 @@
 import type { Definition } from '../definition/definition.ts';
 import { defaultLimit, maxLimit } from '../read/list-query.ts';
 import { answer, commonHeaders, errorResponses } from './answers.ts';
-import { formParameterDocs, searchParameterDocs } from './list-parameters.ts';
+import { formParameterDocs, listSearched, searchParameterDocs } from './list-parameters.ts';
 import { etagHeader, externalIdParameter, idParameter, pageParameters, withArticle } from './parameters.ts';
 import { schemaName } from './resource-schemas.ts';
 
@@ -25,8 +25,7 @@ export function readDocs(definition: Definition) {
     read: {
       operationId: `get${name}`,
       summary: `Read ${withArticle(definition)}`,
-      description:
-        'The object as it is now, with its version as ETag. With `include`, the ETag also changes with what is included; `If-Match` takes it too.',
+      description: 'The object as it is now.',
       tags,
       params: idParameter,
       ...one,
@@ -48,8 +47,7 @@ function list(definition: Definition) {
   return {
     operationId: `list${name}s`,
     summary: `List ${definition.plural.en.toLowerCase()}`,
-    description:
-      'Pages stay stable while objects are added and removed. Follow `nextCursor`, or `Link` with rel="next". A page ends at about 4 MB, so it may be shorter than `limit` and still have a next one.',
+    description: `\`q\` searches in ${listSearched(definition)}.`,
     tags: [definition.title],
     querystring: {
       type: 'object',

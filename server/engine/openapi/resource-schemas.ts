@@ -1,6 +1,12 @@
 // The schemas of a resource: the body that creates it, the body that changes it, the object, and a page.
 import type { ObjectShape, Shape } from '../../../core/definition/shape.ts';
-import { type Definition, embeddedName, ownersOf, referencesOf } from '../definition/definition.ts';
+import {
+  type Definition,
+  embeddedName,
+  externalId,
+  ownersOf,
+  referencesOf,
+} from '../definition/definition.ts';
 import {
   externalIdName,
   type Field,
@@ -8,8 +14,9 @@ import {
   type JsonSchema,
   objectSchema,
 } from '../definition/fields.ts';
+import { emptiableOf } from '../read/list-filters.ts';
 import { reference } from './answers.ts';
-import { patchExamples, storedExample } from './examples.ts';
+import { storedExample } from './examples.ts';
 
 /** "contact-person" is ContactPerson. */
 export function schemaName({ name }: Pick<Definition, 'name'>): string {
@@ -23,16 +30,14 @@ export function resourceSchemas(definition: Definition): JsonSchema[] {
     {
       $id: `New${name}`,
       title: `New ${thing}`,
-      description: `${definition.description} Unknown fields are ignored and named in the header Stamm-Ignored-Fields.`,
+      description: definition.description,
       ...creationSchema(definition),
-      examples: [definition.example],
     },
     {
       $id: `${name}Patch`,
       title: `Changes of a ${thing}`,
       description: 'The fields to change. `null` clears a field; fields that are not sent stay.',
       ...patchSchema(definition.fields),
-      examples: Object.values(patchExamples(definition)),
     },
     {
       $id: name,
@@ -42,28 +47,22 @@ export function resourceSchemas(definition: Definition): JsonSchema[] {
       examples: [storedExample(definition)],
     },
     {
+      $id: `${name}FieldName`,
+      title: `Name of a field of a ${thing} that may have no value`,
+      type: 'string',
+      enum: emptiableOf(definition).map((field) => field.name),
+    },
+    {
       $id: `${name}Page`,
       title: `Page of ${definition.plural.en.toLowerCase()}`,
-      type: 'object',
-      properties: {
-        data: { type: 'array', items: { $ref: `${name}#` } },
-        nextCursor: {
-          type: ['string', 'null'],
-          description: 'Where the next page begins; null on the last one.',
+      allOf: [
+        { $ref: 'Page#' },
+        {
+          type: 'object',
+          properties: { data: { type: 'array', items: { $ref: `${name}#` } } },
+          required: ['data'],
         },
-        total: {
-          type: ['integer', 'null'],
-          description: 'How many there are in all, with `count=true`; null if `truncated`.',
-        },
-        truncated: {
-          type: 'boolean',
-          enum: [true],
-          description:
-            'Present if a search has too many matches: these pages hold some of them. Add a word, or use a filter instead.',
-        },
-      },
-      required: ['data', 'nextCursor'],
-      examples: [{ data: [storedExample(definition)], nextCursor: null }],
+      ],
     },
   ];
 }
@@ -81,6 +80,29 @@ export function knownItemSchemas(resources: readonly Definition[]): JsonSchema[]
     });
 }
 
+/** Groups of fields, such as the address, which several resources have alike. */
+export function groupSchemas(resources: readonly Definition[]): JsonSchema[] {
+  const groups = resources.flatMap(({ fields }) =>
+    Object.entries(fields).filter(([, field]) => isShared(field) && field.fields),
+  );
+  return Object.entries(Object.fromEntries(groups)).flatMap(([name, { schema, fields }]) => {
+    const title = componentName(name);
+    return [
+      { $id: title, title, ...schema },
+      { $id: `${title}Patch`, title: `Changes of ${title}`, ...patchSchema(fields!) },
+    ];
+  });
+}
+
+/** What has a component of its own. A group that may be absent stands where it is used: a patch takes `null` for it. */
+function isShared(field: Field): boolean {
+  return field === externalId || (field.fields !== undefined && field.isRequired);
+}
+
+function componentName(fieldName: string): string {
+  return fieldName[0]!.toUpperCase() + fieldName.slice(1);
+}
+
 /**
  * Code generators make nothing useful of `anyOf` with one of two required ids. The description says it instead. They
  * also make fields with a default required, which puts the default into the description.
@@ -95,6 +117,7 @@ function creationSchema(definition: Definition): JsonSchema {
   const fields = Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => {
     const field = definition.fields[name];
     if (field?.knownItem) return [name, newListSchema(field)];
+    if (field && isShared(field)) return [name, { $ref: `${componentName(name)}#` }];
     if (requiredOwners.has(name))
       return [name, describe(schema, `Required unless \`${externalIdName(name)}\` is sent.`)];
     if (field?.default === undefined) return [name, schema];
@@ -113,12 +136,18 @@ function describe(schema: JsonSchema, sentence: string): JsonSchema {
   return { ...schema, description: `${schema.description} ${sentence}` };
 }
 
-/** Every field is optional, and those that need no value can be cleared. */
+/** Every field is optional, and those that need no value can be cleared. Examples stand with the body that creates. */
 function patchSchema(fields: Fields): JsonSchema {
   const { properties } = objectSchema(fields);
   const members = Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => {
     const field = fields[name];
-    const { default: _default, ...set } = field?.fields
+    if (field?.fields && isShared(field)) return [name, { $ref: `${componentName(name)}Patch#` }];
+    if (field === externalId) return [name, { anyOf: [{ $ref: 'ExternalId#' }, { type: 'null' }] }];
+    const {
+      default: _default,
+      examples: _examples,
+      ...set
+    } = field?.fields
       ? { ...patchSchema(field.fields), description: schema.description }
       : field?.knownItem
         ? listSchema(field)
@@ -142,10 +171,11 @@ function storedSchema(definition: Definition): JsonSchema {
       description: `Your own id of \`${column.path[0]}\`; with \`include=externalIds\`${isOwner ? '' : ', or while nothing has it'}.`,
     },
   ]);
-  const members = Object.entries(fields).map(([name, field]) => [
-    name,
-    field.knownItem ? listSchema(field) : field.schema,
-  ]);
+  const members = Object.entries(fields).map(([name, field]) => {
+    if (isShared(field)) return [name, { $ref: `${componentName(name)}#` }];
+    const { examples: _examples, ...schema } = field.knownItem ? listSchema(field) : field.schema;
+    return [name, schema];
+  });
   const embedded = referencesOf(definition).map((one) => [
     embeddedName(one),
     embeddedSchema(embeddedName(one), one.resources),

@@ -2,6 +2,7 @@
 import { attentionCodes } from '../../../core/definition/codes.ts';
 import { apiErrorCodes, type ErrorCode, type FieldErrorCode, fieldErrorCodes } from '../../errors.ts';
 import { sentenceOf } from '../../messages.ts';
+import { externalId } from '../definition/definition.ts';
 import type { JsonSchema } from '../definition/fields.ts';
 import { exampleId } from './examples.ts';
 
@@ -9,13 +10,12 @@ type Code = ErrorCode | FieldErrorCode | (typeof attentionCodes)[number];
 
 /** An enum with a description of each value, for readers and for tools. */
 function codeSchema(name: string, description: string, codes: readonly Code[]): JsonSchema {
-  const lines = codes.map((code) => `- \`${code}\`: ${sentenceOf(code, 'en')}`);
   return {
     $id: name,
     title: name,
     type: 'string',
     enum: codes,
-    description: `${description}\n\n${lines.join('\n')}`,
+    description,
     'x-enumDescriptions': Object.fromEntries(codes.map((code) => [code, sentenceOf(code, 'en')])),
   };
 }
@@ -61,6 +61,35 @@ const problem = {
 };
 
 export const sharedSchemas: readonly JsonSchema[] = [
+  {
+    $id: 'ExternalId',
+    title: 'External id',
+    ...externalId.schema,
+  },
+  {
+    $id: 'Page',
+    title: 'Page',
+    description:
+      'Pages stay stable while objects are added and removed. Follow `nextCursor`, or `Link` with rel="next". A page ends at about 4 MB, so it may be shorter than `limit` and still have a next one.',
+    type: 'object',
+    properties: {
+      nextCursor: {
+        type: ['string', 'null'],
+        description: 'Where the next page begins; null on the last one.',
+      },
+      total: {
+        type: ['integer', 'null'],
+        description: 'How many there are in all, with `count=true`; null if `truncated`.',
+      },
+      truncated: {
+        type: 'boolean',
+        enum: [true],
+        description:
+          'Present if a search has too many matches: these pages hold some of them. Add a word, or use a filter instead.',
+      },
+    },
+    required: ['nextCursor'],
+  },
   {
     $id: 'IdResponse',
     title: 'IdResponse',

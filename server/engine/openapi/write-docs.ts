@@ -117,7 +117,7 @@ function patch(definition: Definition) {
   return {
     operationId: `patch${name}`,
     summary: `Change ${withArticle(definition)}`,
-    description: 'JSON Merge Patch (RFC 7396): sent fields replace, `null` clears, everything else stays.',
+    description: 'JSON Merge Patch (RFC 7396).',
     tags: [definition.title],
     params: idParameter,
     headers: ifMatch,
@@ -135,8 +135,7 @@ function merge(definition: Definition) {
   return {
     operationId: `merge${name}ByExternalId`,
     summary: `Create or merge ${withArticle(definition)} by your own id`,
-    description:
-      'JSON Merge Patch (RFC 7396): sent fields replace, `null` clears, everything else stays. A complete body of an unknown id creates.',
+    description: 'JSON Merge Patch (RFC 7396). A complete body of an unknown id creates.',
     tags: [definition.title],
     params: externalIdParameter(definition),
     headers: preconditions,
@@ -194,7 +193,7 @@ function deletion({ title }: Definition, own: object) {
   return {
     ...own,
     tags: [title],
-    description: 'Refused while other objects belong to it, unless `cascade` takes them along.',
+    description: 'Rejected while other objects belong to it.',
     headers: ifMatch,
     querystring: {
       ...dryRun,

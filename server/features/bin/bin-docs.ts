@@ -7,6 +7,7 @@ import { answer, errorResponses, orDryRun } from '../../engine/openapi/answers.t
 import { exampleId } from '../../engine/openapi/examples.ts';
 import {
   dryRun,
+  etagHeader,
   idParameter,
   originHeader,
   pageParameters,
@@ -154,22 +155,21 @@ export function restoreDocs(definition: Definition) {
   return {
     operationId: `restore${schemaName(definition)}`,
     summary: `Restore ${withArticle(definition)}`,
-    description:
-      'Brings back a deleted object with everything that was deleted with it, under the same ids, with the next version. `/changes` shows a creation of each. If the object is there already, nothing happens.',
+    description: 'Brings back a deleted object with everything that was deleted with it.',
     tags: [definition.title],
     params: idParameter,
     querystring: dryRun,
     headers: { type: 'object', properties: originHeader },
     response: {
       200: answer(
-        'Restored.',
+        'Restored, under the same ids, with the next version. `/changes` shows a creation of each. If the object was there already, nothing happened.',
         orDryRun('Restoration'),
-        { ETag: { type: 'string', description: 'The version, for `If-Match`.' } },
+        etagHeader,
         {
           restored: {
             id: exampleId,
             version: 3,
-            restored: [{ resource: definition.name, ids: [exampleId] }],
+            restored: [{ resource: 'site', ids: [exampleId] }],
           },
         },
       ),

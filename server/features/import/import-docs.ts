@@ -10,7 +10,13 @@ import { lastVersion, lineActions } from './line-check.ts';
 import { emptySummary } from './results.ts';
 
 export function importSchemas(resources: readonly Definition[]): JsonSchema[] {
-  return [...resources.map(lineSchema), anyLineSchema(resources), resultSchema, summarySchema];
+  return [
+    lineOptionsSchema,
+    ...resources.map(lineSchema),
+    anyLineSchema(resources),
+    resultSchema,
+    summarySchema,
+  ];
 }
 
 const lineName = (definition: Definition) => `${schemaName(definition)}Line`;
@@ -28,7 +34,7 @@ function anyLineSchema(resources: readonly Definition[]): JsonSchema {
         resources.map((definition) => [definition.name, `#/components/schemas/${lineName(definition)}`]),
       ),
     },
-    examples: resources.map(({ name, example }) => ({ type: name, data: example })),
+    examples: resources.slice(0, 1).map(({ name, example }) => ({ type: name, data: example })),
   };
 }
 
@@ -38,31 +44,9 @@ function lineSchema(definition: Definition): JsonSchema {
     $id: lineName(definition),
     title: `Import line of ${withArticle(definition)}`,
     type: 'object',
+    allOf: [{ $ref: 'LineOptions#' }],
     properties: {
       type: { type: 'string', enum: [definition.name], description: 'What it is.' },
-      action: {
-        type: 'string',
-        enum: lineActions,
-        description:
-          '`replace` creates the object or replaces the one with its `externalId`; `merge` keeps fields that are not sent, of the object with this `externalId` or `id`; `create` fails if the `externalId` is taken; `delete` needs `externalId` or `id`. Default: `replace`.',
-      },
-      cascade: {
-        type: 'boolean',
-        description:
-          'With `delete`: also delete everything that belongs to it, together or not at all. Default: `false`.',
-      },
-      revive: {
-        type: 'boolean',
-        description:
-          'Not with `delete`: `false` answers 409 `deleted`, with the `id` to restore, if the external id is in the bin. Default: `true`.',
-      },
-      version: {
-        type: 'integer',
-        minimum: 1,
-        maximum: lastVersion,
-        description:
-          'With `merge` by `id`: the version that you read. Fields that only others changed since stay as they are; one that both changed is 412.',
-      },
       data: {
         description: 'The body that would create it, or the fields that the action needs.',
         anyOf: [
@@ -77,9 +61,40 @@ function lineSchema(definition: Definition): JsonSchema {
       },
     },
     required: ['type', 'data'],
-    examples: [{ type: definition.name, data: definition.example }],
   };
 }
+
+/** What a line of any type takes beside its type and its data. */
+const lineOptionsSchema = {
+  $id: 'LineOptions',
+  title: 'Options of an import line',
+  type: 'object',
+  properties: {
+    action: {
+      type: 'string',
+      enum: lineActions,
+      description:
+        '`replace` creates the object or replaces the one with its `externalId`; `merge` keeps fields that are not sent, of the object with this `externalId` or `id`; `create` fails if the `externalId` is taken; `delete` needs `externalId` or `id`. Default: `replace`.',
+    },
+    cascade: {
+      type: 'boolean',
+      description:
+        'With `delete`: also delete everything that belongs to it, together or not at all. Default: `false`.',
+    },
+    revive: {
+      type: 'boolean',
+      description:
+        'Not with `delete`: `false` answers 409 `deleted`, with the `id` to restore, if the external id is in the bin. Default: `true`.',
+    },
+    version: {
+      type: 'integer',
+      minimum: 1,
+      maximum: lastVersion,
+      description:
+        'With `merge` by `id`: the version that you read. Fields that only others changed since stay as they are; one that both changed is 412.',
+    },
+  },
+};
 
 const resultSchema = {
   $id: 'ImportResult',

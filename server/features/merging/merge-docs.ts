@@ -10,7 +10,7 @@ import {
   requestBody,
 } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
-import { dryRun, idParameter, ifMatch } from '../../engine/openapi/parameters.ts';
+import { dryRun, etagHeader, idParameter, ifMatch } from '../../engine/openapi/parameters.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
 import { maxMerged } from './merge-request.ts';
 import { choosableFields } from './merged-fields.ts';
@@ -80,7 +80,7 @@ export function mergeDocs(definition: Definition) {
   return {
     operationId: `mergeDuplicatesOf${schemaName(definition)}`,
     summary: `Merge duplicates into one ${definition.title.toLowerCase()}`,
-    description: `The object of the path stays. Everything that refers to the others refers to it afterwards, up to ${maxMoves} objects. The others go to the bin, and \`/changes\` shows their deletion with \`mergedInto\`. Their ids and external ids keep answering: reading, changing, referring and upserting reach the object that stays. Deleting by a former name is 409 \`merged_object\`. A repeated request changes nothing.`,
+    description: 'The object of the path stays. The others go to the bin.',
     tags: [definition.title],
     params: idParameter,
     querystring: dryRun,
@@ -88,10 +88,10 @@ export function mergeDocs(definition: Definition) {
     body: requestBody(reference('MergeRequest'), { merge: example }),
     response: {
       200: answer(
-        'Merged.',
+        `Merged. Everything that refers to the others refers to the object of the path afterwards, up to ${maxMoves} objects. \`/changes\` shows the deletion of the others with \`mergedInto\`. Their ids and external ids keep answering: reading, changing, referring and upserting reach the object that stays. Deleting by a former name is 409 \`merged_object\`. A repeated request changes nothing.`,
         orDryRun('Merge'),
         {
-          ETag: { type: 'string', description: 'The version, for `If-Match`.' },
+          ...etagHeader,
           ...ignoredFieldsHeader,
         },
         { merged: { id: exampleId, version: 4, merged: [otherId], moved: [{ resource: 'site', count: 3 }] } },

@@ -189,8 +189,7 @@ function workbookDocs(definition: Definition) {
   return {
     operationId: `export${schemaName(definition)}sAsXlsx`,
     summary: `Export ${definition.plural.en.toLowerCase()} as XLSX`,
-    description:
-      'Everything that the list finds with the same filters, as a workbook for people. It has names beside ids, and opening hours and intervals in words. The office can import it again. A sheet holds 1,048,575 rows; more go on in the next sheet. If something fails on the way, the connection is cut: a file that ends properly is complete.',
+    description: 'Everything that the list finds with the same filters, as a workbook for people.',
     tags: [definition.title],
     querystring: {
       type: 'object',
@@ -211,13 +210,14 @@ function workbookDocs(definition: Definition) {
     },
     response: {
       200: {
-        description: 'The workbook, as a download.',
+        description:
+          'The workbook, as a download. It has names beside ids, and opening hours and intervals in words. The office can import it again. A sheet holds 1,048,575 rows; more go on in the next sheet. If something fails on the way, the connection is cut: a file that ends properly is complete.',
         headers: {
           ...commonHeaders,
           'Content-Disposition': {
             type: 'string',
-            description: 'The name of the file, with the day of the export.',
-            examples: [`attachment; filename="${definition.collection}-2026-01-31.xlsx"`],
+            description:
+              'The name of the file: the collection and the day of the export, such as `attachment; filename="sites-2026-01-31.xlsx"`.',
           },
         },
         content: { [workbookType]: { schema: { type: 'string', format: 'binary' } } },
