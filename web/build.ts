@@ -25,6 +25,8 @@ function fingerprintSources(): string {
       'index.html',
       'vite.config.ts',
       'notices.ts',
+      'offline.ts',
+      'service-worker.js',
       'outline.ts',
       'places.ts',
       'build.ts',
@@ -76,7 +78,7 @@ async function listFiles(directory: string): Promise<string[]> {
 /** Once here: no answer waits for it. */
 async function compressFiles(directory: string): Promise<void> {
   for (const name of await listFiles(directory)) {
-    if (!/\.(m?js|css|svg|json|txt)$/.test(name)) continue;
+    if (!/\.(m?js|css|svg|json|txt|webmanifest)$/.test(name)) continue;
     const file = path.join(directory, name);
     const content = await readFile(file);
     const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };

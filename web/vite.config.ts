@@ -1,5 +1,6 @@
 import { defineConfig } from 'vite';
 import { collectWorkerPackages, thirdPartyNotices } from './notices.ts';
+import { offlineShell } from './offline.ts';
 import { writeEurope } from './outline.ts';
 import { writePlaces } from './places.ts';
 
@@ -8,7 +9,7 @@ writePlaces();
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [thirdPartyNotices()],
+  plugins: [thirdPartyNotices(), offlineShell()],
   worker: { plugins: () => [collectWorkerPackages()] },
   build: {
     // Browsers that know light-dark(); older ones would need a second set of every colour.

@@ -283,11 +283,14 @@ describe('master data', { skip: withoutChromium }, () => {
     const siteId = await createSite(await office.createCustomer());
     const plant = await office.post('/customer/site/plant', { siteId, botanicalName: 'Ficus lyrata' });
     await page.goto(`${office.origin}/data/plants/${plant.json().id}`);
-    await page.getByRole('link', { name: 'Zustand ändern' }).click();
-    await page.getByRole('combobox', { name: 'Zustand' }).click();
-    await page.getByRole('option', { name: 'Kritisch' }).click();
-    assert.equal(await page.getByLabel('Anzahl').count(), 0);
+    const health = page.getByRole('group', { name: 'Zustand von Ficus lyrata' });
+    await health.getByRole('button', { name: 'Kritisch', pressed: false }).click();
+    await health.getByRole('button', { name: 'Kritisch', pressed: true }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Anzahl bearbeiten' }).count(), 0);
+    await page.getByRole('button', { name: 'Notiz zu Ficus lyrata' }).click();
+    await page.getByRole('textbox', { name: 'Notiz zu Ficus lyrata' }).fill('Schildläuse');
     await page.getByRole('button', { name: 'Speichern' }).click();
+    await page.getByText('Schildläuse').first().waitFor();
     await page.getByText('Kritisch', { exact: true }).first().waitFor();
     await page.goto(`${office.origin}/`);
     await page

@@ -19,6 +19,7 @@ import { definitionsQuery } from './api/definitions.ts';
 import { sessionQuery, stateQuery } from './api/session.ts';
 import { NotFoundPage, PageFailure } from './frame/failure.tsx';
 import { PageLoading } from './frame/loading.tsx';
+import { readHolder } from './road/phone.ts';
 import { withTexts } from './texts/language.ts';
 
 const patientSeconds = 10;
@@ -30,9 +31,16 @@ function triesAfter({ status, code, retryAfterSeconds }: ApiError): number {
   return status === 0 ? 2 : 0;
 }
 
+/** Loaded for the role Pflege, and where somebody of it has used this browser. */
+const loadRoad = () => import('./road/road.ts');
+
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // A browser that believes to be without network is often wrong, and the road has answers without.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
+      refetchOnReconnect: true,
       staleTime: 10_000,
       retry: (count, error) => count < triesAfter(toApiError(error)),
       retryDelay: (count, error) => 1000 * (toApiError(error).retryAfterSeconds ?? 2 ** count),
@@ -111,7 +119,9 @@ const office = createRoute({
   id: 'office',
   beforeLoad: async ({ context, location }) => {
     if (!context.queryClient.getQueryData(sessionQuery.queryKey)) {
+      if (readHolder()) (await loadRoad()).readFromPhone();
       const { hasPeople, me } = await context.queryClient.fetchQuery(stateQuery);
+      if (!me && readHolder()) await (await loadRoad()).closeRoad('ended');
       if (!hasPeople) throw redirect({ to: '/welcome' });
       if (!me) throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { to: location.href } });
       context.queryClient.setQueryData(sessionQuery.queryKey, me);
@@ -119,6 +129,8 @@ const office = createRoute({
     const me = context.queryClient.getQueryData(sessionQuery.queryKey);
     showTestBusiness(me?.isInTestBusiness ?? false);
     if (me?.needsPasskey) throw redirect({ to: '/required-passkey' });
+    if (me?.person.role === 'PFLEGE') void loadRoad().then((road) => road.openRoad(context.queryClient, me));
+    else if (readHolder()) await (await loadRoad()).closeRoad('signed-out');
     await context.queryClient.ensureQueryData(definitionsQuery);
   },
   component: lazyRouteComponent(() => import('./frame/frame.tsx'), 'Frame'),
@@ -145,6 +157,14 @@ const record = createRoute({
   component: lazyRouteComponent(
     withTexts(['visits'], () => import('./records/record-page.tsx')),
     'RecordPage',
+  ),
+});
+const scan = createRoute({
+  getParentRoute: () => office,
+  path: '/scan',
+  component: lazyRouteComponent(
+    withTexts(['road'], () => import('./road/scan-page.tsx')),
+    'ScanPage',
   ),
 });
 const editing = createRoute({
@@ -312,6 +332,7 @@ export const router = createRouter({
       table,
       creation,
       record,
+      scan,
       editing,
       siteSheet,
       daySheet,
@@ -357,6 +378,7 @@ declare module '@tanstack/react-router' {
 }
 
 whenSessionEnds(() => {
+  if (readHolder()) void loadRoad().then((road) => road.closeRoad('ended'));
   const { pathname, href } = router.state.location;
   if (pathname === '/sign-in' || !queryClient.getQueryData(sessionQuery.queryKey)) return;
   // A form with unsaved changes may block the navigation. Keep its data until the page is left.

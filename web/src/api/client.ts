@@ -44,6 +44,8 @@ interface CallOptions {
   body?: unknown;
   /** The version that the writer has seen; a newer one is not overwritten. */
   version?: number;
+  /** Sent with each try: the service writes once. */
+  idempotencyKey?: string;
   signal?: AbortSignal;
 }
 
@@ -92,21 +94,38 @@ export function whenSignInIsNeeded(listener: () => Promise<boolean> | undefined)
   askToSignIn = listener;
 }
 
+type Reader = (path: string, read: () => Promise<string>) => Promise<string>;
+
+let readThrough: Reader = (_path, read) => read();
+
+/** How every answer is read from now on, for instance from a copy while there is no network. */
+export function readAnswersThrough(reader: Reader): void {
+  readThrough = reader;
+}
+
 /** `path` is below /app. */
 export async function call<Answer>(
   method: Method,
   path: string,
-  { body, version, signal }: CallOptions = {},
+  { body, version, idempotencyKey, signal }: CallOptions = {},
 ): Promise<Answer> {
-  const response = await send(method, path, {
-    signal,
-    headers: {
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...(version !== undefined && { 'If-Match': `"${version}"` }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  return response.status === 204 ? (undefined as Answer) : (parseExactly(await response.text()) as Answer);
+  const read = async () => {
+    const response = await send(method, path, {
+      signal,
+      headers: {
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(version !== undefined && { 'If-Match': `"${version}"` }),
+        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    // The network may end inside of an answer, too.
+    return response.text().catch((error: unknown) => {
+      throw signal?.aborted ? error : unreachable();
+    });
+  };
+  const text = method === 'GET' ? await readThrough(path, read) : await read();
+  return text === '' ? (undefined as Answer) : (parseExactly(text) as Answer);
 }
 
 interface SendOptions {

@@ -27,9 +27,12 @@ export function useMe(): Me {
 }
 
 /** Names what is kept in this browser: things of the test business are not offered in the real one. */
-export function useBusinessKey(): string {
-  const { business, isInTestBusiness } = useMe();
+export function businessKeyOf({ business, isInTestBusiness }: Me): string {
   return isInTestBusiness ? `${business.id}-test` : business.id;
+}
+
+export function useBusinessKey(): string {
+  return businessKeyOf(useMe());
 }
 
 /** Loads everything again: nothing of the other business may stay on the page. */

@@ -4,7 +4,7 @@ import { useDisclosure, useHotkeys, useWindowEvent } from '@mantine/hooks';
 import { lazyRouteComponent, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useMe } from '../api/session.ts';
+import { useMayEdit, useMe } from '../api/session.ts';
 import { Icon } from '../icons.tsx';
 import { SearchButtonProps } from '../search/search-button.tsx';
 import { withTexts } from '../texts/language.ts';
@@ -26,6 +26,14 @@ const OpenRecordDeletion = lazyRouteComponent(
   () => import('../search/open-record-deletion.tsx'),
   'OpenRecordDeletion',
 );
+const RoadBar = lazyRouteComponent(
+  withTexts(['road'], () => import('../road/road-bar.tsx')),
+  'RoadBar',
+);
+const RoadBand = lazyRouteComponent(
+  withTexts(['road'], () => import('../road/road-bar.tsx')),
+  'RoadBand',
+);
 /** Loads before the click or the second key of Ctrl+K. */
 const preloadSearch = () => SearchDialog.preload?.();
 const buttonIntent = { onPointerEnter: preloadSearch, onFocus: preloadSearch };
@@ -37,6 +45,7 @@ export function Frame() {
   const [work, setWork] = useState<'delete' | 'shortcuts'>();
   const { pathname } = useLocation();
   const { isInTestBusiness } = useMe();
+  const isOnRoad = !useMayEdit();
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
 
@@ -74,6 +83,7 @@ export function Frame() {
         className={classes.frame}
         data-open={isOpen || undefined}
         data-test={isInTestBusiness || undefined}
+        data-road={isOnRoad || undefined}
       >
         <a href="#content" className="skip-link">
           {t('app.skip')}
@@ -105,10 +115,20 @@ export function Frame() {
           <Navigation />
         </aside>
         <main id="content" ref={main} tabIndex={-1} className={classes.main}>
+          {isOnRoad && (
+            <Suspense>
+              <RoadBand />
+            </Suspense>
+          )}
           <Suspense fallback={<PageLoading />}>
             <Outlet />
           </Suspense>
         </main>
+        {isOnRoad && (
+          <Suspense>
+            <RoadBar />
+          </Suspense>
+        )}
         {isSearching && (
           <Suspense>
             <SearchDialog takeEarly={takeEarly} onDo={setWork} onClose={search.close} />

@@ -11,8 +11,8 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useRouter } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link, lazyRouteComponent, useRouter } from '@tanstack/react-router';
+import { type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
@@ -20,11 +20,18 @@ import { attentionOverviewQuery, countOfEntries } from '../api/records.ts';
 import { enterTestBusiness, useIsAdministrator, useMayEdit, useMe } from '../api/session.ts';
 import { forgetDrafts } from '../forms/drafts.ts';
 import { Icon, type IconName, resourceIcon } from '../icons.tsx';
+import { readHolder } from '../road/phone.ts';
 import { SearchButton } from '../search/search-button.tsx';
+import { withTexts } from '../texts/language.ts';
 import classes from './frame.module.css';
 import { Logo } from './logo.tsx';
 import { tellFailure } from './notices.tsx';
 import { Preferences } from './preferences.tsx';
+
+const UnsentQuestion = lazyRouteComponent(
+  withTexts(['road'], () => import('../road/unsent-question.tsx')),
+  'UnsentQuestion',
+);
 
 export function Navigation() {
   const { t } = useTranslation();
@@ -142,7 +149,10 @@ function AccountMenu() {
   const router = useRouter();
   const client = useQueryClient();
   const signOut = useMutation({
-    mutationFn: () => call('DELETE', '/session'),
+    mutationFn: async () => {
+      await call('DELETE', '/session');
+      if (readHolder()) await (await import('../road/road.ts')).closeRoad('signed-out');
+    },
     onSuccess: async () => {
       forgetDrafts(person.id);
       client.clear();
@@ -150,52 +160,69 @@ function AccountMenu() {
     },
     onError: tellFailure,
   });
+  const [unsent, setUnsent] = useState(0);
+  const askBefore = async () => {
+    const count = readHolder() ? (await import('../road/changes.ts')).listChanges().length : 0;
+    if (count === 0) signOut.mutate();
+    else setUnsent(count);
+  };
   return (
-    <Popover width={264} position="top-start" shadow="md" trapFocus>
-      <Popover.Target>
-        <UnstyledButton className={classes.person}>
-          <Group gap="sm" wrap="nowrap">
-            <Avatar name={person.name} color="leaf" size={34} radius="xl" alt="" />
-            <Stack gap={0} className={classes.fill}>
-              <Text size="sm" fw={550} truncate>
-                {person.name}
-              </Text>
-              <Text size="xs" c="dimmed">
-                {t(`roles.${person.role}`)}
-              </Text>
-            </Stack>
-            <Icon name="dots" />
-          </Group>
-        </UnstyledButton>
-      </Popover.Target>
-      <Popover.Dropdown aria-label={t('navigation.account')}>
-        <Preferences />
-        <Divider my="sm" />
-        {hasTestBusiness && !isInTestBusiness && (
+    <>
+      {unsent > 0 && (
+        <Suspense>
+          <UnsentQuestion
+            count={unsent}
+            onConfirm={() => signOut.mutateAsync()}
+            onClose={() => setUnsent(0)}
+          />
+        </Suspense>
+      )}
+      <Popover width={264} position="top-start" shadow="md" trapFocus>
+        <Popover.Target>
+          <UnstyledButton className={classes.person}>
+            <Group gap="sm" wrap="nowrap">
+              <Avatar name={person.name} color="leaf" size={34} radius="xl" alt="" />
+              <Stack gap={0} className={classes.fill}>
+                <Text size="sm" fw={550} truncate>
+                  {person.name}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  {t(`roles.${person.role}`)}
+                </Text>
+              </Stack>
+              <Icon name="dots" />
+            </Group>
+          </UnstyledButton>
+        </Popover.Target>
+        <Popover.Dropdown aria-label={t('navigation.account')}>
+          <Preferences />
+          <Divider my="sm" />
+          {hasTestBusiness && !isInTestBusiness && (
+            <Button
+              fullWidth
+              variant="subtle"
+              color="gray"
+              justify="flex-start"
+              leftSection={<Icon name="code" />}
+              loading={enter.isPending}
+              onClick={() => enter.mutate()}
+            >
+              {t('testBusiness.enter')}
+            </Button>
+          )}
           <Button
             fullWidth
             variant="subtle"
             color="gray"
             justify="flex-start"
-            leftSection={<Icon name="code" />}
-            loading={enter.isPending}
-            onClick={() => enter.mutate()}
+            leftSection={<Icon name="signOut" />}
+            loading={signOut.isPending}
+            onClick={() => void askBefore()}
           >
-            {t('testBusiness.enter')}
+            {t('navigation.signOut')}
           </Button>
-        )}
-        <Button
-          fullWidth
-          variant="subtle"
-          color="gray"
-          justify="flex-start"
-          leftSection={<Icon name="signOut" />}
-          loading={signOut.isPending}
-          onClick={() => signOut.mutate()}
-        >
-          {t('navigation.signOut')}
-        </Button>
-      </Popover.Dropdown>
-    </Popover>
+        </Popover.Dropdown>
+      </Popover>
+    </>
   );
 }

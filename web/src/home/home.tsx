@@ -25,14 +25,13 @@ import classes from './home.module.css';
 import { ContractsEnding, PlantsInNeed } from './soon-cards.tsx';
 import { WebhookNotice } from './webhook-notice.tsx';
 
-// Only Pflege begins the day with it.
 const VisitsCard = lazyRouteComponent(
   withTexts(['visits'], () => import('./visits-card.tsx')),
   'VisitsCard',
 );
-const TodayVisits = lazyRouteComponent(
-  withTexts(['visits'], () => import('../paper/today-visits.tsx')),
-  'TodayVisits',
+const RoadHome = lazyRouteComponent(
+  withTexts(['road', 'visits'], () => import('../road/road-home.tsx')),
+  'RoadHome',
 );
 
 export function HomePage() {
@@ -43,6 +42,12 @@ export function HomePage() {
   const hour = new Date().getHours();
   const isEvening = hour < 5 || hour >= 18;
   const greeting = isEvening ? 'home.evening' : hour < 11 ? 'home.morning' : 'home.day';
+  if (!mayEdit)
+    return (
+      <Suspense fallback={<Lines count={5} />}>
+        <RoadHome greeting={t(greeting, { name: person.name })} />
+      </Suspense>
+    );
   return (
     <div className={classes.page}>
       <PageHead
@@ -53,13 +58,6 @@ export function HomePage() {
         <SearchButton isLarge>{t('home.search')}</SearchButton>
       </div>
       {isAdministrator && <WebhookNotice />}
-      {!mayEdit && (
-        <div className={classes.today}>
-          <Suspense fallback={<Lines count={3} />}>
-            <TodayVisits />
-          </Suspense>
-        </div>
-      )}
       <Numbers />
       <div className={classes.cards}>
         <div className={classes.loading}>
@@ -67,11 +65,9 @@ export function HomePage() {
         </div>
         <div className={classes.columns}>
           <div className={classes.column}>
-            {mayEdit && (
-              <Suspense fallback={<Lines count={5} />}>
-                <VisitsCard />
-              </Suspense>
-            )}
+            <Suspense fallback={<Lines count={5} />}>
+              <VisitsCard />
+            </Suspense>
             <AttentionCard />
             <ContractsEnding />
           </div>

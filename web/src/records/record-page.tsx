@@ -1,7 +1,7 @@
 // The page of one object: its values, what belongs to it, and what has happened to it.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Navigate, useParams } from '@tanstack/react-router';
+import { lazyRouteComponent, Navigate, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isOpeningHours } from '../../../core/calendar/opening-hours.ts';
@@ -17,6 +17,7 @@ import { Lines } from '../frame/loading.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon } from '../icons.tsx';
 import { formatAgo } from '../texts/format.ts';
+import { withTexts } from '../texts/language.ts';
 import { DeletedRecord } from './deleted-record.tsx';
 import { Deletion } from './deletion.tsx';
 import { Details } from './details.tsx';
@@ -33,9 +34,25 @@ const CalendarFeed = lazy(async () => ({
   default: (await import('../paper/calendar-feed.tsx')).CalendarFeed,
 }));
 
+const RoadSitePage = lazyRouteComponent(
+  withTexts(['road', 'visits'], () => import('../road/site-page.tsx')),
+  'RoadSitePage',
+);
+const RoadPlant = lazyRouteComponent(
+  withTexts(['road'], () => import('../road/road-plant.tsx')),
+  'RoadPlant',
+);
+
 export function RecordPage() {
   const { collection = '', id = '' } = useParams({ strict: false });
   const definition = useDefinition(collection);
+  const mayEdit = useMayEdit();
+  if (definition?.name === 'site' && !mayEdit)
+    return (
+      <Suspense fallback={<Lines count={8} />}>
+        <RoadSitePage key={id} definition={definition} id={id} />
+      </Suspense>
+    );
   return definition ? <Record key={id} definition={definition} id={id} /> : <NotFoundPage />;
 }
 
@@ -46,7 +63,9 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
   const { data: entity, error, refetch } = useQuery(recordQuery(definition.collection, id));
   const trail = [{ title: pluralOf(definition), to: `/data/${definition.collection}` }];
 
-  if (error) {
+  const isCare = !mayEdit && definition.careFields.length > 0;
+
+  if (error && !entity) {
     return toApiError(error).status === 404 ? (
       <DeletedRecord definition={definition} id={id} />
     ) : (
@@ -86,7 +105,12 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
       />
       <div className={classes.columns}>
         <div className={classes.column}>
-          <Details definition={definition} entity={entity} />
+          {isCare && (
+            <Suspense fallback={<Lines count={3} />}>
+              <RoadPlant plant={entity} />
+            </Suspense>
+          )}
+          <Details definition={definition} entity={entity} isReadOnly={isCare} />
           <Related definition={definition} id={id} />
         </div>
         <div className={classes.column}>
@@ -115,18 +139,7 @@ interface RecordActionsProps {
 function RecordActions({ definition, id, onDelete }: RecordActionsProps) {
   const { t } = useTranslation();
   const mayEdit = useMayEdit();
-  if (!mayEdit) {
-    return (
-      definition.careFields.length > 0 && (
-        <ButtonLink
-          to={`/data/${definition.collection}/${id}/edit`}
-          leftSection={<Icon name="pencil" size={16} />}
-        >
-          {t('record.careEdit')}
-        </ButtonLink>
-      )
-    );
-  }
+  if (!mayEdit) return null;
   return (
     <>
       <Button variant="default" leftSection={<Icon name="trash" size={16} />} onClick={onDelete}>

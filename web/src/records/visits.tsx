@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Appointment } from '../../../core/calendar/appointments.ts';
-import { fromDayNumber, toDayNumber, todayIn } from '../../../core/calendar/calendar-days.ts';
+import { todayIn } from '../../../core/calendar/calendar-days.ts';
 import type { PlannedVisit } from '../../../core/calendar/visit-plan.ts';
 import { isAttendingInterval } from '../../../core/calendar/visits.ts';
-import { fewQuery } from '../api/records.ts';
 import { formatDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
+import { siteAppointmentsQuery } from '../visits/site-appointments.ts';
 import { nextVisitsQuery } from '../visits/site-plan.ts';
 import { timesText } from '../visits/visit-times.ts';
 import { visitSettingsQuery } from '../visits/visits-query.ts';
@@ -21,10 +21,7 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
   const intervals = (site.attendingIntervals as unknown[]).filter(isAttendingInterval);
   const { data: settings } = useQuery(visitSettingsQuery);
   const from = todayIn(site.timeZone as string | undefined);
-  const { data: appointments } = useQuery({
-    ...fewQuery('appointments', { siteId: String(site.id), dateFrom: monthBefore(from), sort: 'date' }, 200),
-    enabled: site.id !== undefined,
-  });
+  const { data: appointments } = useQuery(siteAppointmentsQuery(site));
   const { data: visits, isError } = useQuery(
     nextVisitsQuery(site, {
       holidayRule: settings?.holidayRule ?? 'MOVE',
@@ -81,11 +78,6 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
       </ol>
     </Stack>
   );
-}
-
-/** A visit that is moved into the next days may stand before them. */
-function monthBefore(day: string): string {
-  return fromDayNumber(toDayNumber(day) - 31);
 }
 
 /** "moved from 25 December because of 1. Weihnachtstag" */

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { Confirmation } from '../dialogs/confirmation.tsx';
+import { readHolder } from '../road/phone.ts';
 
 export function SignOutEverywhere() {
   const { t } = useTranslation();
@@ -24,6 +25,7 @@ export function SignOutEverywhere() {
           onClose={() => setIsAsking(false)}
           onConfirm={async () => {
             await call('DELETE', '/sessions');
+            if (readHolder()) await (await import('../road/road.ts')).closeRoad('signed-out');
             client.clear();
             await router.navigate({ to: '/sign-in' });
           }}

@@ -2,6 +2,7 @@ import { texts as access } from './de/access.ts';
 import { texts as common } from './de/common.ts';
 import { texts as importing } from './de/import.ts';
 import { texts as requests } from './de/requests.ts';
+import { texts as road } from './de/road.ts';
 import { texts as search } from './de/search.ts';
 import { texts as settings } from './de/settings.ts';
 import { texts as tables } from './de/tables.ts';
@@ -13,6 +14,7 @@ export const de: Texts = {
   ...access,
   ...importing,
   ...requests,
+  ...road,
   ...search,
   ...settings,
   ...tables,

@@ -3,6 +3,7 @@ import { texts as access } from './en/access.ts';
 import { texts as common } from './en/common.ts';
 import { texts as importing } from './en/import.ts';
 import { texts as requests } from './en/requests.ts';
+import { texts as road } from './en/road.ts';
 import { texts as search } from './en/search.ts';
 import { texts as settings } from './en/settings.ts';
 import { texts as tables } from './en/tables.ts';
@@ -13,6 +14,7 @@ export const en = {
   ...access,
   ...importing,
   ...requests,
+  ...road,
   ...search,
   ...settings,
   ...tables,

@@ -10,7 +10,16 @@ export const languageNames: Record<Language, string> = { de: 'Deutsch', en: 'Eng
 
 const storageKey = 'stamm-language';
 
-type TextPart = 'common' | 'access' | 'import' | 'requests' | 'search' | 'settings' | 'tables' | 'visits';
+type TextPart =
+  | 'common'
+  | 'access'
+  | 'import'
+  | 'requests'
+  | 'road'
+  | 'search'
+  | 'settings'
+  | 'tables'
+  | 'visits';
 
 const neededParts = new Set<TextPart>(['common']);
 

@@ -293,7 +293,6 @@ export const texts: typeof english = {
     approximateByTown: 'ungefähr, nach dem Ort',
     addField: 'Angabe ergänzen',
     editField: '{{title}} bearbeiten',
-    careEdit: 'Zustand ändern',
     term: '{{type}} ab {{day}}',
     details: 'Angaben',
     history: 'Verlauf',

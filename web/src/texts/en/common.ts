@@ -288,7 +288,6 @@ export const texts = {
     approximateByTown: 'approximate, from the town',
     addField: 'Add a value',
     editField: 'Edit {{title}}',
-    careEdit: 'Change health',
     term: '{{type}} from {{day}}',
     details: 'Details',
     history: 'History',

@@ -1,0 +1,36 @@
+// Whether this browser keeps somebody's round for the time without network. Small, since every start asks.
+
+const name = 'stamm-road';
+/** A bit less than the service lets a session idle, and live at most. */
+const [idleMs, lifetimeMs] = [35 * 3_600_000, 13.5 * 86_400_000];
+
+export interface Holder {
+  personId: string;
+  /** The business, or its test business. */
+  business: string;
+  since: number;
+  /** When the service answered last. */
+  answeredAt: number;
+}
+
+export function readHolder(): Holder | undefined {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? 'null') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeHolder(holder: Holder | undefined): void {
+  try {
+    if (holder) localStorage.setItem(name, JSON.stringify(holder));
+    else localStorage.removeItem(name);
+  } catch {
+    // Without storage nothing is kept.
+  }
+}
+
+/** Whether a session that has ended was left alone for too long. Otherwise somebody has ended it. */
+export function hasRunOut({ since, answeredAt }: Holder, now = Date.now()): boolean {
+  return now - answeredAt > idleMs || now - since > lifetimeMs;
+}
