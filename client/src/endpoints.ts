@@ -1,6 +1,7 @@
 // The addresses that receive webhooks.
 import type { components } from './api-types.ts';
-import type { CallOptions, Http } from './http.ts';
+import type { CreateOptions } from './collection.ts';
+import { type CallOptions, type Http, makeIdempotencyKey } from './http.ts';
 
 type Schemas = components['schemas'];
 export type Webhook = Schemas['Webhook'];
@@ -10,8 +11,8 @@ export type WebhookPatch = Schemas['WebhookPatch'];
 export interface Webhooks {
   list(options?: CallOptions): Promise<Webhook[]>;
   get(id: string, options?: CallOptions): Promise<Webhook>;
-  /** Answers with the secret, which is shown only here: store it safely. Not repeated if the answer is lost. */
-  create(webhook: NewWebhook, options?: CallOptions): Promise<Schemas['WebhookSecret']>;
+  /** Answers with the secret, which is shown only here: store it safely. Repetitions send the same Idempotency-Key. */
+  create(webhook: NewWebhook, options?: Omit<CreateOptions, 'dryRun'>): Promise<Schemas['WebhookSecret']>;
   change(id: string, patch: WebhookPatch, options?: CallOptions): Promise<Webhook>;
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Sends a message of type `stamm.test` now, and answers what the receiver answered. */
@@ -25,8 +26,10 @@ export function openWebhooks(http: Http): Webhooks {
       return (await http.read<{ data: Webhook[] }>({ method: 'GET', path: '/webhooks', signal })).data;
     },
     get: (id, { signal } = {}) => http.read({ method: 'GET', path: pathOf(id), signal }),
-    create: (body, { signal } = {}) =>
-      http.read({ method: 'POST', path: '/webhooks', body, isUnsafe: true, signal }),
+    create(body, { idempotencyKey, signal } = {}) {
+      const headers = { 'Idempotency-Key': idempotencyKey ?? makeIdempotencyKey() };
+      return http.read({ method: 'POST', path: '/webhooks', headers, body, signal });
+    },
     change: (id, body, { signal } = {}) => http.read({ method: 'PATCH', path: pathOf(id), body, signal }),
     async delete(id, { signal } = {}) {
       await http.send({ method: 'DELETE', path: pathOf(id), signal });

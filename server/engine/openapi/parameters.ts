@@ -69,6 +69,16 @@ export const dryRun = {
   },
 };
 
+export const keyOfCreation = idempotencyKey(
+  'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
+);
+export const replayedHeader = {
+  'Idempotency-Replayed': {
+    type: 'string',
+    description: '`true` if this is the answer of an earlier request.',
+  },
+};
+
 export function idempotencyKey(description: string) {
   return { 'Idempotency-Key': { type: 'string', maxLength: maxKeyLength, pattern: '\\S', description } };
 }

@@ -14,10 +14,11 @@ import {
   dryRun,
   etagHeader,
   externalIdParameter,
-  idempotencyKey,
   idParameter,
   ifMatch,
+  keyOfCreation,
   originHeader,
+  replayedHeader,
   revive,
   withArticle,
 } from './parameters.ts';
@@ -61,9 +62,7 @@ function creation(definition: Definition) {
     headers: {
       type: 'object',
       properties: {
-        ...idempotencyKey(
-          'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
-        ),
+        ...keyOfCreation,
         ...originHeader,
       },
     },
@@ -71,13 +70,7 @@ function creation(definition: Definition) {
       201: answer(
         'Created, and durable when this is answered.',
         { $ref: 'IdResponse#' },
-        {
-          ...ignoredFieldsHeader,
-          'Idempotency-Replayed': {
-            type: 'string',
-            description: '`true` if this is the answer of an earlier request.',
-          },
-        },
+        { ...ignoredFieldsHeader, ...replayedHeader },
         { created: { id: exampleId } },
       ),
       200: answer('Dry run: it would be created.', { $ref: 'DryRun#' }, ignoredFieldsHeader, dryRunExample),

@@ -15,6 +15,9 @@ export function buildClaim(key: string, path: string, body: Buffer): Claim {
   };
 }
 
+/** An intent, or a request that creates something else. */
+type Claimed = Pick<Intent, 'tenantId' | 'claim'>;
+
 /** The claim of a request's header, if it has one. */
 export function readClaim(key: string | string[] | undefined, path: string, body: Buffer): Claim | undefined {
   if (key === undefined) return undefined;
@@ -30,12 +33,12 @@ export function readClaim(key: string | string[] | undefined, path: string, body
  * The outcomes of intents that are not written: repeated, in progress elsewhere, or with a key that was used for another
  * body. An advisory lock detects "in progress" without waiting; it ends with the transaction.
  */
-export async function answerRepeated(
+export async function answerRepeated<One extends Claimed>(
   client: pg.ClientBase,
-  intents: readonly Intent[],
-): Promise<Map<Intent, Outcome>> {
-  const outcomes = new Map<Intent, Outcome>();
-  const claimed = new Map<string, Intent>();
+  intents: readonly One[],
+): Promise<Map<One, Outcome>> {
+  const outcomes = new Map<One, Outcome>();
+  const claimed = new Map<string, One>();
   for (const intent of intents) {
     if (!intent.claim) continue;
     const name = `${intent.tenantId} ${intent.claim.key}`;
@@ -78,7 +81,10 @@ const findKeys = `
       AND earlier.created_at >= now() - interval '24 hours' LIMIT 1) AS known ON true`;
 
 /** Takes the keys of what was written. A rejected body can be corrected and sent again under the same key. */
-export async function keepKeys(client: pg.ClientBase, outcomes: ReadonlyMap<Intent, Outcome>): Promise<void> {
+export async function keepKeys(
+  client: pg.ClientBase,
+  outcomes: ReadonlyMap<Claimed, Outcome>,
+): Promise<void> {
   const kept = [...outcomes].flatMap(([{ tenantId, claim }, outcome]) =>
     !claim || outcome instanceof ApiError || outcome.what === 'repeated'
       ? []

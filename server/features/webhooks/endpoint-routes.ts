@@ -7,6 +7,9 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import { isObject } from '../../engine/definition/validation.ts';
 import { noteDryRun } from '../../engine/http/dry-run.ts';
 import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
+import { answerRepeated, keepKeys, readClaim } from '../../engine/write/idempotency.ts';
+import { retryRaces } from '../../engine/write/races.ts';
+import { ApiError } from '../../errors.ts';
 import {
   isDryRun,
   nameIgnoredFields,
@@ -18,7 +21,14 @@ import { sendTest } from './deliveries.ts';
 import { record } from './endpoint-audit.ts';
 import { endpointDocs as docs } from './endpoint-docs.ts';
 import { endpointForm } from './endpoint-form.ts';
-import { changeEndpoint, createEndpoint, deleteEndpoint, listEndpoints, readEndpoint } from './endpoints.ts';
+import {
+  changeEndpoint,
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoints,
+  readEndpoint,
+  readSecret,
+} from './endpoints.ts';
 import type { OutgoingConfig } from './outgoing-request.ts';
 
 interface Options {
@@ -52,16 +62,25 @@ export async function endpointRoutes(
     return inTenantOf(request, database, (client) => readEndpoint(client, request.tenantId, idOf(request)));
   });
 
-  api.post('/webhooks', { schema: docs.create }, async (request, reply) => {
+  api.post<{ Body: JsonBody }>('/webhooks', { schema: docs.create }, async (request, reply) => {
     refuseMisspeltDryRun(request);
     const asked = readForm(request, form);
     const ignoredFields = nameIgnored(request, reply, form);
-    const made = await write(request, async (client) => {
-      const endpoint = await createEndpoint(client, request.tenantId, asked);
+    const { tenantId } = request;
+    const claim = readClaim(request.headers['idempotency-key'], '/webhooks', request.body.bytes);
+    const creation = { tenantId, claim: isDryRun(request) ? undefined : claim };
+    const create = async (client: pg.ClientBase) => {
+      const repeated = (await answerRepeated(client, [creation])).get(creation);
+      if (repeated instanceof ApiError) throw repeated;
+      if (repeated) return { ...(await readSecret(client, tenantId, repeated.id)), isRepeated: true };
+      const endpoint = await createEndpoint(client, tenantId, asked);
       await record(client, request, 'WEBHOOK_CREATED', endpoint.id);
-      return endpoint;
-    });
+      await keepKeys(client, new Map([[creation, { what: 'created', id: endpoint.id, version: 0 }]]));
+      return { ...endpoint, isRepeated: false };
+    };
+    const { isRepeated, ...made } = await retryRaces(() => write(request, create));
     if (isDryRun(request)) return noteDryRun(ignoredFields);
+    if (isRepeated) reply.header('Idempotency-Replayed', 'true');
     reply.code(201);
     return made;
   });

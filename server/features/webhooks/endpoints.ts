@@ -125,6 +125,20 @@ export async function createEndpoint(
   return { id, secret };
 }
 
+/** What the creation answered: again to a request with the same Idempotency-Key. */
+export async function readSecret(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+): Promise<{ id: string; secret: string }> {
+  const { rows } = await client.query<{ id: string; secret: string }>(
+    'SELECT id, secret FROM webhook WHERE tenant_id = $1 AND id = $2',
+    [tenantId, id],
+  );
+  if (!rows[0]) throw new ApiError('not_found');
+  return rows[0];
+}
+
 function makeSecret(): string {
   return `whsec_${randomBytes(secretBytes).toString('base64')}`;
 }
@@ -186,6 +200,11 @@ export async function deleteEndpoint(client: pg.ClientBase, tenantId: string, id
     id,
   ]);
   if (rowCount === 0) throw new ApiError('not_found');
+  // The Idempotency-Key that created it is free again: there is no secret left to answer.
+  await client.query('DELETE FROM idempotent_request WHERE tenant_id = $1 AND resource_id = $2', [
+    tenantId,
+    id,
+  ]);
 }
 
 /**

@@ -126,6 +126,34 @@ test('what the office refuses is refused here: addresses, choices, the eleventh,
   assert.deepEqual([eleventh.statusCode, eleventh.json().code], [409, 'too_many_webhooks']);
 });
 
+test('the same Idempotency-Key creates one webhook and answers the same secret', async () => {
+  const tenant = await service.createTenant();
+  const send = (body: object, query = '') =>
+    service.post(`/webhooks${query}`, body, {
+      headers: { apikey: tenant.key, 'idempotency-key': 'webhook-of-erp' },
+    });
+  const countWebhooks = async () => (await service.get('/webhooks', headersOf(tenant))).json().data.length;
+  assert.equal((await send({ url }, '?dryRun=true')).statusCode, 200);
+  const together = await Promise.all([send({ url }), send({ url }), send({ url })]);
+  const created = together.filter(({ statusCode }) => statusCode === 201);
+  assert.ok(created.length >= 1);
+  for (const { statusCode, body } of together)
+    if (statusCode !== 201)
+      assert.deepEqual([statusCode, JSON.parse(body).code], [409, 'request_in_progress']);
+  const again = await send({ url });
+  assert.equal(again.headers['idempotency-replayed'], 'true');
+  for (const { body } of created) assert.equal(body, again.body);
+  assert.match(again.json().secret, /^whsec_/);
+  assert.equal(await countWebhooks(), 1);
+  const reused = await send({ url, resources: ['site'] });
+  assert.deepEqual([reused.statusCode, reused.json().code], [422, 'idempotency_key_reused']);
+  await service.delete(`/webhooks/${again.json().id}`, headersOf(tenant));
+  const fresh = await send({ url });
+  assert.equal(fresh.statusCode, 201);
+  assert.notEqual(fresh.json().secret, again.json().secret);
+  assert.equal(await countWebhooks(), 1);
+});
+
 test('a dry run stores nothing, unknown fields are named, and the audit record names key and host', async () => {
   const tenant = await service.createTenant();
   const body = { url, secrt: 'x' };
