@@ -136,6 +136,8 @@ export interface Footprint {
   keys: ReadonlySet<string>;
   /** Resources of which objects got names that others may wait for. */
   named: ReadonlySet<string>;
+  /** Resources of which objects freed values that are unique together. */
+  freed: ReadonlySet<string>;
   hasDeletion: boolean;
 }
 
@@ -144,10 +146,13 @@ function footprintOf(intents: readonly Intent[], states: States, { steps }: Deci
     [...states.values()].flatMap(({ touched, awaited }) => [...touched, ...awaited.keys()]),
   );
   const named = new Set<string>();
+  const freed = new Set<string>();
   for (const { phase, writes } of steps)
-    for (const [{ definition }, own] of writes)
+    for (const [{ definition, uniqueGroups }, own] of writes) {
       if (own.some(({ row }) => bringsName(phase, row))) named.add(definition.name);
-  return { keys, named, hasDeletion: intents.some(({ deletion }) => deletion) };
+      if (phase === 'update' && uniqueGroups.length > 0) freed.add(definition.name);
+    }
+  return { keys, named, freed, hasDeletion: intents.some(({ deletion }) => deletion) };
 }
 
 /** Answers the intents that were not written, and those that were to be left out. */

@@ -108,6 +108,7 @@ function concerns(chunk: readonly Part[], footprint: Footprint | undefined): boo
       value !== undefined && footprint.keys.has(keyOf(resource, column, String(value)));
     return (
       line.action === 'delete' ||
+      footprint.freed.has(definition.name) ||
       isTouched(definition.name, 'id', row.id) ||
       uniqueColumns.some(({ name }) => isTouched(definition.name, name, row[name])) ||
       references.some(({ isOwner, resources, externalColumn }) =>

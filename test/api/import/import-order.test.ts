@@ -338,3 +338,27 @@ test('a part that a race takes back comes before what finds its object by a form
   const customers = await readAll(key, '/customers');
   assert.equal(customers.find(({ externalId }) => externalId === 'K-1').comment, 'second');
 });
+
+test('a day that one part frees is free for the next part', async () => {
+  const { key, tenantId } = await startBusiness();
+  const appointment = (externalId: string, plannedDate: string) => {
+    const data = { externalId, siteExternalId: 'S-1', date: '2026-12-23', plannedDate };
+    return { type: 'appointment', data };
+  };
+  await sendTogether(key, [appointment('A-1', '2026-12-24')]);
+  const opened = openImport({ port, key });
+  await service.owner.query('BEGIN');
+  await service.owner.query('SELECT FROM journal_head WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
+  opened.send(appointment('A-1', '2026-12-25'));
+  await untilLocked(service.owner);
+  opened.send(appointment('A-2', '2026-12-24'));
+  // The next part is decided by now, if it does not wait for the one before it.
+  for (let count = 0; count < 50; count++) await readAll(key, '/sites');
+  await service.owner.query('COMMIT');
+  opened.end();
+  const results = (await opened.rest()).slice(0, -1);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    [200, 201],
+  );
+});
